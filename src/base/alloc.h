@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * The allocator of the host: memory that is not there ends the process with a message. Sizes
+ * that come from outside are capped by the caller before they reach it. */
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* All return owned memory for free(); never NULL. */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
+
+#endif

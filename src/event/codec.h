@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Event <-> one canonical JSON line:
+ * {"type":…,"payload":{…},"ts":…,"correlation_id":…,"session_id":…,"seq":…,"src":…} */
+#ifndef EVENT_CODEC_H
+#define EVENT_CODEC_H
+
+#include "base/buf.h"
+#include "event/event.h"
+
+/* Appends the line, no newline. Strings are valid UTF-8, JSON members valid JSON already. */
+void codec_encode(struct buf *out, const struct event *ev);
+/* Appends the payload object only. */
+void codec_encode_payload(struct buf *out, const struct event *ev);
+/* Reads a line; strings are made in the arena. Unknown payload keys go to meta.x (merged with an
+ * "x" that is there). -1: not a canonical event (not JSON, unknown type, a required key
+ * missing or of the wrong type); *why says which, a static or arena string. */
+int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len, const char **why)
+    __attribute__((__warn_unused_result__));
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * The canonical event: as a draft on the stack with borrowed strings while it flows through
+ * translator, guard and visibility; as an immutable shared box once it is cast. */
+#ifndef EVENT_EVENT_H
+#define EVENT_EVENT_H
+
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+#include "event/kinds.h"
+
+/* A draft. Strings are borrowed and live as long as the call that hands it on. */
+struct event {
+    enum tc_kind kind;
+    struct tc_meta meta;
+    union event_payload {
+        const struct tc_meta *meta; /* first member of every payload */
+        struct tc_narration narration;
+        struct tc_thinking thinking;
+        struct tc_message message;
+        struct tc_final final;
+        struct tc_tool_call tool_call;
+        struct tc_progress progress;
+        struct tc_tool_result tool_result;
+        struct tc_request request;
+        struct tc_start start;
+        struct tc_step step;
+        struct tc_error error;
+        struct tc_done done;
+        struct tc_usage usage;
+        struct tc_notice notice;
+        struct tc_state state;
+        struct tc_raw raw;
+    } u;
+};
+
+/* Clears a draft to "nothing said": optional strings NULL, required ones "", required JSON
+ * "{}" (args) or "null", numbers -1. */
+void event_init(struct event *ev, enum tc_kind kind);
+/* Convenience: a notice draft. Strings are borrowed; code may be NULL. */
+void event_init_notice(struct event *ev, const char *level, const char *code, const char *text);
+
+const char *kind_name(enum tc_kind kind);
+/* The kind of that name, or -1. */
+int kind_find(const char *name, size_t len);
+enum kind_gate kind_gate(enum tc_kind kind);
+enum kind_pressure kind_pressure(enum tc_kind kind);
+bool kind_is_terminal(enum tc_kind kind);
+
+/* How one payload member travels as JSON. */
+enum field_type {
+    FIELD_STR,  /* const char *: JSON string */
+    FIELD_JSON, /* const char *: any JSON value, verbatim */
+    FIELD_INT,  /* int64_t: absent when negative */
+    FIELD_REAL, /* double: absent when negative */
+    FIELD_FLAG, /* bool */
+    FIELD_TRI,  /* int: 1, 0, absent when negative */
+};
+
+struct field {
+    const char *key;
+    enum field_type type;
+    bool required;     /* always written; else only when present (a FIELD_FLAG: when true) */
+    size_t offset;     /* in struct tc_<kind> (or in struct tc_meta for event_meta_fields) */
+    size_t len_offset; /* of the size_t that holds a string's length; 0: strlen */
+};
+
+/* Rows end with a NULL key, in the order in which the keys are written. */
+const struct field *event_fields(enum tc_kind kind);
+/* Optional members of any payload: id, agent, parent_id, audience, x (in struct tc_meta). */
+const struct field *event_meta_fields(void);
+
+/* An immutable copy of an event, shared by reference between threads. */
+struct event_box;
+
+/* Copies the draft and all its strings in one allocation; the caller owns one reference. */
+struct event_box *event_box_new(const struct event *ev);
+struct event_box *event_box_ref(struct event_box *box);
+void event_box_unref(struct event_box *box); /* NULL is fine */
+/* Borrows; valid while a reference is held. */
+const struct event *event_box_get(const struct event_box *box);
+/* Bytes it occupies, strings included. */
+size_t event_box_size(const struct event_box *box);
+/* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
+ * asks first. Borrowed, valid while a reference is held. Any thread. */
+const char *event_box_line(struct event_box *box, size_t *len);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * The JSON reader: one cursor over one line. It validates every byte it passes (structure,
+ * UTF-8, escapes, numbers, depth), walks keys in whatever order they come, hands out slices of
+ * the line, skips what nobody wants and unescapes only what is asked for. No allocation but
+ * into the caller's arena.
+ *
+ *     struct json j;
+ *     struct str key, type = {0};
+ *     json_start(&j, line, len);
+ *     json_enter_object(&j);
+ *     while (json_next_key(&j, &key))
+ *         if (str_is(key, "type"))
+ *             json_read_string(&j, &type);     // a slice, still escaped
+ *         else
+ *             json_skip(&j, NULL);
+ *     if (json_finish(&j) < 0)
+ *         …not JSON: nothing read from it may be used
+ *
+ * Errors are sticky: after the first one every call does nothing and returns false or 0, so a
+ * walk needs one check, json_finish. Act only after it: a broken line must have no effect. */
+#ifndef EVENT_JSON_H
+#define EVENT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+#define JSON_MAX_DEPTH 512
+
+enum json_type {
+    JSON_NONE, /* error or end */
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+struct json {
+    const char *p, *end, *begin;
+    const char *error; /* static text of the first error, or NULL */
+    unsigned depth;
+    bool fresh; /* just entered: the next element needs no comma */
+};
+
+/* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */
+void json_start(struct json *j, const char *p, size_t len);
+/* Type of the value that comes next, without consuming it. */
+enum json_type json_peek(struct json *j);
+
+/* Each returns false (and consumes the value, validated) when the next value is of another
+ * type, so a source that changes a field's type costs that field, not the line. */
+bool json_enter_object(struct json *j);
+bool json_enter_array(struct json *j);
+/* Next member of the entered object: *key is its raw (still escaped) slice; false at its end,
+ * which is consumed. Read or skip exactly one value after each true. */
+bool json_next_key(struct json *j, struct str *key);
+/* Next element of the entered array; false at its end, which is consumed. */
+bool json_next_element(struct json *j);
+
+/* The raw slice between the quotes, escapes and all. *out is untouched on false. */
+bool json_read_string(struct json *j, struct str *out);
+/* Numbers: the value as double or as integer (1.0 counts as 1; out of range: false). */
+bool json_read_real(struct json *j, double *out);
+bool json_read_int(struct json *j, int64_t *out);
+/* true and false only. */
+bool json_read_bool(struct json *j, bool *out);
+/* Skips any value; *slice (may be NULL) gets its bytes, to be read again by a second cursor. */
+void json_skip(struct json *j, struct str *slice);
+/* 0: the whole line was one valid value and has been consumed. */
+int json_finish(struct json *j) __attribute__((__warn_unused_result__));
+/* Bytes read so far: the place of an error. */
+size_t json_offset(const struct json *j);
+
+/* NUL-terminated text of a raw string slice; *len (may be NULL) is its length. Lone surrogates
+ * and \u0000 become U+FFFD. A slice without backslash is copied; absent (p NULL) gives NULL. */
+char *json_unescape(struct arena *a, struct str raw, size_t *len);
+/* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
+ * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
+char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
+/* True when the slice, unescaped, equals lit (ASCII). */
+bool json_string_is(struct str raw, const char *lit);
+
+/* Appends a valid value as compact JSON that every parser reads: white space between tokens
+ * removed, lone surrogate escapes and \u0000 as \ufffd, numbers beyond a double as null,
+ * integers beyond 64 bits as doubles. `value` is a slice from json_skip. */
+void json_compact(struct buf *out, struct str value);
+/* The same, NUL-terminated in the arena; absent gives NULL. */
+char *json_compact_dup(struct arena *a, struct str value, size_t *len);
+
+/* Mends what producers write and the grammar forbids: BOM, invalid UTF-8 (U+FFFD), control
+ * characters in strings (escaped), NaN, Infinity and -Infinity (null), NUL bytes. Returns how
+ * many repairs were made and appends the mended line; 0 when nothing could be mended: nothing
+ * is appended. The result may still be invalid. */
+size_t json_repair(struct buf *out, const char *line, size_t len);
+
+/* The value at an RFC 6901 pointer in valid JSON, as a raw slice; p NULL when absent. */
+struct str json_pointer(struct str doc, const char *pointer);
+
+#endif
