@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * The configuration as a tree of plain structs, read from a libconfig file. Every error names
+ * file:line; an unknown key names the nearest known one. */
+#ifndef CONF_CONF_H
+#define CONF_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+/* One "key = value" of an instance that belongs to its plugin, still text. */
+struct conf_pair {
+    char *key, *value;
+    int line;
+};
+
+/* How an agent is run. Lists are NULL-terminated and never NULL. */
+struct conf_agent {
+    char *name;
+    char **command;  /* argv; {session_id}, {conversation} as whole arguments */
+    char **resume;   /* appended when a session is resumed; same placeholders */
+    char *dialect;   /* "claude" */
+    char *cwd;       /* or NULL */
+    char **env_pass; /* names passed on from the host's environment, beside the basic ones */
+    char **env_set;  /* "K=V" */
+    int64_t turn_timeout_ms; /* 0: none */
+    int64_t idle_timeout_ms; /* silence on stdout; 0: none */
+    int64_t exit_grace_ms;   /* from the outcome to the first signal */
+    int64_t term_grace_ms;   /* from SIGTERM to SIGKILL */
+    int64_t max_line;        /* bytes */
+    int64_t attempts;        /* of a turn whose error may pass: rate limit, network, context */
+    int line;
+};
+
+struct conf_instance {
+    char *name;
+    char *plugin; /* a plugin's name, or the path of a .so */
+    bool enabled;
+    bool sees_all, sees_all_set; /* visibility = "all" | "agent"; else the plugin's own default */
+    char *audience;              /* or NULL: the plugin's */
+    bool wants_state, wants_raw; /* wants = ["state", "raw"] */
+    int64_t queue_events, queue_bytes;
+    struct conf_pair *options; /* ends with a NULL key */
+    int line;
+};
+
+struct conf {
+    char *file; /* path, or "(built in)" */
+    struct conf_agent *agents;
+    size_t n_agents;
+    char *default_agent; /* or NULL: the only one, else "default" */
+    char **plugin_dirs;  /* NULL-terminated */
+    bool autoload;       /* load what lies in the directories without an instance */
+    struct conf_instance *instances;
+    size_t n_instances;
+    signed char show[5]; /* visibility defaults in the order of visibility_key; -1 unset */
+    char *state_dir;
+    enum log_level log_level;
+    enum log_format log_format;
+};
+
+/* Reads a file; NULL with err. `path` NULL: the built-in configuration (the cli plugin, no
+ * agent). The file is refused when others may write to it. */
+struct conf *conf_load(const char *path, struct tc_err *err);
+/* The file to use when none is named: $TURNCAST_CONFIG, the user's, the system's; NULL: none
+ * exists. Owned. */
+char *conf_default_path(void);
+void conf_free(struct conf *c);
+/* NULL: no such agent (name NULL: the default one). Borrowed. */
+const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* "NAME[,key=value…]" of --plugin, as an instance appended to c. */
+int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+
+#endif

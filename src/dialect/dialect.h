@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * The seam every dialect fills: lines of one agent's stream in, canonical drafts out, and, where
+ * the agent is driven over stdin, what is written to it. Pure: no I/O, no clock, no thread. */
+#ifndef DIALECT_DIALECT_H
+#define DIALECT_DIALECT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "event/event.h"
+
+/* Where drafts go, and what a dialect may use while it handles one line. */
+struct dialect_out {
+    /* Takes a draft at once (it copies what it keeps): the next stage of the pipeline. The
+     * dialect sets kind, payload, and of meta what its source knows: ts (negative: arrival),
+     * session_id, id, agent, parent_id, audience, x. The rest is the host's. */
+    void (*emit)(void *ctx, struct event *ev);
+    void *ctx;
+    struct arena *scratch; /* lives until the line or end call returns */
+};
+
+static inline void dialect_emit(const struct dialect_out *out, struct event *ev)
+{
+    out->emit(out->ctx, ev);
+}
+
+/* How a stream ended, as far as the host knows. */
+enum stream_end {
+    STREAM_EOF,       /* end of input; no process, or one that exited with 0 */
+    STREAM_EXIT,      /* the process exited with another status */
+    STREAM_SIGNAL,    /* it was killed by a signal that the host did not send */
+    STREAM_TIMEOUT,   /* the host ended it: total or inactivity timeout */
+    STREAM_CANCELLED, /* the host ended it on request */
+    STREAM_SHUTDOWN,  /* the host itself goes down */
+    STREAM_SPAWN,     /* it could not be started */
+};
+
+struct stream_end_info {
+    enum stream_end how;
+    bool truncated;      /* the last line had no newline and was not valid */
+    const char *code;    /* error code for a turn without outcome: agent_exit… (borrowed) */
+    const char *message; /* its text, for people; stderr tail included (borrowed) */
+};
+
+/* What was asked of the agent; strings are borrowed. */
+struct dialect_prompt {
+    const char *text; /* the user's message, verbatim */
+    size_t len;
+    const char *session_id; /* to resume, or NULL */
+};
+
+/* The input half: what goes to the agent's stdin. A dialect without it gets the plain text and
+ * end of file. */
+struct dialect_input {
+    /* Appends the bytes that begin the turn. */
+    void (*prompt)(struct buf *out, const struct dialect_prompt *prompt);
+    bool keep_open; /* stdin stays open until the outcome was seen (control messages may follow) */
+    /* Appends the bytes that ask for a clean interrupt, or NULL: a signal is used. */
+    void (*interrupt)(struct buf *out);
+};
+
+struct dialect {
+    const char *name;
+    const char *summary;
+    size_t state_size; /* allocated zeroed per stream by translate */
+    /* One line without its newline. 0, or -1: not valid in this dialect and without effect; the
+     * caller then mends the line and tries once more. Unknown but valid lines are `raw`. */
+    int (*line)(void *state, const struct dialect_out *out, const char *line, size_t len);
+    /* The stream is over: emit what is pending. Outcomes that the stream did not give are the
+     * guard's, not the dialect's. May be NULL. */
+    void (*end)(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+    void (*close)(void *state);        /* frees what state owns; may be NULL */
+    const struct dialect_input *input; /* NULL: plain text, then end of file */
+};
+
+/* The table (dialect_table.c). NULL: unknown name. */
+const struct dialect *dialect_find(const char *name);
+/* Every dialect in turn, i from 0; NULL behind the last. */
+const struct dialect *dialect_at(size_t i);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * Splits a byte stream into lines at \n, with a cap: a longer line is skipped, the stream goes
+ * on. No quadratic reassembly; pure but for its memory. */
+#ifndef IO_LINES_H
+#define IO_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define LINES_DEFAULT_CAP ((size_t)16 << 20)
+
+struct lines {
+    /* A line without its \n (nor \r before it). complete: false only for the unterminated tail
+     * given by lines_end. The bytes are valid during the call. */
+    void (*line)(void *ctx, const char *p, size_t len, bool complete);
+    /* A line of `bytes` bytes was longer than the cap and has been skipped. */
+    void (*dropped)(void *ctx, uint64_t bytes);
+    void *ctx;
+    size_t cap;
+    struct buf part;   /* the line begun in earlier chunks */
+    uint64_t skipping; /* bytes of an over-long line so far; 0: none */
+};
+
+void lines_feed(struct lines *s, const char *p, size_t n);
+void lines_end(struct lines *s);
+void lines_fini(struct lines *s);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Drives one dialect over one stream: bytes are split into lines elsewhere; here every line is
+ * read, mended if it must be, or told as unparsable. Pure. */
+#ifndef TURN_TRANSLATE_H
+#define TURN_TRANSLATE_H
+
+#include <stdint.h>
+
+#include "dialect/dialect.h"
+
+struct translate_stats {
+    uint64_t lines, repaired, unparsable, dropped;
+};
+
+struct translate {
+    const struct dialect *dialect;
+    void *state;
+    struct arena scratch;
+    struct buf mended;
+    struct dialect_out out;
+    struct translate_stats stats;
+    uint64_t noisy; /* notices told for lines that are no JSON; later ones are only counted */
+    bool last_bad;  /* the line before the end was not valid */
+};
+
+/* Borrows the dialect; drafts go to emit(ctx, …). */
+void translate_init(struct translate *t, const struct dialect *dialect,
+                    void (*emit)(void *ctx, struct event *ev), void *ctx);
+void translate_fini(struct translate *t);
+/* One line without newline; blank ones are ignored. A line that the dialect refuses even when
+ * mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in detail);
+ * `complete` is false for a last line that had no newline: then it may be a truncated one, and
+ * no notice is made. */
+void translate_line(struct translate *t, const char *line, size_t len, bool complete);
+/* A line over the cap was skipped: notice{warn, line_dropped} with its size. */
+void translate_dropped(struct translate *t, uint64_t bytes);
+void translate_end(struct translate *t, struct stream_end_info *end);
+
+#endif
