@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+# Configuration that is installed: sysconf_DATA and examples.

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# Layer 0: memory, text, time, errors, the log.
+
+noinst_LTLIBRARIES += libtcbase.la
+libtcbase_la_SOURCES = \
+	src/base/alloc.h \
+	src/base/arena.h \
+	src/base/attr.h \
+	src/base/buf.h \
+	src/base/cleanup.h \
+	src/base/clock.h \
+	src/base/err.h \
+	src/base/log.h \
+	src/base/str.h \
+	src/base/utf8.h

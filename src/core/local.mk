@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Layer 5: a turn from the agent to the instances.
+
+noinst_LTLIBRARIES += libtccore.la
+libtccore_la_SOURCES =

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Layer 2: one file per wire format of an agent.
+
+noinst_LTLIBRARIES += libtcdialect.la
+libtcdialect_la_SOURCES =

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# Layer 1: the canonical event, its JSON, and the JSON cursor.
+
+noinst_LTLIBRARIES += libtcevent.la
+libtcevent_la_SOURCES = \
+	src/event/codec.h \
+	src/event/event.h \
+	src/event/json.h \
+	src/event/jsonw.h \
+	src/event/kinds.h

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/conf/: two lines each,
+#	check_PROGRAMS += tests/conf/t_x
+#	tests_conf_t_x_LDADD = $(TEST_CONF)
+# a shell test one line, dist_check_SCRIPTS += tests/conf/x.t; fixtures: EXTRA_DIST += folder.

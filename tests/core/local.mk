@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/core/: two lines each,
+#	check_PROGRAMS += tests/core/t_x
+#	tests_core_t_x_LDADD = $(TEST_CORE)
+# a shell test one line, dist_check_SCRIPTS += tests/core/x.t; fixtures: EXTRA_DIST += folder.

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/dialect/: two lines each,
+#	check_PROGRAMS += tests/dialect/t_x
+#	tests_dialect_t_x_LDADD = $(TEST_DIALECT)
+# a shell test one line, dist_check_SCRIPTS += tests/dialect/x.t; fixtures: EXTRA_DIST += folder.

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/event/: two lines each,
+#	check_PROGRAMS += tests/event/t_x
+#	tests_event_t_x_LDADD = $(TEST_EVENT)
+# a shell test one line, dist_check_SCRIPTS += tests/event/x.t; fixtures: EXTRA_DIST += folder.

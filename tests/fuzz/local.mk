@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# Fuzz targets: tests/fuzz/fuzz_x.c defines LLVMFuzzerTestOneInput, tests/fuzz/seeds/x/ holds the
+# seeds. With --enable-fuzzing they are linked to libFuzzer (tools/check runs them); else to
+# replay.c, which runs every seed once and prints TAP. Per target:
+#	fuzz_targets += tests/fuzz/fuzz_x
+#	tests_fuzz_fuzz_x_SOURCES = tests/fuzz/fuzz_x.c $(FUZZ_MAIN)
+#	tests_fuzz_fuzz_x_LDADD = $(TEST_EVENT)
+#	tests_fuzz_fuzz_x_LDFLAGS = $(FUZZ_LINK)
+#	EXTRA_DIST += tests/fuzz/seeds/x
+
+fuzz_targets =
+FUZZ_LINK = $(AM_LDFLAGS) $(TC_FUZZ_LINK)
+if FUZZING
+FUZZ_MAIN =
+noinst_PROGRAMS += $(fuzz_targets)
+else
+FUZZ_MAIN = tests/fuzz/replay.c
+check_PROGRAMS += $(fuzz_targets)
+endif
+EXTRA_DIST += tests/fuzz/replay.c

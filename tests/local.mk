@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# How tests run: every one prints TAP; C programs and shell scripts (*.t) alike.
+
+TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+TEST_EXTENSIONS = .t
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+T_LOG_DRIVER = $(LOG_DRIVER)
+T_LOG_COMPILER = $(SHELL)
+
+# Freed memory is overwritten, so that its use shows. Tests find sources, what was built, and the
+# modules through the environment only: they run the same in and out of the source tree.
+AM_TESTS_ENVIRONMENT = \
+	LC_ALL=C.UTF-8; export LC_ALL; \
+	MALLOC_PERTURB_=173; export MALLOC_PERTURB_; \
+	TURNCAST_SRCDIR='$(abs_top_srcdir)'; export TURNCAST_SRCDIR; \
+	TURNCAST_BUILDDIR='$(abs_top_builddir)'; export TURNCAST_BUILDDIR; \
+	TURNCAST_PLUGIN_PATH='$(abs_top_builddir)/plugins/.libs'; export TURNCAST_PLUGIN_PATH; \
+	TURNCAST_CC='$(CC)'; export TURNCAST_CC;
+
+# What a test of each layer links.
+TEST_BASE = libtap.la $(LINK_BASE)
+TEST_EVENT = libtap.la $(LINK_EVENT) $(JANSSON_LIBS)
+TEST_DIALECT = libtap.la $(LINK_DIALECT) $(JANSSON_LIBS)
+TEST_CONF = libtap.la $(LINK_CONF) $(JANSSON_LIBS)
+TEST_TURN = libtap.la $(LINK_TURN) $(JANSSON_LIBS)
+TEST_IO = libtap.la $(LINK_IO)
+TEST_PLUGIN = libtap.la $(LINK_PLUGIN)
+TEST_CORE = libtap.la $(LINK_CORE)
+TEST_CLI = libtap.la $(LINK_CLI)
+
+include $(srcdir)/tests/tap/local.mk
+include $(srcdir)/tests/lint/local.mk
+include $(srcdir)/tests/base/local.mk
+include $(srcdir)/tests/event/local.mk
+include $(srcdir)/tests/dialect/local.mk
+include $(srcdir)/tests/conf/local.mk
+include $(srcdir)/tests/turn/local.mk
+include $(srcdir)/tests/io/local.mk
+include $(srcdir)/tests/plugin/local.mk
+include $(srcdir)/tests/core/local.mk
+include $(srcdir)/tests/cli/local.mk
+include $(srcdir)/tests/fuzz/local.mk

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/plugin/: two lines each,
+#	check_PROGRAMS += tests/plugin/t_x
+#	tests_plugin_t_x_LDADD = $(TEST_PLUGIN)
+# a shell test one line, dist_check_SCRIPTS += tests/plugin/x.t; fixtures: EXTRA_DIST += folder.

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# The TAP library and its own test.
+
+check_LTLIBRARIES += libtap.la
+libtap_la_SOURCES = tests/tap/tap.c tests/tap/tap.h
+
+check_PROGRAMS += tests/tap/t_tap
+tests_tap_t_tap_LDADD = libtap.la
