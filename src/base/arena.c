@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the blocks behind an arena: they grow by doubling, and a reset keeps one of them. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define BLOCK_MIN ((size_t)4 << 10)
+/* What a reset keeps at most, so that one huge line does not stay for ever. */
+#define BLOCK_KEEP ((size_t)256 << 10)
+
+struct arena_block {
+    struct arena_block *older;
+    size_t cap, fill;
+    _Alignas(max_align_t) char bytes[];
+};
+
+static void free_chain(struct arena_block *block)
+{
+    while (block) {
+        struct arena_block *const older = block->older;
+        free(block);
+        block = older;
+    }
+}
+
+void arena_fini(struct arena *a)
+{
+    free_chain(a->head);
+    *a = (struct arena){0};
+}
+
+/* Takes the largest block a reset may keep out of the chain. */
+static struct arena_block *take_keeper(struct arena_block **chain)
+{
+    struct arena_block **best = NULL;
+    for (struct arena_block **at = chain; *at; at = &(*at)->older)
+        if ((*at)->cap <= BLOCK_KEEP && (!best || (*at)->cap > (*best)->cap))
+            best = at;
+    if (!best)
+        return NULL;
+    struct arena_block *const keeper = *best;
+    *best = keeper->older;
+    return keeper;
+}
+
+void arena_reset(struct arena *a)
+{
+    a->used = 0;
+    if (!a->head)
+        return;
+    struct arena_block *const keeper = take_keeper(&a->head);
+    free_chain(a->head);
+    a->head = keeper;
+    if (!keeper)
+        return;
+    keeper->older = NULL;
+    keeper->fill = 0;
+}
+
+static void add_block(struct arena *a, size_t n)
+{
+    size_t cap = a->head ? a->head->cap * 2 : BLOCK_MIN;
+    if (cap > BLOCK_KEEP)
+        cap = BLOCK_KEEP;
+    if (cap < n)
+        cap = n;
+    struct arena_block *const block = xmalloc(sizeof *block + cap);
+    *block = (struct arena_block){.older = a->head, .cap = cap};
+    a->head = block;
+}
+
+static char *bump(struct arena *a, size_t n, size_t align)
+{
+    if (n > SIZE_MAX / 4)
+        abort();
+    struct arena_block *block = a->head;
+    size_t at = block ? (block->fill + align - 1) & ~(align - 1) : 0;
+    if (!block || at > block->cap || n > block->cap - at) {
+        add_block(a, n);
+        block = a->head;
+        at = 0;
+    }
+    block->fill = at + n;
+    a->used += n;
+    return block->bytes + at;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    return memset(bump(a, n, _Alignof(max_align_t)), 0, n);
+}
+
+char *arena_bytes(struct arena *a, size_t n)
+{
+    return bump(a, n, 1);
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+    const size_t len = n ? strnlen(s, n) : 0;
+    char *const copy = arena_bytes(a, len + 1);
+    if (len)
+        memcpy(copy, s, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *arena_vsprintf(struct arena *a, const char *fmt, va_list ap)
+{
+    char first[256];
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(first, sizeof first, fmt, ap);
+    const size_t len = n > 0 ? (size_t)n : 0;
+    char *const text = arena_bytes(a, len + 1);
+    if (len < sizeof first)
+        memcpy(text, first, len);
+    else
+        vsnprintf(text, len + 1, fmt, again);
+    text[len] = '\0';
+    va_end(again);
+    return text;
+}
+
+char *arena_sprintf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *const text = arena_vsprintf(a, fmt, ap);
+    va_end(ap);
+    return text;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a buffer grows. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define CAP_MIN ((size_t)64)
+#define PRINTF_ROOM 120 /* most of what is printed fits: formatted once */
+
+void buf_fini(struct buf *b)
+{
+    free(b->p);
+    *b = (struct buf){0};
+}
+
+void buf_reset(struct buf *b)
+{
+    b->len = 0;
+    if (b->p)
+        b->p[0] = '\0';
+}
+
+static void grow(struct buf *b, size_t wanted)
+{
+    size_t cap = b->cap ? b->cap : CAP_MIN;
+    while (cap < wanted)
+        cap *= 2;
+    b->p = xrealloc(b->p, cap);
+    b->cap = cap;
+    b->p[b->len] = '\0';
+}
+
+char *buf_reserve(struct buf *b, size_t n)
+{
+    if (n > SIZE_MAX / 4 - b->len)
+        abort();
+    if (b->len + n + 1 > b->cap)
+        grow(b, b->len + n + 1);
+    return b->p + b->len;
+}
+
+void buf_add(struct buf *b, const void *p, size_t n)
+{
+    char *const to = buf_reserve(b, n);
+    if (n)
+        memcpy(to, p, n);
+    to[n] = '\0';
+    b->len += n;
+}
+
+void buf_add_str(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
+void buf_add_char(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    char *to = buf_reserve(b, PRINTF_ROOM);
+    va_list ap;
+    va_start(ap, fmt);
+    const int n = vsnprintf(to, PRINTF_ROOM, fmt, ap);
+    va_end(ap);
+    if (n >= PRINTF_ROOM) {
+        to = buf_reserve(b, (size_t)n);
+        va_start(ap, fmt);
+        vsnprintf(to, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+    }
+    b->len += n > 0 ? (size_t)n : 0;
+    b->p[b->len] = '\0';
+}
+
+void buf_consume(struct buf *b, size_t n)
+{
+    if (n >= b->len) {
+        buf_reset(b);
+        return;
+    }
+    b->len -= n;
+    memmove(b->p, b->p + n, b->len + 1);
+}
+
+char *buf_steal(struct buf *b)
+{
+    char *const p = b->p ? b->p : xstrdup("");
+    *b = (struct buf){0};
+    return p;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what well-formed UTF-8 is: validation, repair, encoding and decoding of characters. */
+#include "base/utf8.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* Bytes of the run of ASCII at the start. */
+static size_t ascii_prefix(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+    }
+    while (i < n && (unsigned char)p[i] < 0x80)
+        i++;
+    return i;
+}
+
+struct lead {
+    unsigned char first, last; /* lead bytes of this row */
+    unsigned char len;
+    unsigned char low, high; /* of the second byte; those behind it are 80..BF */
+};
+
+/* Unicode 15, table 3-7. */
+static const struct lead leads[] = {
+    {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
+    {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
+    {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
+};
+
+static const struct lead *find_lead(unsigned char c)
+{
+    for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++)
+        if (c <= leads[i].last)
+            return c >= leads[i].first ? &leads[i] : NULL;
+    return NULL;
+}
+
+/* Length of the character at p (not ASCII, n > 0), or 0 when it is ill-formed: *bad is then the
+ * length of its maximal subpart. */
+static size_t multibyte(const char *p, size_t n, size_t *bad)
+{
+    const unsigned char *const s = (const unsigned char *)p;
+    const struct lead *const lead = find_lead(s[0]);
+    *bad = 1;
+    if (!lead || n < 2 || s[1] < lead->low || s[1] > lead->high)
+        return 0;
+    for (*bad = 2; *bad < lead->len; ++*bad)
+        if (*bad == n || (s[*bad] & 0xc0) != 0x80)
+            return 0;
+    return lead->len;
+}
+
+size_t utf8_valid_prefix(const char *p, size_t n)
+{
+    size_t i = 0, bad;
+    while (i < n) {
+        const size_t len =
+            (unsigned char)p[i] < 0x80 ? ascii_prefix(p + i, n - i) : multibyte(p + i, n - i, &bad);
+        if (!len)
+            break;
+        i += len;
+    }
+    return i;
+}
+
+bool utf8_is_valid(const char *p, size_t n)
+{
+    return utf8_valid_prefix(p, n) == n;
+}
+
+size_t utf8_repair(struct buf *out, const char *p, size_t n)
+{
+    size_t repairs = 0;
+    while (n) {
+        const size_t good = utf8_valid_prefix(p, n);
+        buf_add(out, p, good);
+        p += good;
+        n -= good;
+        if (!n)
+            break;
+        size_t bad;
+        multibyte(p, n, &bad);
+        buf_add_str(out, REPLACEMENT);
+        repairs++;
+        p += bad;
+        n -= bad;
+    }
+    return repairs;
+}
+
+size_t utf8_encode(char *out, uint32_t cp)
+{
+    if ((cp >= 0xd800 && cp <= 0xdfff) || cp > 0x10ffff)
+        cp = 0xfffd;
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    const size_t len = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    for (size_t i = len - 1; i > 0; i--, cp >>= 6)
+        out[i] = (char)(0x80 | (cp & 0x3f));
+    out[0] = (char)((0xf00u >> len) | cp);
+    return len;
+}
+
+uint32_t utf8_decode(const char *p, size_t n, size_t *len)
+{
+    const unsigned char *const s = (const unsigned char *)p;
+    *len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (*len == 1 || *len > n) {
+        *len = *len > n ? n : 1;
+        return s[0] < 0x80 ? s[0] : 0xfffd;
+    }
+    uint32_t cp = s[0] & (0xffu >> (*len + 1));
+    for (size_t i = 1; i < *len; i++)
+        cp = cp << 6 | (s[i] & 0x3f);
+    return cp;
+}
