@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # How tests run: every one prints TAP; C programs and shell scripts (*.t) alike.
 
-TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT)
 TEST_EXTENSIONS = .t
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
-T_LOG_COMPILER = $(SHELL)
+T_LOG_COMPILER = sh
 
 # Freed memory is overwritten, so that its use shows. Tests find sources, what was built, and the
 # modules through the environment only: they run the same in and out of the source tree.

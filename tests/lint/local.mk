@@ -1,4 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Tests of the sources themselves.
+# Tests of the sources themselves, and of what was built from them.
 
-dist_check_SCRIPTS +=
+# What reads sources only. It says the same in every build, so that `make check SOURCE_LINT=`
+# may leave it out where it ran already.
+SOURCE_LINT = \
+	tests/lint/layers.t \
+	tests/lint/size.t \
+	tests/lint/format.t \
+	tests/lint/header.t \
+	tests/lint/spdx.t \
+	tests/lint/spelling.t \
+	tests/lint/shell.t \
+	tests/lint/man.t
+EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words $(SOURCE_LINT)
+
+dist_check_SCRIPTS += \
+	tests/lint/globals.t \
+	tests/lint/symbols.t

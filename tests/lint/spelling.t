@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Spelling of code and documents; recordings and other fixtures are left as they came.
+. "$(dirname "$0")/lint.sh"
+needs codespell
+
+misspelt() {
+    # shellcheck disable=SC2046
+    codespell -I "$top/tests/lint/spelling.words" $(sources '*.[ch]' '*.mk' '*.t' '*.sh' '*.m4' '*.[1-8]' '*.conf') \
+        $(ls ./*.md NEWS configure.ac 2>/dev/null) </dev/null 2>&1 | grep -v 'lint/spelling.t:'
+}
+
+holds "nothing is misspelt" misspelt
+catches "a typing error" misspelt 'src/bad.c:1: recieve' src/bad.c <<'C'
+/* We recieve it. */
+C
+done_testing
