@@ -3,13 +3,20 @@
 
 noinst_LTLIBRARIES += libtcbase.la
 libtcbase_la_SOURCES = \
+	src/base/alloc.c \
 	src/base/alloc.h \
+	src/base/arena.c \
 	src/base/arena.h \
 	src/base/attr.h \
+	src/base/buf.c \
 	src/base/buf.h \
 	src/base/cleanup.h \
+	src/base/clock.c \
 	src/base/clock.h \
+	src/base/err.c \
 	src/base/err.h \
 	src/base/log.h \
 	src/base/str.h \
-	src/base/utf8.h
+	src/base/utf8.c \
+	src/base/utf8.h \
+	src/base/utf8_cut.c

@@ -18,35 +18,27 @@ static size_t ascii_prefix(const char *p, size_t n)
     return i;
 }
 
+/* What may follow a lead byte: Unicode 15, table 3-7. */
 struct lead {
-    unsigned char first, last; /* lead bytes of this row */
     unsigned char len;
     unsigned char low, high; /* of the second byte; those behind it are 80..BF */
 };
 
-/* Unicode 15, table 3-7. */
-static const struct lead leads[] = {
-    {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
-    {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
-    {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
-};
-
-static const struct lead *find_lead(unsigned char c)
-{
-    for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++)
-        if (c <= leads[i].last)
-            return c >= leads[i].first ? &leads[i] : NULL;
-    return NULL;
-}
+static const struct lead leads[256] = {
+    [0xc2 ... 0xdf] = {2, 0x80, 0xbf}, [0xe0] = {3, 0xa0, 0xbf},
+    [0xe1 ... 0xec] = {3, 0x80, 0xbf}, [0xed] = {3, 0x80, 0x9f},
+    [0xee ... 0xef] = {3, 0x80, 0xbf}, [0xf0] = {4, 0x90, 0xbf},
+    [0xf1 ... 0xf3] = {4, 0x80, 0xbf}, [0xf4] = {4, 0x80, 0x8f},
+}; /* all others, ASCII among them: len 0 */
 
 /* Length of the character at p (not ASCII, n > 0), or 0 when it is ill-formed: *bad is then the
  * length of its maximal subpart. */
 static size_t multibyte(const char *p, size_t n, size_t *bad)
 {
     const unsigned char *const s = (const unsigned char *)p;
-    const struct lead *const lead = find_lead(s[0]);
+    const struct lead *const lead = &leads[s[0]];
     *bad = 1;
-    if (!lead || n < 2 || s[1] < lead->low || s[1] > lead->high)
+    if (!lead->len || n < 2 || s[1] < lead->low || s[1] > lead->high)
         return 0;
     for (*bad = 2; *bad < lead->len; ++*bad)
         if (*bad == n || (s[*bad] & 0xc0) != 0x80)
@@ -54,15 +46,26 @@ static size_t multibyte(const char *p, size_t n, size_t *bad)
     return lead->len;
 }
 
-size_t utf8_valid_prefix(const char *p, size_t n)
+size_t utf8_multibyte_prefix(const char *p, size_t n)
 {
-    size_t i = 0, bad;
-    while (i < n) {
-        const size_t len =
-            (unsigned char)p[i] < 0x80 ? ascii_prefix(p + i, n - i) : multibyte(p + i, n - i, &bad);
+    size_t i = 0, len = 0, bad;
+    for (; i < n; i += len) {
+        len = multibyte(p + i, n - i, &bad);
         if (!len)
             break;
-        i += len;
+    }
+    return i;
+}
+
+size_t utf8_valid_prefix(const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        size_t step = ascii_prefix(p + i, n - i);
+        step += utf8_multibyte_prefix(p + i + step, n - i - step);
+        if (!step)
+            break;
+        i += step;
     }
     return i;
 }

@@ -30,15 +30,16 @@
 
 #define JSON_MAX_DEPTH 512
 
+/* What the cursor stands at. */
 enum json_type {
-    JSON_NONE, /* error or end */
-    JSON_NULL,
-    JSON_FALSE,
-    JSON_TRUE,
-    JSON_NUMBER,
-    JSON_STRING,
-    JSON_ARRAY,
-    JSON_OBJECT,
+    JSON_AT_END, /* error or end */
+    JSON_AT_NULL,
+    JSON_AT_FALSE,
+    JSON_AT_TRUE,
+    JSON_AT_NUMBER,
+    JSON_AT_STRING,
+    JSON_AT_ARRAY,
+    JSON_AT_OBJECT,
 };
 
 struct json {

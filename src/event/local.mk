@@ -5,6 +5,9 @@ noinst_LTLIBRARIES += libtcevent.la
 libtcevent_la_SOURCES = \
 	src/event/codec.h \
 	src/event/event.h \
+	src/event/json.c \
 	src/event/json.h \
+	src/event/json_scan.c \
+	src/event/json_scan.h \
 	src/event/jsonw.h \
 	src/event/kinds.h

@@ -3,3 +3,14 @@
 #	check_PROGRAMS += tests/base/t_x
 #	tests_base_t_x_LDADD = $(TEST_BASE)
 # a shell test one line, dist_check_SCRIPTS += tests/base/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/base/t_arena
+tests_base_t_arena_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_buf
+tests_base_t_buf_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_clock
+tests_base_t_clock_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_err
+tests_base_t_err_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_utf8
+tests_base_t_utf8_LDADD = $(TEST_BASE)

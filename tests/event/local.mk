@@ -3,3 +3,6 @@
 #	check_PROGRAMS += tests/event/t_x
 #	tests_event_t_x_LDADD = $(TEST_EVENT)
 # a shell test one line, dist_check_SCRIPTS += tests/event/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/event/t_json
+tests_event_t_json_LDADD = $(TEST_EVENT)

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of event/json.h: the walk. What is valid is told by tables here and by the oracles in
+ * t_json_oracle. */
+#include "event/json.h"
+
+#include "tap/tap.h"
+
+static bool valid(const char *text, size_t len)
+{
+    struct json j;
+    json_start(&j, text, len);
+    json_skip(&j, NULL);
+    return json_finish(&j) == 0;
+}
+
+static const char *const valid_texts[] = {
+    "{}",
+    "[]",
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "10",
+    "1.5",
+    "-1.5e10",
+    "1E5",
+    "1e+5",
+    "1e-5",
+    "0.0",
+    "0e0",
+    "1e400",
+    "-1e-400",
+    "123456789012345678901234567890",
+    "\"\"",
+    "\"a\"",
+    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+    "\"\\u0000\"",
+    "\"\\uD83D\"",
+    "\"\\uDE00\"",
+    "\"\\ud83d\\ude00\"",
+    "\"\\uABCD\\uabcd\"",
+    "\"\x7f\"",
+    "\"/\"",
+    "\"\xc3\xa4\"",
+    "\"\xe2\x80\xa8\"",
+    "\"\xf0\x9f\x98\x80\"",
+    "\"\xef\xbf\xbf\"",
+    "\"\xf4\x8f\xbf\xbf\"",
+    " 1 ",
+    "\t\r\n1\n\r\t",
+    "[1]",
+    "[1,2]",
+    "[ 1 , 2 ]",
+    "[[],[[]],{}]",
+    "{\"\":0}",
+    "{\"a\":1,\"a\":2}",
+    "{ \"a\" : [ ] , \"b\" : { } }",
+    "[null,true,false]",
+    "[\"]\",\"}\",\"{\",\"[\",\",\",\":\"]",
+    "{\"a\":{\"b\":[{\"c\":[[1]]}]}}",
+    "[0,-0.5e-3]",
+    "\"sixteen bytes and more of plain text\"",
+    "\"sixteen bytes and m\\u00e4re: \xe2\x82\xac\"",
+};
+
+static void test_valid(void)
+{
+    for (size_t i = 0; i < sizeof valid_texts / sizeof valid_texts[0]; i++)
+        ok(valid(valid_texts[i], strlen(valid_texts[i])), "accepted: %s", valid_texts[i]);
+}
+
+static const char *const invalid_texts[] = {
+    "",
+    " ",
+    "\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\"a",
+    "\"\\",
+    "\"\\\"",
+    "nul",
+    "nullx",
+    "tru",
+    "fals",
+    "True",
+    "NULL",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "undefined",
+    "-",
+    "+1",
+    "01",
+    "-01",
+    "1.",
+    ".5",
+    "1.e5",
+    "1e",
+    "1e+",
+    "1e-",
+    "1.5.5",
+    "0x10",
+    "1a",
+    "--1",
+    "1 2",
+    "1,2",
+    "[1,]",
+    "[,1]",
+    "[,]",
+    "[1,,2]",
+    "[1 2]",
+    "[1;2]",
+    "[1",
+    "[1,",
+    "[}",
+    "{]",
+    "[1}",
+    "{\"a\":1]",
+    "{\"a\"}",
+    "{\"a\":}",
+    "{\"a\":1,}",
+    "{,\"a\":1}",
+    "{,}",
+    "{\"a\" 1}",
+    "{\"a\":1 \"b\":2}",
+    "{\"a\":1,,\"b\":2}",
+    "{a:1}",
+    "{1:1}",
+    "{'a':1}",
+    "{null:1}",
+    "{\"a\":1",
+    "{\"a\":",
+    "{\"a",
+    "{\"a\":1}}",
+    "[]]",
+    "[][]",
+    "{}{}",
+    "{} x",
+    "\"a\" \"b\"",
+    "'a'",
+    "\"\t\"",
+    "\"\n\"",
+    "\"\x1f\"",
+    "\"\\x\"",
+    "\"\\a\"",
+    "\"\\u\"",
+    "\"\\u12\"",
+    "\"\\u123\"",
+    "\"\\u123g\"",
+    "\"\\U1234\"",
+    "\"\\\t\"",
+    "\"\\u00",
+    "\"\x80\"",
+    "\"\xff\"",
+    "\"\xc0\xaf\"",
+    "\"\xc3\"",
+    "\"\xe2\x82\"",
+    "\"\xed\xa0\x80\"",
+    "\"\xf4\x90\x80\x80\"",
+    "\"\xf0\x9f\x98\"",
+    "\"\xe0\x80\x80\"",
+    "\"\xf8\x88\x80\x80\x80\"",
+    "\xef\xbb\xbf{}",
+    "\v1",
+    "\f1",
+    "\xc2\xa0{}",
+    "[1]//x",
+    "/**/1",
+    "[\"a\":1]",
+    "{\"a\":\"b\":1}",
+    "{[1]:1}",
+    "{{}:1}",
+    "[1:2]",
+    "{\"a\",1}",
+    "{\"\\x\":1}",
+    "{\"\xff\":1}",
+    "[\"\\ud83d\\u\"]",
+};
+
+static void test_invalid(void)
+{
+    for (size_t i = 0; i < sizeof invalid_texts / sizeof invalid_texts[0]; i++)
+        ok(!valid(invalid_texts[i], strlen(invalid_texts[i])), "refused: %s", invalid_texts[i]);
+    ok(!valid("1\0", 2) && !valid("\"\0\"", 3) && !valid("[\0]", 3), "refused: raw NUL");
+}
+
+static bool nested_is_valid(unsigned depth, bool object)
+{
+    CLEANUP_BUF struct buf b = {0};
+    for (unsigned i = 0; i < depth; i++)
+        buf_add_str(&b, object ? "{\"k\":" : "[");
+    if (object)
+        buf_add_str(&b, "0");
+    for (unsigned i = 0; i < depth; i++)
+        buf_add_str(&b, object ? "}" : "]");
+    return valid(b.p, b.len);
+}
+
+/* The same by entering, which is the caller's depth. */
+static int walk_nested(unsigned depth)
+{
+    CLEANUP_BUF struct buf b = {0};
+    for (unsigned i = 0; i < depth; i++)
+        buf_add_str(&b, "[");
+    for (unsigned i = 0; i < depth; i++)
+        buf_add_str(&b, "]");
+    struct json j;
+    json_start(&j, b.p, b.len);
+    unsigned open = 0;
+    if (json_enter_array(&j))
+        for (open = 1; json_next_element(&j) && json_enter_array(&j);)
+            open++;
+    for (; open > 1; open--)
+        json_next_element(&j);
+    return json_finish(&j);
+}
+
+static void test_depth(void)
+{
+    ok(nested_is_valid(JSON_MAX_DEPTH, false), "arrays to the depth allowed");
+    ok(nested_is_valid(JSON_MAX_DEPTH, true), "objects to the depth allowed");
+    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, false), "arrays one deeper");
+    ok(!nested_is_valid(JSON_MAX_DEPTH + 1, true), "objects one deeper");
+    ok(!nested_is_valid(1000000, false), "a million deep");
+    is_int(walk_nested(JSON_MAX_DEPTH), 0, "entered to the depth allowed");
+    is_int(walk_nested(JSON_MAX_DEPTH + 1), -1, "entered one deeper");
+}
+
+static void test_walk(void)
+{
+    static const char line[] = " {\"n\" : -12 , \"s\":\"a\\nb\",\"o\":{\"x\":[1,[2],{}]},\"r\":2.5,"
+                               "\"t\":true,\"z\":null,\"e\":{},\"l\":[\"p\",\"q\"]} \r\n";
+    struct json j;
+    struct str key, s = {0}, o = {0}, last = {0};
+    int64_t n = 0;
+    double r = 0;
+    bool t = false;
+    unsigned keys = 0, elements = 0;
+    json_start(&j, line, sizeof line - 1);
+    ok(json_enter_object(&j), "an object");
+    for (; json_next_key(&j, &key); keys++) {
+        if (str_is(key, "n"))
+            json_read_int(&j, &n);
+        else if (str_is(key, "s"))
+            json_read_string(&j, &s);
+        else if (str_is(key, "o"))
+            json_skip(&j, &o);
+        else if (str_is(key, "r"))
+            json_read_real(&j, &r);
+        else if (str_is(key, "t"))
+            json_read_bool(&j, &t);
+        else if (str_is(key, "e"))
+            ok(json_enter_object(&j) && !json_next_key(&j, &key), "an empty object ends at once");
+        else if (str_is(key, "l") && json_enter_array(&j))
+            for (; json_next_element(&j); elements++)
+                json_read_string(&j, &last);
+        else
+            json_skip(&j, NULL);
+    }
+    is_int(json_finish(&j), 0, "all of it was read");
+    is_int(keys, 8, "every key was seen");
+    is_int(n, -12, "integer");
+    is_mem(s.p, s.len, "a\\nb", 4, "string, still escaped");
+    is_mem(o.p, o.len, "{\"x\":[1,[2],{}]}", 16, "slice of a skipped value");
+    is_real(r, 2.5, "real");
+    ok(t, "true");
+    is_int(elements, 2, "elements");
+    is_mem(last.p, last.len, "q", 1, "the last of them");
+}
+
+static void test_types(void)
+{
+    static const struct {
+        const char *text;
+        enum json_type type;
+    } rows[] = {
+        {"null", JSON_AT_NULL},  {"true", JSON_AT_TRUE}, {"false", JSON_AT_FALSE},
+        {"-1", JSON_AT_NUMBER},  {"7", JSON_AT_NUMBER},  {"\"\"", JSON_AT_STRING},
+        {" [1]", JSON_AT_ARRAY}, {"{}", JSON_AT_OBJECT}, {"x", JSON_AT_END},
+        {"", JSON_AT_END},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct json j;
+        json_start(&j, rows[i].text, strlen(rows[i].text));
+        is_int((int)json_peek(&j), (int)rows[i].type, "type of %s", rows[i].text);
+    }
+}
+
+/* Reads as every type but its own: false, untouched, consumed. */
+static void test_mismatch(void)
+{
+    static const char *const values[] = {"null", "\"s\"", "[1,[2]]", "{\"a\":1}", "x"};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        CLEANUP_BUF struct buf line = {0};
+        const char *const v = values[i];
+        buf_printf(&line, "[%s,%s,%s,%s,%s,%s,7]", v, v, v, v, v, v);
+        struct json j;
+        struct str s = STR("kept");
+        int64_t n = 1;
+        double r = 1;
+        bool t = true;
+        json_start(&j, line.p, line.len);
+        json_enter_array(&j);
+        const bool read[] = {
+            json_next_element(&j) && json_read_int(&j, &n),
+            json_next_element(&j) && json_read_real(&j, &r),
+            json_next_element(&j) && json_read_bool(&j, &t),
+            json_next_element(&j) && *v != '"' && json_read_string(&j, &s),
+            *v == '"' && (json_skip(&j, NULL), false),
+            json_next_element(&j) && *v != '{' && json_enter_object(&j),
+            *v == '{' && (json_skip(&j, NULL), false),
+            json_next_element(&j) && *v != '[' && json_enter_array(&j),
+            *v == '[' && (json_skip(&j, NULL), false),
+        };
+        bool any = false;
+        for (size_t k = 0; k < sizeof read / sizeof read[0]; k++)
+            any = any || read[k];
+        ok(!any && n == 1 && r == 1 && t && str_is(s, "kept"), "%s reads as nothing else", v);
+        const bool last = json_next_element(&j) && json_read_int(&j, &n);
+        ok(last == (*v != 'x') && !json_next_element(&j), "and what follows is in place");
+        is_int(json_finish(&j), *v == 'x' ? -1 : 0, "the line is as valid as it was");
+    }
+}
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        bool fits;
+        int64_t value;
+    } ints[] = {
+        {"0", true, 0},
+        {"-0", true, 0},
+        {"1.0", true, 1},
+        {"1.5", false, 0},
+        {"12e2", true, 1200},
+        {"1200e-2", true, 12},
+        {"9223372036854775807", true, INT64_MAX},
+        {"-9223372036854775808", true, INT64_MIN},
+        {"9223372036854775808", false, 0},
+        {"-9223372036854775809", false, 0},
+        {"1e19", false, 0},
+        {"1e400", false, 0},
+        {"-9.223372036854775808e18", true, INT64_MIN},
+    };
+    for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++) {
+        struct json j;
+        int64_t v = 0;
+        json_start(&j, ints[i].text, strlen(ints[i].text));
+        const bool fits = json_read_int(&j, &v);
+        ok(fits == ints[i].fits && v == ints[i].value && json_finish(&j) == 0, "int of %s",
+           ints[i].text);
+    }
+    struct json j;
+    double r = 0;
+    json_start(&j, "-0.1e1", 6);
+    ok(json_read_real(&j, &r) && r == -1.0, "real");
+    json_start(&j, "1e400", 5);
+    ok(!json_read_real(&j, &r) && r == -1.0 && json_finish(&j) == 0, "beyond a double: not read");
+    CLEANUP_BUF struct buf digits = {0};
+    for (int i = 0; i < 300; i++)
+        buf_add_char(&digits, '1');
+    json_start(&j, digits.p, digits.len);
+    ok(json_read_real(&j, &r) && r > 1.1e299 && r < 1.2e299, "300 digits");
+}
+
+static void test_errors_stick(void)
+{
+    struct json j;
+    struct str key, s = {0};
+    int64_t n = 0;
+    bool t;
+    double r;
+    json_start(&j, "{\"a\":x,\"b\":1}", 13);
+    json_enter_object(&j);
+    json_next_key(&j, &key);
+    json_skip(&j, &s);
+    ok(j.error && !s.p, "the error is told by nothing but json_finish");
+    is_str(j.error, "expected a value", "it says what");
+    is_int((long long)json_offset(&j), 5, "and where");
+    ok(!json_next_key(&j, &key) && !json_next_element(&j) && !json_enter_object(&j) &&
+           !json_enter_array(&j) && !json_read_int(&j, &n) && !json_read_string(&j, &s) &&
+           !json_read_bool(&j, &t) && !json_read_real(&j, &r) && json_peek(&j) == JSON_AT_END,
+       "afterwards nothing is read");
+    is_str(j.error, "expected a value", "the first error stays");
+    is_int((long long)json_offset(&j), 5, "and its place");
+    is_int(json_finish(&j), -1, "not JSON");
+}
+
+static void test_incomplete_walks(void)
+{
+    struct json j;
+    struct str key;
+    json_start(&j, "{\"a\":1}", 7);
+    json_enter_object(&j);
+    is_int(json_finish(&j), -1, "left inside an object");
+    json_start(&j, "[1]", 3);
+    ok(!json_enter_object(&j) && !json_next_key(&j, &key), "no members of what is no object");
+    is_int(json_finish(&j), 0, "and the line is valid");
+    json_start(&j, "1 ", 2);
+    is_int(json_finish(&j), -1, "nothing read");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_valid();
+    test_invalid();
+    test_depth();
+    test_walk();
+    test_types();
+    test_mismatch();
+    test_numbers();
+    test_errors_stick();
+    test_incomplete_walks();
+}
