@@ -38,5 +38,6 @@ include $(srcdir)/tests/turn/local.mk
 include $(srcdir)/tests/io/local.mk
 include $(srcdir)/tests/plugin/local.mk
 include $(srcdir)/tests/core/local.mk
+include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/cli/local.mk
 include $(srcdir)/tests/fuzz/local.mk

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The connector null. All modules of the build tree share one folder: plugins/.libs/
 
-#plugin_LTLIBRARIES += plugins/null.la
-#plugins_null_la_SOURCES = plugins/null/null.c
-#plugins_null_la_CPPFLAGS = $(PLUGIN_CPP)
-#plugins_null_la_LDFLAGS = $(PLUGIN_LINK)
+plugin_LTLIBRARIES += plugins/null.la
+plugins_null_la_SOURCES = plugins/null/null.c
+plugins_null_la_CPPFLAGS = $(PLUGIN_CPP)
+plugins_null_la_LDFLAGS = $(PLUGIN_LINK)

@@ -2,4 +2,5 @@
 # Layer 5: a turn from the agent to the instances.
 
 noinst_LTLIBRARIES += libtccore.la
-libtccore_la_SOURCES =
+libtccore_la_SOURCES = \
+	src/core/audit.h

@@ -47,7 +47,7 @@ library_includes() {
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
         only("^jansson", "^(src/conf/|src/plugin/hostapi\\.c$|src/core/|src/cli/)",
              "jansson is for configuration, state and plugin helpers")
-        only("^nettle/", "^(plugins/audit/|src/cli/audit\\.c$)", "nettle is for the audit chain")
+        only("^nettle/", "^(plugins/audit/|src/core/audit\\.c$)", "nettle is for the audit chain")
         only("^dlfcn", "^src/plugin/loader\\.c$", "modules are opened in src/plugin/loader.c")
         only("^curl/", "^$", "nothing speaks HTTP yet")
     }

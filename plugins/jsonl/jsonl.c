@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * The connector jsonl: every event as one canonical JSON line, to stdout or appended to a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <turncast/plugin.h>
+
+struct conf {
+    const char *path;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, path, NULL, 0, "file to append to; stdout when not given"),
+    {0},
+};
+
+struct state {
+    int fd;
+    bool torn;     /* the last write stopped inside a line */
+    uint64_t lost; /* lines, since the failure that was told */
+    size_t len;
+    char buf[64 * 1024];
+};
+
+/* Writes all of it, waiting where the descriptor does not block. How much was written. */
+static size_t write_all(int fd, const char *p, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        const ssize_t got = write(fd, p + done, n - done);
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        } else if (got == 0 || errno != EINTR) {
+            break;
+        }
+    }
+    return done;
+}
+
+/* What cannot be written is lost and counted: told at the first line of a failure and when it is
+ * over, so that a full disk gives two lines in the log and not one per event. */
+static int report_lost(struct tc_instance *inst, const char *p, size_t n)
+{
+    struct state *s = inst->state;
+    const struct conf *conf = inst->conf;
+    if (s->lost == 0)
+        tc_log(inst, TC_ERR, "cannot write to %s: %s; events are being lost",
+               conf->path ? conf->path : "stdout", strerror(errno));
+    for (size_t i = 0; i < n; i++)
+        s->lost += p[i] == '\n';
+    return -1;
+}
+
+static int put(struct tc_instance *inst, const char *p, size_t n)
+{
+    struct state *s = inst->state;
+    if (s->torn && write_all(s->fd, "\n", 1) != 1)
+        return report_lost(inst, p, n);
+    s->torn = false;
+    const size_t done = write_all(s->fd, p, n);
+    if (done < n) {
+        s->torn = done > 0 && p[done - 1] != '\n';
+        return report_lost(inst, p + done, n - done);
+    }
+    if (s->lost > 0)
+        tc_log(inst, TC_WARN, "writing again; %" PRIu64 " events were lost", s->lost);
+    s->lost = 0;
+    return 0;
+}
+
+static int flush(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    const size_t n = s->len;
+    s->len = 0;
+    return n > 0 ? put(inst, s->buf, n) : 0;
+}
+
+/* A line too long to hold goes out at once; its newline begins what is held next. */
+static int put_long(struct tc_instance *inst, const char *line, size_t len)
+{
+    struct state *s = inst->state;
+    if (put(inst, line, len)) {
+        s->lost++;
+        return -1;
+    }
+    s->buf[s->len++] = '\n';
+    return 0;
+}
+
+static int hold(struct state *s, const char *line, size_t len)
+{
+    memcpy(s->buf + s->len, line, len);
+    s->buf[s->len + len] = '\n';
+    s->len += len + 1;
+    return 0;
+}
+
+static int on_event(struct tc_turn *turn, const struct tc_event *ev)
+{
+    struct state *s = turn->inst->state;
+    int rc = ev->line_len >= sizeof s->buf - s->len ? flush(turn->inst) : 0;
+    rc |= ev->line_len >= sizeof s->buf ? put_long(turn->inst, ev->line, ev->line_len)
+                                        : hold(s, ev->line, ev->line_len);
+    return ev->kind == TC_DONE ? rc | flush(turn->inst) : rc;
+}
+
+static int init(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    const struct conf *conf = inst->conf;
+    s->fd = STDOUT_FILENO;
+    if (!conf->path)
+        return 0;
+    s->fd = open(conf->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+    if (s->fd < 0)
+        tc_log(inst, TC_ERR, "cannot open %s: %s", conf->path, strerror(errno));
+    return s->fd < 0 ? -1 : 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    flush(inst);
+    if (s->lost > 0)
+        tc_log(inst, TC_ERR, "%" PRIu64 " events were lost", s->lost);
+    if (s->fd > STDERR_FILENO)
+        close(s->fd);
+}
+
+TURNCAST_PLUGIN(.name = "jsonl", .version = "1.0",
+                .summary = "every event as a canonical JSON line, to stdout or a file",
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf),
+                .state_size = sizeof(struct state), .options = options, .init = init,
+                .teardown = teardown, .sink = TC_SINK(.on_event = on_event, .on_idle = flush));
