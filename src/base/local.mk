@@ -17,6 +17,8 @@ libtcbase_la_SOURCES = \
 	src/base/err.h \
 	src/base/log.h \
 	src/base/str.h \
+	src/base/trust.c \
+	src/base/trust.h \
 	src/base/utf8.c \
 	src/base/utf8.h \
 	src/base/utf8_cut.c

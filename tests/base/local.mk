@@ -12,5 +12,7 @@ check_PROGRAMS += tests/base/t_clock
 tests_base_t_clock_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/t_err
 tests_base_t_err_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_trust
+tests_base_t_trust_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/t_utf8
 tests_base_t_utf8_LDADD = $(TEST_BASE)
