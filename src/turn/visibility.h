@@ -31,7 +31,8 @@ void visibility_json(struct buf *out, struct visibility v);
 /* What one event is to one kind of consumer. */
 enum view { VIEW_HIDE, VIEW_SHOW, VIEW_STRIP /* show it without its reasoning / its text */ };
 
-/* The agent's switches alone; v is resolved. */
+/* The agent's switches alone; v is resolved. state and raw are shown: that a consumer must have
+ * asked for them is dispatch's business. A message of which nothing would be left is hidden. */
 enum view visibility_view(const struct visibility *v, const struct event *ev);
 /* Whether a consumer of this audience (NULL: user) gets the event: its own audience's, and
  * error, done and failed tool results of any. */
