@@ -373,7 +373,7 @@ struct tc_plugin {
     const char *audience; /* whose events it shows; NULL: "user" */
 };
 
-/* What the host does for a plugin. Use the macros below. All but log take a turn and return
+/* What the host does for a plugin. Use the macros below. Those that take a turn return
  * memory of that turn, valid until on_done returned; NULL means out of memory or bad input,
  * which the host has logged. Call them on the instance's thread only, log from any. */
 struct tc_host {
@@ -384,6 +384,7 @@ struct tc_host {
     char *(*sprint)(struct tc_turn *, const char *, ...)TC_PRINTF(2, 3);
     char *(*json)(struct tc_turn *, const char *, ...);
     char *(*json_get)(struct tc_turn *, const char *, const char *);
+    size_t (*redact)(struct tc_instance *, const char *, size_t, char *, size_t);
 };
 
 /* Logs one line, prefixed with instance name; secrets are masked. */
@@ -396,6 +397,10 @@ struct tc_host {
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
 /* The value at an RFC 6901 pointer: a string's text, else compact JSON; NULL if absent. */
 #define tc_json_get(turn, j, ptr) ((turn)->inst->host->json_get((turn), (j), (ptr)))
+/* JSON text with the secrets in its strings masked, for records that outlive the turn. As
+ * snprintf: at most cap bytes go to out, NUL among them; the whole length is returned. */
+#define tc_redact(inst, json, len, out, cap)                                                       \
+    ((inst)->host->redact((inst), (json), (len), (out), (cap)))
 
 #ifndef __cplusplus
 /* TC_OPTION(struct conf, field, default text or NULL, flags, help): the key is the field's

@@ -10,4 +10,5 @@ libtcevent_la_SOURCES = \
 	src/event/json_scan.c \
 	src/event/json_scan.h \
 	src/event/jsonw.h \
-	src/event/kinds.h
+	src/event/kinds.h \
+	src/event/redact.h
