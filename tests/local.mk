@@ -41,3 +41,4 @@ include $(srcdir)/tests/core/local.mk
 include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/cli/local.mk
 include $(srcdir)/tests/fuzz/local.mk
+include $(srcdir)/tests/install/local.mk

@@ -7,14 +7,17 @@
 #	tests_fuzz_fuzz_x_LDADD = $(TEST_EVENT)
 #	tests_fuzz_fuzz_x_LDFLAGS = $(FUZZ_LINK)
 #	EXTRA_DIST += tests/fuzz/seeds/x
+# `make fuzz` builds them only.
 
 fuzz_targets =
 FUZZ_LINK = $(AM_LDFLAGS) $(TC_FUZZ_LINK)
 if FUZZING
 FUZZ_MAIN =
-noinst_PROGRAMS += $(fuzz_targets)
+EXTRA_PROGRAMS += $(fuzz_targets)
 else
 FUZZ_MAIN = tests/fuzz/replay.c
 check_PROGRAMS += $(fuzz_targets)
 endif
 EXTRA_DIST += tests/fuzz/replay.c
+fuzz: $(fuzz_targets)
+.PHONY: fuzz

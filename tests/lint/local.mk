@@ -17,3 +17,7 @@ EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words $(SOURCE_LINT)
 dist_check_SCRIPTS += \
 	tests/lint/globals.t \
 	tests/lint/symbols.t
+
+lint:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(SOURCE_LINT)'
+.PHONY: lint
