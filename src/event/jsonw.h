@@ -11,8 +11,9 @@
 /* A quoted string: raw UTF-8; escapes for ", \, control characters (short forms, else \u00xx
  * in lower case), U+2028 and U+2029. Text must be valid UTF-8. */
 void jsonw_string(struct buf *b, const char *s, size_t len);
-/* Shortest text that reads back as the same double; integral values below 2^53 without a
- * fraction; not finite: null. */
+/* Shortest text that reads back as the same double, in the form of JSON.stringify (0.000001,
+ * 1e-7, 1e+22), but from 2^63 up always with an exponent: readers with 64-bit integers refuse
+ * more digits. Not finite: null. */
 void jsonw_real(struct buf *b, double v);
 void jsonw_int(struct buf *b, int64_t v);
 

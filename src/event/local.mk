@@ -7,8 +7,11 @@ libtcevent_la_SOURCES = \
 	src/event/event.h \
 	src/event/json.c \
 	src/event/json.h \
+	src/event/json_mend.c \
 	src/event/json_scan.c \
 	src/event/json_scan.h \
+	src/event/json_text.c \
+	src/event/jsonw.c \
 	src/event/jsonw.h \
 	src/event/kinds.h \
 	src/event/redact.h

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what escaped text means: unescaping, comparing, and finding by pointer. The slices it is
+ * given come from the cursor and are valid. */
+#include "base/utf8.h"
+#include "event/json.h"
+#include "event/json_scan.h"
+
+#define REPLACEMENT 0xfffd
+
+/* Text being unescaped; a high surrogate waits for its low one. */
+struct decoder {
+    char *out;
+    uint16_t high; /* 0: none */
+};
+
+static void put(struct decoder *d, uint32_t cp)
+{
+    d->out += utf8_encode(d->out, cp);
+}
+
+static void give_up_high(struct decoder *d)
+{
+    if (d->high)
+        put(d, REPLACEMENT);
+    d->high = 0;
+}
+
+static void put_unit(struct decoder *d, uint16_t unit)
+{
+    const bool low = (unit & 0xfc00) == 0xdc00;
+    if (low && d->high) {
+        put(d, 0x10000 + ((uint32_t)(d->high & 0x3ff) << 10) + (unit & 0x3ff));
+        d->high = 0;
+        return;
+    }
+    give_up_high(d);
+    if ((unit & 0xfc00) == 0xd800)
+        d->high = unit;
+    else
+        put(d, low || unit == 0 ? REPLACEMENT : unit);
+}
+
+static char short_escape(char c)
+{
+    switch (c) {
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    default:
+        return c;
+    }
+}
+
+/* Behind the escape at p. */
+static const char *put_escape(struct decoder *d, const char *p)
+{
+    if (p[1] == 'u') {
+        put_unit(d, json_escape_unit(p));
+        return p + 6;
+    }
+    give_up_high(d);
+    *d->out++ = short_escape(p[1]);
+    return p + 2;
+}
+
+/* At most raw.len + 3 bytes: an escape is never shorter than what it stands for, and a high
+ * surrogate kept from before may turn into U+FFFD. Returns where the text ends. */
+static char *decode(char *out, struct str raw, uint16_t *pending)
+{
+    struct decoder d = {out, *pending};
+    const char *p = raw.p, *const end = raw.p + raw.len;
+    while (p < end) {
+        const char *const escape = memchr(p, '\\', (size_t)(end - p));
+        const size_t plain = (size_t)((escape ? escape : end) - p);
+        if (plain) {
+            give_up_high(&d);
+            memcpy(d.out, p, plain);
+            d.out += plain;
+        }
+        p = escape ? put_escape(&d, escape) : end;
+    }
+    *pending = d.high;
+    return d.out;
+}
+
+/* As decode, where no piece follows. */
+static char *decode_whole(char *out, struct str raw)
+{
+    uint16_t high = 0;
+    struct decoder d = {.out = decode(out, raw, &high)};
+    d.high = high;
+    give_up_high(&d);
+    return d.out;
+}
+
+static size_t room_for(struct str raw)
+{
+    return raw.len + 4;
+}
+
+static char *terminate(char *text, char *end, size_t *len)
+{
+    *end = '\0';
+    if (len)
+        *len = (size_t)(end - text);
+    return text;
+}
+
+char *json_unescape(struct arena *a, struct str raw, size_t *len)
+{
+    if (!raw.p)
+        return NULL;
+    char *const text = arena_bytes(a, room_for(raw));
+    return terminate(text, decode_whole(text, raw), len);
+}
+
+char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len)
+{
+    if (!raw.p)
+        return NULL;
+    char *const text = arena_bytes(a, room_for(raw));
+    return terminate(text, decode(text, raw, pending), len);
+}
+
+bool json_string_is(struct str raw, const char *lit)
+{
+    if (!raw.p)
+        return false;
+    const char *p = raw.p, *const end = raw.p + raw.len;
+    for (; *lit && p < end; lit++) {
+        unsigned unit = (unsigned char)*p;
+        size_t len = 1;
+        if (*p == '\\') {
+            len = p[1] == 'u' ? 6 : 2;
+            unit = len == 6 ? json_escape_unit(p) : (unsigned char)short_escape(p[1]);
+        }
+        if (unit != (unsigned char)*lit)
+            return false;
+        p += len;
+    }
+    return !*lit && p == end;
+}
+
+/* One step of a pointer: its name, unescaped. */
+struct step {
+    struct buf name;
+    struct buf key; /* scratch: a key with escapes, unescaped */
+};
+
+/* Reads the step behind the slash at p; returns where the next one starts. */
+static const char *read_step(struct step *step, const char *p)
+{
+    buf_reset(&step->name);
+    for (p++; *p && *p != '/'; p++) {
+        const bool tilde = *p == '~' && (p[1] == '0' || p[1] == '1');
+        buf_add_char(&step->name, !tilde ? *p : p[1] == '0' ? '~' : '/');
+        p += tilde;
+    }
+    return p;
+}
+
+static bool step_is(struct step *step, struct str key)
+{
+    const struct str name = {step->name.p, step->name.len};
+    if (!key.len || !memchr(key.p, '\\', key.len))
+        return str_equal(key, name);
+    buf_reset(&step->key);
+    char *const text = buf_reserve(&step->key, room_for(key));
+    return str_equal((struct str){text, (size_t)(decode_whole(text, key) - text)}, name);
+}
+
+/* The array index a step is; SIZE_MAX when it is none. */
+static size_t step_index(const struct step *step)
+{
+    const char *const digits = step->name.p ? step->name.p : "";
+    if (step->name.len == 0 || step->name.len > 9 || (digits[0] == '0' && step->name.len > 1))
+        return SIZE_MAX;
+    size_t index = 0;
+    for (const char *p = digits; *p; p++) {
+        if (*p < '0' || *p > '9')
+            return SIZE_MAX;
+        index = index * 10 + (size_t)(*p - '0');
+    }
+    return index;
+}
+
+/* Of members with the same key the last one, as everywhere. */
+static struct str member(struct str doc, struct step *step)
+{
+    struct json j;
+    struct str key, found = {0};
+    json_start(&j, doc.p, doc.len);
+    if (json_enter_object(&j))
+        while (json_next_key(&j, &key))
+            json_skip(&j, step_is(step, key) ? &found : NULL);
+    return found;
+}
+
+static struct str element(struct str doc, size_t index)
+{
+    struct json j;
+    struct str found = {0};
+    json_start(&j, doc.p, doc.len);
+    if (json_enter_array(&j))
+        for (size_t i = 0; i <= index && json_next_element(&j); i++)
+            json_skip(&j, i == index ? &found : NULL);
+    return found;
+}
+
+static enum json_type type_of(struct str doc)
+{
+    struct json j;
+    json_start(&j, doc.p, doc.len);
+    return json_peek(&j);
+}
+
+struct str json_pointer(struct str doc, const char *pointer)
+{
+    struct step step = {0};
+    while (doc.p && *pointer == '/') {
+        pointer = read_step(&step, pointer);
+        doc = type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step)) : member(doc, &step);
+    }
+    buf_fini(&step.name);
+    buf_fini(&step.key);
+    return *pointer ? (struct str){0} : doc;
+}
