@@ -45,8 +45,8 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/conf\\.c$", "libconfig stays in src/conf/conf.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^(src/conf/|src/plugin/hostapi\\.c$|src/core/|src/cli/)",
-             "jansson is for configuration, state and plugin helpers")
+        only("^jansson", "^src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$",
+             "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/audit/|src/core/audit\\.c$)", "nettle is for the audit chain")
         only("^dlfcn", "^src/plugin/loader\\.c$", "modules are opened in src/plugin/loader.c")
         only("^curl/", "^$", "nothing speaks HTTP yet")
