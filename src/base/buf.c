@@ -2,7 +2,6 @@
  * Owns how a buffer grows. */
 #include "base/buf.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,21 +62,27 @@ void buf_add_char(struct buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-void buf_printf(struct buf *b, const char *fmt, ...)
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
+    va_list again;
+    va_copy(again, ap);
     char *to = buf_reserve(b, PRINTF_ROOM);
-    va_list ap;
-    va_start(ap, fmt);
     const int n = vsnprintf(to, PRINTF_ROOM, fmt, ap);
-    va_end(ap);
     if (n >= PRINTF_ROOM) {
         to = buf_reserve(b, (size_t)n);
-        va_start(ap, fmt);
-        vsnprintf(to, (size_t)n + 1, fmt, ap);
-        va_end(ap);
+        vsnprintf(to, (size_t)n + 1, fmt, again);
     }
+    va_end(again);
     b->len += n > 0 ? (size_t)n : 0;
     b->p[b->len] = '\0';
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
 }
 
 void buf_consume(struct buf *b, size_t n)

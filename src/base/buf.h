@@ -3,6 +3,7 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -22,6 +23,8 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_add_str(struct buf *b, const char *s);
 void buf_add_char(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((__format__(__printf__, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+    __attribute__((__format__(__printf__, 2, 0)));
 /* Drops the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
 /* Gives the bytes away: owned by the caller, NUL-terminated, never NULL. */

@@ -15,7 +15,9 @@ libtcbase_la_SOURCES = \
 	src/base/clock.h \
 	src/base/err.c \
 	src/base/err.h \
+	src/base/log.c \
 	src/base/log.h \
+	src/base/log_redact.c \
 	src/base/str.h \
 	src/base/trust.c \
 	src/base/trust.h \

@@ -16,3 +16,5 @@ check_PROGRAMS += tests/base/t_trust
 tests_base_t_trust_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/t_utf8
 tests_base_t_utf8_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_log
+tests_base_t_log_LDADD = $(TEST_BASE)
