@@ -19,5 +19,11 @@ FUZZ_MAIN = tests/fuzz/replay.c
 check_PROGRAMS += $(fuzz_targets)
 endif
 EXTRA_DIST += tests/fuzz/replay.c
+fuzz_targets += tests/fuzz/fuzz_utf8
+tests_fuzz_fuzz_utf8_SOURCES = tests/fuzz/fuzz_utf8.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_utf8_LDADD = $(TEST_BASE)
+tests_fuzz_fuzz_utf8_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/utf8
+
 fuzz: $(fuzz_targets)
 .PHONY: fuzz
