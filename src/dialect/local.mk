@@ -2,4 +2,5 @@
 # Layer 2: one file per wire format of an agent.
 
 noinst_LTLIBRARIES += libtcdialect.la
-libtcdialect_la_SOURCES =
+libtcdialect_la_SOURCES = \
+	src/dialect/sse.c src/dialect/sse.h

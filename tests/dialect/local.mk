@@ -3,3 +3,6 @@
 #	check_PROGRAMS += tests/dialect/t_x
 #	tests_dialect_t_x_LDADD = $(TEST_DIALECT)
 # a shell test one line, dist_check_SCRIPTS += tests/dialect/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/dialect/t_sse
+tests_dialect_t_sse_LDADD = $(TEST_BASE) libtcdialect.la
