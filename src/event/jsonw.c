@@ -3,9 +3,8 @@
 #include "event/jsonw.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "event/decimal.h"
 #include "event/json_scan.h"
 
 /* Appends the escape of the control character, quote or backslash c. */
@@ -72,73 +71,15 @@ void jsonw_int(struct buf *b, int64_t v)
     buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* A positive double as decimal digits: 0.DIGITS times ten to the power of `point`. */
-struct decimal {
-    char digits[20];
-    int count, point;
-};
-
-static struct decimal to_decimal(double v, int precision)
+/* As ECMAScript writes it; integers beyond 64 bits with an exponent, or a reader of integers
+ * would refuse them. */
+static void add_positive(struct buf *b, double v)
 {
-    char text[40];
-    snprintf(text, sizeof text, "%.*e", precision - 1, v);
-    struct decimal d = {.point = atoi(strchr(text, 'e') + 1) + 1};
-    for (const char *p = text; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9') /* whatever the locale's point is */
-            d.digits[d.count++] = *p;
-    while (d.count > 1 && d.digits[d.count - 1] == '0')
-        d.count--;
-    return d;
-}
-
-static void add_zeros(struct buf *b, int n)
-{
-    while (n-- > 0)
-        buf_add_char(b, '0');
-}
-
-static void add_exponential(struct buf *b, const struct decimal *d)
-{
-    buf_add_char(b, d->digits[0]);
-    if (d->count > 1) {
-        buf_add_char(b, '.');
-        buf_add(b, d->digits + 1, (size_t)d->count - 1);
-    }
-    buf_printf(b, "e%+d", d->point - 1);
-}
-
-static void add_decimal(struct buf *b, const struct decimal *d, bool exponential)
-{
-    if (exponential || d->point > 21 || d->point < -5) {
-        add_exponential(b, d);
-    } else if (d->point <= 0) {
-        buf_add_str(b, "0.");
-        add_zeros(b, -d->point);
-        buf_add(b, d->digits, (size_t)d->count);
-    } else if (d->count <= d->point) {
-        buf_add(b, d->digits, (size_t)d->count);
-        add_zeros(b, d->point - d->count);
-    } else {
-        buf_add(b, d->digits, (size_t)d->point);
-        buf_add_char(b, '.');
-        buf_add(b, d->digits + d->point, (size_t)(d->count - d->point));
-    }
-}
-
-/* Fifteen digits always name a normal double when fewer do; 17 name every one. */
-static void add_shortest(struct buf *b, double v)
-{
-    const bool beyond_int64 = v >= 0x1p63;
-    const size_t start = b->len;
-    for (int precision = v < 0x1p-1022 ? 1 : 15; precision <= 17; precision++) {
-        const struct decimal d = to_decimal(v, precision);
-        b->len = start;
-        add_decimal(b, &d, beyond_int64);
-        double back;
-        const struct str text = {b->p + start, b->len - start};
-        if (json_number_real(text, &back) && back == v)
-            return;
-    }
+    const struct decimal d = decimal_shortest(v);
+    if (v >= 0x1p63 || d.point < -5)
+        decimal_add_exponential(b, &d, "+", 1);
+    else
+        decimal_add_fixed(b, &d);
 }
 
 void jsonw_real(struct buf *b, double v)
@@ -150,7 +91,7 @@ void jsonw_real(struct buf *b, double v)
     } else {
         if (v < 0)
             buf_add_char(b, '-');
-        add_shortest(b, fabs(v));
+        add_positive(b, fabs(v));
     }
 }
 

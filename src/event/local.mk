@@ -4,6 +4,8 @@
 noinst_LTLIBRARIES += libtcevent.la
 libtcevent_la_SOURCES = \
 	src/event/codec.h \
+	src/event/decimal.c \
+	src/event/decimal.h \
 	src/event/event.h \
 	src/event/json.c \
 	src/event/json.h \
