@@ -3,4 +3,9 @@
 
 noinst_LTLIBRARIES += libtcdialect.la
 libtcdialect_la_SOURCES = \
-	src/dialect/sse.c src/dialect/sse.h
+	src/dialect/sse.c \
+	src/dialect/sse.h \
+	src/dialect/style.c \
+	src/dialect/style.h \
+	src/dialect/style_json.c \
+	src/dialect/style_traits.h

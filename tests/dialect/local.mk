@@ -5,4 +5,6 @@
 # a shell test one line, dist_check_SCRIPTS += tests/dialect/x.t; fixtures: EXTRA_DIST += folder.
 
 check_PROGRAMS += tests/dialect/t_sse
-tests_dialect_t_sse_LDADD = $(TEST_BASE) libtcdialect.la
+tests_dialect_t_sse_LDADD = libtap.la $(LINK_DIALECT)
+check_PROGRAMS += tests/dialect/t_style
+tests_dialect_t_style_LDADD = libtap.la $(LINK_DIALECT)
