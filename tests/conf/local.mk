@@ -3,3 +3,6 @@
 #	check_PROGRAMS += tests/conf/t_x
 #	tests_conf_t_x_LDADD = $(TEST_CONF)
 # a shell test one line, dist_check_SCRIPTS += tests/conf/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/conf/t_options
+tests_conf_t_options_LDADD = $(TEST_CONF)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Where the text of a secret comes from: the config itself, the environment, a private file. */
+#ifndef CONF_SECRET_H
+#define CONF_SECRET_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* "env:NAME": that variable; "file:PATH": the first line of a file that nobody else may read;
+ * else the value itself. The text is registered with the log's redaction. In the arena; NULL
+ * with err (its place is left to the caller). */
+const char *secret_resolve(const char *value, struct arena *arena, struct tc_err *err);
+
+#endif
