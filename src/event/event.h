@@ -49,21 +49,33 @@ bool kind_is_terminal(enum tc_kind kind);
 
 /* How one payload member travels as JSON. */
 enum field_type {
-    FIELD_STR,  /* const char *: JSON string */
-    FIELD_JSON, /* const char *: any JSON value, verbatim */
-    FIELD_INT,  /* int64_t: absent when negative */
-    FIELD_REAL, /* double: absent when negative */
-    FIELD_FLAG, /* bool */
-    FIELD_TRI,  /* int: 1, 0, absent when negative */
+    FIELD_STR,    /* const char *: JSON string */
+    FIELD_JSON,   /* const char *: any JSON value, verbatim */
+    FIELD_OBJECT, /* const char *: a JSON object, verbatim */
+    FIELD_INT,    /* int64_t: absent when negative */
+    FIELD_REAL,   /* double: absent when negative */
+    FIELD_FLAG,   /* bool */
+    FIELD_TRI,    /* int: 1, 0, absent when negative */
 };
 
 struct field {
     const char *key;
+    struct str lead; /* ,"key": as it is written */
     enum field_type type;
     bool required;     /* always written; else only when present (a FIELD_FLAG: when true) */
+    const char *dflt;  /* what a required string or JSON member holds when nothing was said */
     size_t offset;     /* in struct tc_<kind> (or in struct tc_meta for event_meta_fields) */
     size_t len_offset; /* of the size_t that holds a string's length; 0: strlen */
 };
+
+/* The member is a pointer to text: FIELD_STR, FIELD_JSON, FIELD_OBJECT. */
+static inline bool field_is_text(const struct field *f)
+{
+    return f->type <= FIELD_OBJECT;
+}
+/* That text: its default for a required member that is NULL, p NULL for an absent one. `base` is
+ * the payload or the meta struct. */
+struct str field_text(const struct field *f, const void *base);
 
 /* Rows end with a NULL key, in the order in which the keys are written. */
 const struct field *event_fields(enum tc_kind kind);

@@ -3,10 +3,14 @@
 
 noinst_LTLIBRARIES += libtcevent.la
 libtcevent_la_SOURCES = \
+	src/event/codec.c \
 	src/event/codec.h \
 	src/event/decimal.c \
 	src/event/decimal.h \
+	src/event/event.c \
 	src/event/event.h \
+	src/event/fields.c \
+	src/event/fields.h \
 	src/event/json.c \
 	src/event/json.h \
 	src/event/json_mend.c \
@@ -15,5 +19,6 @@ libtcevent_la_SOURCES = \
 	src/event/json_text.c \
 	src/event/jsonw.c \
 	src/event/jsonw.h \
+	src/event/kinds.c \
 	src/event/kinds.h \
 	src/event/redact.h

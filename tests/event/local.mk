@@ -10,3 +10,11 @@ check_PROGRAMS += tests/event/t_json_text
 tests_event_t_json_text_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/t_jsonw
 tests_event_t_jsonw_LDADD = $(TEST_EVENT)
+
+check_PROGRAMS += tests/event/t_event
+tests_event_t_event_SOURCES = tests/event/t_event.c tests/event/specimen.c tests/event/specimen.h
+tests_event_t_event_LDADD = $(TEST_EVENT)
+check_PROGRAMS += tests/event/t_codec
+tests_event_t_codec_SOURCES = tests/event/t_codec.c tests/event/specimen.c tests/event/specimen.h
+tests_event_t_codec_LDADD = $(TEST_EVENT)
+EXTRA_DIST += tests/event/canonical.jsonl

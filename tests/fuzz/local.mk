@@ -27,3 +27,9 @@ EXTRA_DIST += tests/fuzz/seeds/utf8
 
 fuzz: $(fuzz_targets)
 .PHONY: fuzz
+
+fuzz_targets += tests/fuzz/fuzz_codec
+tests_fuzz_fuzz_codec_SOURCES = tests/fuzz/fuzz_codec.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_codec_LDADD = $(TEST_EVENT)
+tests_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/codec

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT
+ * Writes an event as its canonical line and reads it back, both by the field tables. */
+#include "event/codec.h"
+
+#include <math.h>
+
+#include "event/json.h"
+#include "event/jsonw.h"
+
+#define PAYLOAD_DEPTH 2 /* of the object "x" in a line */
+
+static const void *member(const void *base, size_t offset)
+{
+    return (const char *)base + offset;
+}
+
+static void put(struct buf *out, struct str s)
+{
+    char *const to = buf_reserve(out, s.len);
+    memcpy(to, s.p, s.len);
+    out->len += s.len;
+}
+
+static void put_bool(struct buf *out, struct str lead, bool v)
+{
+    put(out, lead);
+    put(out, v ? STR("true") : STR("false"));
+}
+
+static void put_text(struct buf *out, const struct field *f, const void *base)
+{
+    const struct str text = field_text(f, base);
+    if (!text.p)
+        return;
+    put(out, f->lead);
+    if (f->type == FIELD_STR)
+        jsonw_string(out, text.p, text.len);
+    else
+        put(out, text);
+}
+
+static void put_field(struct buf *out, const struct field *f, const void *base)
+{
+    const void *const at = member(base, f->offset);
+    switch (f->type) {
+    case FIELD_STR:
+    case FIELD_JSON:
+    case FIELD_OBJECT:
+        put_text(out, f, base);
+        break;
+    case FIELD_INT:
+        if (*(const int64_t *)at >= 0) {
+            put(out, f->lead);
+            jsonw_int(out, *(const int64_t *)at);
+        }
+        break;
+    case FIELD_REAL:
+        if (*(const double *)at >= 0) {
+            put(out, f->lead);
+            jsonw_real(out, *(const double *)at);
+        }
+        break;
+    case FIELD_FLAG:
+        if (f->required || *(const bool *)at)
+            put_bool(out, f->lead, *(const bool *)at);
+        break;
+    case FIELD_TRI:
+        if (*(const int *)at >= 0)
+            put_bool(out, f->lead, *(const int *)at > 0);
+        break;
+    }
+}
+
+void codec_encode_payload(struct buf *out, const struct event *ev)
+{
+    const size_t begin = out->len;
+    for (const struct field *f = event_fields(ev->kind); f->key; f++)
+        put_field(out, f, &ev->u);
+    for (const struct field *f = event_meta_fields(); f->key; f++)
+        put_field(out, f, &ev->meta);
+    /* Every member brought a comma; the first one's place is the brace's. */
+    if (out->len == begin)
+        put(out, STR("{"));
+    else
+        out->p[begin] = '{';
+    buf_add(out, "}", 1);
+}
+
+/* Unix seconds with at most microseconds, without trailing zeros. */
+static void put_time(struct buf *out, double ts)
+{
+    if (!(ts >= 0 && ts < 9e9)) {
+        jsonw_real(out, ts);
+        return;
+    }
+    const int64_t micros = (int64_t)(ts * 1e6 + 0.5);
+    jsonw_int(out, micros / 1000000);
+    int64_t rest = micros % 1000000;
+    if (rest == 0)
+        return;
+    char digits[7] = ".000000";
+    size_t len = 1;
+    for (int64_t unit = 100000; rest > 0; unit /= 10) {
+        digits[len++] = (char)('0' + rest / unit);
+        rest %= unit;
+    }
+    put(out, (struct str){digits, len});
+}
+
+static void put_name(struct buf *out, struct str lead, const char *s)
+{
+    put(out, lead);
+    jsonw_string(out, s ? s : "", s ? strlen(s) : 0);
+}
+
+void codec_encode(struct buf *out, const struct event *ev)
+{
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    [TC_##UPPER] = {"{\"type\":\"" #lower "\",\"payload\":",                                       \
+                    sizeof("{\"type\":\"" #lower "\",\"payload\":") - 1},
+    static const struct str heads[] = {EVENT_KINDS(K)};
+#undef K
+    buf_reserve(out, 256);
+    put(out, heads[ev->kind]);
+    codec_encode_payload(out, ev);
+    put(out, STR(",\"ts\":"));
+    put_time(out, ev->meta.ts);
+    put_name(out, STR(",\"correlation_id\":"), ev->meta.correlation_id);
+    put_name(out, STR(",\"session_id\":"), ev->meta.session_id);
+    put(out, STR(",\"seq\":"));
+    jsonw_int(out, (int64_t)ev->meta.seq);
+    put_name(out, STR(",\"src\":"), ev->meta.src);
+    buf_add(out, "}", 1);
+}
+
+/* Reading. */
+
+struct decoder {
+    struct event *ev;
+    struct arena *arena;
+    struct buf strangers; /* ,"key":value of what has no member */
+    struct str x;         /* the payload's own x, or absent */
+    uint64_t seen;        /* rows of the kind that were set: one bit each */
+    const char *why;
+};
+
+/* The envelope as slices of the line. */
+struct envelope {
+    struct str type, payload, correlation_id, session_id, src;
+    double ts;
+    int64_t seq;
+};
+
+static int read_envelope(struct envelope *e, const char *line, size_t len)
+{
+    struct json j;
+    struct str key;
+    *e = (struct envelope){.ts = -1};
+    json_start(&j, line, len);
+    if (!json_enter_object(&j))
+        return -1;
+    while (json_next_key(&j, &key)) {
+        if (json_string_is(key, "type"))
+            json_read_string(&j, &e->type);
+        else if (json_string_is(key, "payload"))
+            json_skip(&j, &e->payload);
+        else if (json_string_is(key, "ts"))
+            json_read_real(&j, &e->ts);
+        else if (json_string_is(key, "correlation_id"))
+            json_read_string(&j, &e->correlation_id);
+        else if (json_string_is(key, "session_id"))
+            json_read_string(&j, &e->session_id);
+        else if (json_string_is(key, "seq"))
+            json_read_int(&j, &e->seq);
+        else if (json_string_is(key, "src"))
+            json_read_string(&j, &e->src);
+        else
+            json_skip(&j, NULL);
+    }
+    return json_finish(&j);
+}
+
+static bool takes(enum field_type type, enum json_type given)
+{
+    switch (type) {
+    case FIELD_STR:
+        return given == JSON_AT_STRING;
+    case FIELD_JSON:
+        return true;
+    case FIELD_OBJECT:
+        return given == JSON_AT_OBJECT;
+    case FIELD_INT:
+    case FIELD_REAL:
+        return given == JSON_AT_NUMBER;
+    case FIELD_FLAG:
+    case FIELD_TRI:
+        return given == JSON_AT_TRUE || given == JSON_AT_FALSE;
+    }
+    return false;
+}
+
+static void set_text(struct decoder *d, const struct field *f, void *base, struct str value)
+{
+    size_t len;
+    char *const at = base;
+    const char *const text =
+        f->type == FIELD_STR
+            ? json_unescape(d->arena, (struct str){value.p + 1, value.len - 2}, &len)
+            : json_compact_dup(d->arena, value, &len);
+    *(const char **)(void *)(at + f->offset) = text;
+    if (f->len_offset)
+        *(size_t *)(void *)(at + f->len_offset) = len;
+}
+
+static bool set_number(const struct field *f, void *at, struct json *value)
+{
+    if (f->type == FIELD_REAL) {
+        double v;
+        if (!json_read_real(value, &v) || v < 0)
+            return false;
+        *(double *)at = v + 0.0; /* -0 is 0 */
+        return true;
+    }
+    int64_t v;
+    if (!json_read_int(value, &v) || v < 0)
+        return false;
+    *(int64_t *)at = v;
+    return true;
+}
+
+/* False: the value is of a type the member does not take, and nothing was set. */
+static bool set_field(struct decoder *d, const struct field *f, void *base, struct str value)
+{
+    struct json j;
+    json_start(&j, value.p, value.len);
+    const enum json_type given = json_peek(&j);
+    if (!takes(f->type, given))
+        return false;
+    void *const at = (char *)base + f->offset;
+    if (field_is_text(f))
+        set_text(d, f, base, value);
+    else if (f->type == FIELD_FLAG)
+        *(bool *)at = given == JSON_AT_TRUE;
+    else if (f->type == FIELD_TRI)
+        *(int *)at = given == JSON_AT_TRUE;
+    else
+        return set_number(f, at, &j);
+    return true;
+}
+
+static const struct field *find_field(const struct field *f, struct str key)
+{
+    while (f->key && !json_string_is(key, f->key))
+        f++;
+    return f->key ? f : NULL;
+}
+
+static void keep_stranger(struct decoder *d, struct str key, struct str value)
+{
+    buf_add_char(&d->strangers, ',');
+    json_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* with its quotes */
+    buf_add_char(&d->strangers, ':');
+    json_compact(&d->strangers, value);
+}
+
+static void read_member(struct decoder *d, struct str key, struct str value)
+{
+    const struct field *const rows = event_fields(d->ev->kind);
+    const struct field *f = find_field(rows, key);
+    const bool null = value.len == 4 && memcmp(value.p, "null", 4) == 0;
+    if (f) {
+        if (null && !(f->type == FIELD_JSON && f->required))
+            return;
+        if (set_field(d, f, &d->ev->u, value))
+            d->seen |= UINT64_C(1) << (f - rows);
+        else if (f->required)
+            d->why = arena_sprintf(d->arena, "%s.%s: wrong type", kind_name(d->ev->kind), f->key);
+        else
+            keep_stranger(d, key, value);
+        return;
+    }
+    f = find_field(event_meta_fields(), key);
+    if (f && null)
+        return;
+    if (f && f->type == FIELD_OBJECT && *value.p == '{')
+        d->x = value;
+    else if (!f || !set_field(d, f, &d->ev->meta, value))
+        keep_stranger(d, key, value);
+}
+
+/* meta.x from the payload's own x and from what was kept. */
+static void join_x(struct decoder *d)
+{
+    struct tc_meta *const meta = &d->ev->meta;
+    meta->x = json_compact_dup(d->arena, d->x, NULL);
+    if (d->strangers.len == 0)
+        return;
+    const size_t inner = meta->x ? strlen(meta->x) - 2 : 0;
+    const char *const more = d->strangers.p + (inner ? 0 : 1); /* no comma behind the brace */
+    meta->x = arena_sprintf(d->arena, "{%.*s%s}", (int)inner, meta->x ? meta->x + 1 : "", more);
+
+    /* They moved one level down: the line must still be readable. */
+    struct json j;
+    json_start(&j, meta->x, strlen(meta->x));
+    j.depth = PAYLOAD_DEPTH;
+    json_skip(&j, NULL);
+    if (j.error)
+        d->why = "payload: too deep";
+}
+
+static void check_required(struct decoder *d)
+{
+    const struct field *const rows = event_fields(d->ev->kind);
+    for (const struct field *f = rows; f->key && !d->why; f++)
+        if (f->required && f->type != FIELD_FLAG && !(d->seen >> (f - rows) & 1))
+            d->why = arena_sprintf(d->arena, "%s.%s: missing", kind_name(d->ev->kind), f->key);
+}
+
+static void read_payload(struct decoder *d, struct str payload)
+{
+    struct json j;
+    struct str key, value = {0};
+    json_start(&j, payload.p, payload.len);
+    json_enter_object(&j);
+    while (!d->why && json_next_key(&j, &key)) {
+        json_skip(&j, &value);
+        read_member(d, key, value);
+    }
+    if (!d->why)
+        check_required(d);
+    if (!d->why)
+        join_x(d);
+    buf_fini(&d->strangers);
+}
+
+static const char *name_or_empty(struct arena *a, struct str raw)
+{
+    return raw.p ? json_unescape(a, raw, NULL) : "";
+}
+
+/* What makes it no canonical event, or NULL. */
+static const char *decode(struct event *ev, struct arena *a, const char *line, size_t len)
+{
+    struct envelope e;
+    if (read_envelope(&e, line, len) < 0)
+        return "not a JSON object";
+    if (!e.type.p)
+        return "type: missing";
+    size_t type_len;
+    const char *const type = json_unescape(a, e.type, &type_len);
+    const int kind = kind_find(type, type_len);
+    if (kind < 0)
+        return "type: not a kind of event";
+    if (!e.payload.p || *e.payload.p != '{')
+        return "payload: not an object";
+
+    event_init(ev, (enum tc_kind)kind);
+    ev->meta.ts = isfinite(e.ts) ? e.ts + 0.0 : -1;
+    ev->meta.seq = e.seq > 0 ? (uint64_t)e.seq : 0;
+    ev->meta.correlation_id = name_or_empty(a, e.correlation_id);
+    ev->meta.session_id = name_or_empty(a, e.session_id);
+    ev->meta.src = name_or_empty(a, e.src);
+    struct decoder d = {.ev = ev, .arena = a};
+    read_payload(&d, e.payload);
+    return d.why;
+}
+
+int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len, const char **why)
+{
+    const char *const wrong = decode(ev, a, line, len);
+    if (why)
+        *why = wrong;
+    return wrong ? -1 : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * What the table of kinds says, by kind and by name. */
+#include "event/kinds.h"
+
+#include "event/event.h"
+
+struct kind_row {
+    struct str name;
+    enum kind_gate gate;
+    enum kind_pressure pressure;
+    bool terminal;
+};
+
+#define K(lower, UPPER, gate_, pressure_, terminal_)                                               \
+    [TC_##UPPER] = {.name = {#lower, sizeof(#lower) - 1},                                          \
+                    .gate = gate_,                                                                 \
+                    .pressure = pressure_,                                                         \
+                    .terminal = terminal_},
+static const struct kind_row kinds[] = {EVENT_KINDS(K)};
+#undef K
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == TC_KINDS, "a row per kind");
+
+const char *kind_name(enum tc_kind kind)
+{
+    return kinds[kind].name.p;
+}
+
+int kind_find(const char *name, size_t len)
+{
+    for (int i = 0; i < TC_KINDS; i++)
+        if (str_equal(kinds[i].name, (struct str){name, len}))
+            return i;
+    return -1;
+}
+
+enum kind_gate kind_gate(enum tc_kind kind)
+{
+    return kinds[kind].gate;
+}
+
+enum kind_pressure kind_pressure(enum tc_kind kind)
+{
+    return kinds[kind].pressure;
+}
+
+bool kind_is_terminal(enum tc_kind kind)
+{
+    return kinds[kind].terminal;
+}

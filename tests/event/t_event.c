@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of event/event.h and event/kinds.h: blank drafts, the field tables, the box. */
+#include "event/event.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "event/specimen.h"
+#include "tap/tap.h"
+
+static void test_kinds(void)
+{
+    bool names = true, found = true;
+    for (int k = 0; k < TC_KINDS; k++) {
+        const char *const name = kind_name((enum tc_kind)k);
+        names = names && name && *name;
+        found = found && kind_find(name, strlen(name)) == k;
+    }
+    ok(names, "every kind has a name");
+    ok(found, "kind_find finds every name");
+    is_int(kind_find("narrations", 10), -1, "kind_find refuses a longer name");
+    is_int(kind_find("narratio", 8), -1, "kind_find refuses a prefix");
+    is_int(kind_find("", 0), -1, "kind_find refuses nothing");
+    is_int(kind_gate(TC_PROGRESS), GATE_PROGRESS, "kind_gate");
+    is_int(kind_pressure(TC_TOOL_RESULT), PRESSURE_SHRINK, "kind_pressure");
+    ok(kind_is_terminal(TC_FINAL) && kind_is_terminal(TC_ERROR) && kind_is_terminal(TC_DONE),
+       "final, error and done are terminal");
+    ok(!kind_is_terminal(TC_USAGE) && !kind_is_terminal(TC_NARRATION), "others are not");
+}
+
+static void test_blank_drafts(void)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    is_str(ev.u.tool_call.name, "", "a required string is empty");
+    is_str(ev.u.tool_call.args, "{}", "required arguments are an empty object");
+    is_int((long long)ev.u.tool_call.args_len, 2, "of two bytes");
+    is_int(ev.u.tool_call.read_only, -1, "a switch nobody set is unknown");
+    ok(!ev.u.tool_call.args_raw && !ev.u.tool_call.message_id, "optional strings are NULL");
+    ok(ev.u.meta == &ev.meta, "the payload points to its meta");
+    ok(ev.meta.ts < 0 && !ev.meta.x && !ev.meta.parent_id, "no time, no lineage");
+    is_str(ev.meta.session_id, "", "no session");
+
+    event_init(&ev, TC_RAW);
+    is_str(ev.u.raw.event, "null", "a raw event is null");
+    event_init(&ev, TC_USAGE);
+    is_int(ev.u.usage.input_tokens, -1, "tokens that nobody counted are not 0");
+    is_real(ev.u.usage.cost_usd, -1, "nor is the cost");
+    event_init(&ev, TC_MESSAGE);
+    is_str(ev.u.message.role, "assistant", "a message is the assistant's");
+
+    event_init_notice(&ev, "warn", "retry", "again");
+    is_int(ev.kind, TC_NOTICE, "a notice");
+    is_str(ev.u.notice.level, "warn", "its level");
+    is_str(ev.u.notice.code, "retry", "its code");
+    is_str(ev.u.notice.text, "again", "its text");
+}
+
+static void cover(bool *bytes, size_t from, size_t n)
+{
+    memset(bytes + from, true, n);
+}
+
+/* Every member of every struct but meta and lengths has a row: rows leave no gap. */
+static void test_rows_cover_the_structs(void)
+{
+    static const size_t sizes[] = {
+        sizeof(struct tc_narration),   sizeof(struct tc_thinking),  sizeof(struct tc_message),
+        sizeof(struct tc_final),       sizeof(struct tc_tool_call), sizeof(struct tc_progress),
+        sizeof(struct tc_tool_result), sizeof(struct tc_request),   sizeof(struct tc_start),
+        sizeof(struct tc_step),        sizeof(struct tc_error),     sizeof(struct tc_done),
+        sizeof(struct tc_usage),       sizeof(struct tc_notice),    sizeof(struct tc_state),
+        sizeof(struct tc_raw),
+    };
+    static const size_t widths[] = {[FIELD_STR] = sizeof(char *),    [FIELD_JSON] = sizeof(char *),
+                                    [FIELD_OBJECT] = sizeof(char *), [FIELD_INT] = sizeof(int64_t),
+                                    [FIELD_REAL] = sizeof(double),   [FIELD_FLAG] = sizeof(bool),
+                                    [FIELD_TRI] = sizeof(int)};
+    for (int k = 0; k < TC_KINDS; k++) {
+        bool covered[sizeof(union event_payload)] = {false};
+        cover(covered, 0, sizeof(struct tc_meta *));
+        for (const struct field *f = event_fields((enum tc_kind)k); f->key; f++) {
+            cover(covered, f->offset, widths[f->type]);
+            if (f->len_offset)
+                cover(covered, f->len_offset, sizeof(size_t));
+        }
+        /* Padding never fills a whole word. */
+        bool gap = false;
+        for (size_t word = 0; word < sizes[k]; word += 8)
+            gap = gap || !memchr(covered + word, true, 8);
+        ok(!gap, "%s: rows cover the struct", kind_name((enum tc_kind)k));
+    }
+}
+
+static void test_box_copies(void)
+{
+    for (int k = 0; k < TC_KINDS; k++) {
+        struct arena a = {0};
+        struct event ev, same;
+        specimen_fill(&ev, (enum tc_kind)k, &a);
+        struct event_box *const box = event_box_new(&ev);
+        arena_fini(&a); /* what the draft borrowed is gone */
+        specimen_fill(&same, (enum tc_kind)k, &a);
+        const struct event *const got = event_box_get(box);
+        const char *const differs = specimen_differ(got, &same);
+        ok(!differs, "%s: the box holds every field%s%s", kind_name((enum tc_kind)k),
+           differs ? ", but not " : "", differs ? differs : "");
+        ok(got->u.meta == &got->meta, "%s: its payload points to its meta",
+           kind_name((enum tc_kind)k));
+        event_box_unref(box);
+        arena_fini(&a);
+    }
+}
+
+static void test_box_text(void)
+{
+    struct event ev;
+    event_init(&ev, TC_NARRATION);
+    ev.u.narration.text = "abcdef";
+    ev.u.narration.text_len = 3;
+    struct event_box *box = event_box_new(&ev);
+    is_str(event_box_get(box)->u.narration.text, "abc", "text is cut at its length and terminated");
+    ok(!event_box_get(box)->u.narration.message_id, "an absent string stays NULL");
+    ok(event_box_size(box) >= sizeof(struct event) + 4, "the size counts the text");
+    event_box_unref(event_box_ref(box));
+    is_int((long long)event_box_get(box)->u.narration.text_len, 3, "lives as long as a reference");
+    event_box_unref(box);
+    event_box_unref(NULL);
+
+    event_init(&ev, TC_TOOL_CALL);
+    ev.u.tool_call.name = NULL;
+    ev.u.tool_call.args = NULL;
+    ev.meta.src = NULL;
+    box = event_box_new(&ev);
+    is_str(event_box_get(box)->u.tool_call.name, "", "a required string is never NULL in a box");
+    is_str(event_box_get(box)->u.tool_call.args, "{}", "nor are required arguments");
+    is_int((long long)event_box_get(box)->u.tool_call.args_len, 2, "and their length is right");
+    event_box_unref(box);
+}
+
+/* All ask at once for a line that nobody has made yet. */
+struct race {
+    struct event_box *box;
+    pthread_barrier_t start;
+};
+
+static void *ask_for_line(void *arg)
+{
+    struct race *const race = arg;
+    pthread_barrier_wait(&race->start);
+    const char *const line = event_box_line(race->box, NULL);
+    event_box_unref(race->box);
+    return (void *)(uintptr_t)line;
+}
+
+#define RACERS 4
+
+static bool race_for_line(const struct event *ev)
+{
+    struct race race = {.box = event_box_new(ev)};
+    pthread_barrier_init(&race.start, NULL, RACERS);
+    pthread_t threads[RACERS];
+    for (int i = 0; i < RACERS; i++) {
+        event_box_ref(race.box);
+        if (pthread_create(&threads[i], NULL, ask_for_line, &race) != 0)
+            bail("no threads");
+    }
+    bool same = true;
+    for (int i = 0; i < RACERS; i++) {
+        void *line;
+        pthread_join(threads[i], &line);
+        same = same && line == event_box_line(race.box, NULL);
+    }
+    pthread_barrier_destroy(&race.start);
+    event_box_unref(race.box);
+    return same;
+}
+
+static void test_box_line(void)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.message = "no\n";
+    ev.meta.ts = 1;
+    struct event_box *const box = event_box_new(&ev);
+    size_t len;
+    const char *const line = event_box_line(box, &len);
+    is_str(line,
+           "{\"type\":\"error\",\"payload\":{\"message\":\"no\\n\"},\"ts\":1,"
+           "\"correlation_id\":\"\",\"session_id\":\"\",\"seq\":0,\"src\":\"\"}",
+           "the canonical line");
+    is_int((long long)len, (long long)strlen(line), "and its length");
+    ok(event_box_line(box, NULL) == line, "made once");
+    event_box_unref(box);
+
+    bool same = true;
+    for (int i = 0; i < 200 && same; i++)
+        same = race_for_line(&ev);
+    ok(same, "threads that ask at once get the same line");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_kinds();
+    test_blank_drafts();
+    test_rows_cover_the_structs();
+    test_box_copies();
+    test_box_text();
+    test_box_line();
+}
