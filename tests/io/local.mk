@@ -3,3 +3,9 @@
 #	check_PROGRAMS += tests/io/t_x
 #	tests_io_t_x_LDADD = $(TEST_IO)
 # a shell test one line, dist_check_SCRIPTS += tests/io/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/io/t_lines
+tests_io_t_lines_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_loop
+tests_io_t_loop_LDADD = $(TEST_IO)
