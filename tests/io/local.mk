@@ -9,3 +9,8 @@ tests_io_t_lines_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_loop
 tests_io_t_loop_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_process
+tests_io_t_process_SOURCES = tests/io/t_process.c tests/fake/children.c tests/fake/children.h
+tests_io_t_process_LDADD = $(TEST_IO)
+EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)
