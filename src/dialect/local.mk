@@ -10,6 +10,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style_json.c \
 	src/dialect/style_traits.h \
 	src/dialect/turncast_write.c \
+	src/dialect/value.c \
+	src/dialect/value.h \
 	src/dialect/writer.c \
 	src/dialect/writer.h \
 	src/dialect/writer_table.c \
