@@ -24,3 +24,5 @@ tests_event_t_json_oracle_SOURCES = tests/event/t_json_oracle.c tests/event/json
 tests_event_t_json_oracle_LDADD = $(TEST_EVENT)
 dist_check_SCRIPTS += tests/event/json_node.t
 EXTRA_DIST += tests/event/json_node.js
+check_PROGRAMS += tests/event/t_redact
+tests_event_t_redact_LDADD = $(TEST_EVENT)
