@@ -3,4 +3,5 @@
 
 noinst_LTLIBRARIES += libtccore.la
 libtccore_la_SOURCES = \
+	src/core/audit.c \
 	src/core/audit.h
