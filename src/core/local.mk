@@ -3,5 +3,6 @@
 
 noinst_LTLIBRARIES += libtccore.la
 libtccore_la_SOURCES = \
-	src/core/audit.c \
-	src/core/audit.h
+	src/core/audit.h \
+	src/core/sticky.c \
+	src/core/sticky.h
