@@ -11,6 +11,8 @@
 #include "base/err.h"
 #include "base/log.h"
 
+/* All strings and lists live as long as their struct conf. */
+
 /* One "key = value" of an instance that belongs to its plugin, still text. */
 struct conf_pair {
     char *key, *value;
@@ -63,7 +65,8 @@ struct conf {
 };
 
 /* Reads a file; NULL with err. `path` NULL: the built-in configuration (the cli plugin, no
- * agent). The file is refused when others may write to it. */
+ * agent). The file is refused when others may write to it. A file without plugins.instances
+ * gets the instance cli. */
 struct conf *conf_load(const char *path, struct tc_err *err);
 /* The file to use when none is named: $TURNCAST_CONFIG, the user's, the system's; NULL: none
  * exists. Owned. */
@@ -71,7 +74,10 @@ char *conf_default_path(void);
 void conf_free(struct conf *c);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
-/* "NAME[,key=value…]" of --plugin, as an instance appended to c. */
+/* Forgets the file's instances: --plugin stands in their place. */
+void conf_drop_instances(struct conf *c);
+/* "NAME|FILE.so[,key=value…]" of --plugin, as an instance appended to c; a comma in a value is
+ * written as \, and the second instance of a plugin is called NAME-2. */
 int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     __attribute__((__warn_unused_result__));
 

@@ -3,8 +3,18 @@
 
 noinst_LTLIBRARIES += libtcconf.la
 libtcconf_la_SOURCES = \
+	src/conf/agent.c \
+	src/conf/conf.c \
 	src/conf/conf.h \
+	src/conf/instance.c \
+	src/conf/node.c \
+	src/conf/node.h \
 	src/conf/options.c \
 	src/conf/options.h \
+	src/conf/parts.h \
+	src/conf/paths.c \
+	src/conf/paths.h \
+	src/conf/read.c \
+	src/conf/read.h \
 	src/conf/secret.c \
 	src/conf/secret.h

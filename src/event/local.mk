@@ -21,5 +21,4 @@ libtcevent_la_SOURCES = \
 	src/event/jsonw.h \
 	src/event/kinds.c \
 	src/event/kinds.h \
-	src/event/redact.c \
 	src/event/redact.h

@@ -43,7 +43,7 @@ library_includes() {
     awk -f - $(sources '*.[ch]') /dev/null <<'AWK'
     function only(header, files, why) { n++; pattern[n] = header; allowed[n] = files; reason[n] = why }
     BEGIN {
-        only("^libconfig", "^src/conf/conf\\.c$", "libconfig stays in src/conf/conf.c")
+        only("^libconfig", "^src/conf/node\\.c$", "libconfig stays in src/conf/node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
         only("^jansson", "^src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$",
              "jansson is for state, plugin helpers and commands")

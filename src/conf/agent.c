@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the keys of an agent, their defaults and bounds. */
+#include <string.h>
+
+#include "conf/parts.h"
+
+#define DAY_S (24 * 3600)
+
+#define AGENT(member) offsetof(struct conf_agent, member)
+
+static int read_command(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target);
+static int read_env(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target);
+
+static const struct row rows[] = {
+    {"command", read_command, AGENT(command), 1, 1000, NULL},
+    {"resume", read_command, AGENT(resume), 0, 1000, NULL},
+    {"dialect", read_string, AGENT(dialect), 0, 0, NULL},
+    {"cwd", read_path, AGENT(cwd), 0, 0, NULL},
+    {"env_pass", read_env, AGENT(env_pass), 0, 1000, ""},
+    {"env_set", read_env, AGENT(env_set), 0, 1000, "="},
+    {"turn_timeout_s", read_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"idle_timeout_s", read_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"exit_grace_s", read_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
+    {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
+    {"max_line_bytes", read_int, AGENT(max_line), 4096, 1 << 30, NULL},
+    {"attempts", read_int, AGENT(attempts), 1, 10, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static int check_placeholder(const struct reader *r, const struct node *n)
+{
+    const char *word = n->value.string;
+    const size_t len = strlen(word);
+    if (len < 2 || word[0] != '{' || word[len - 1] != '}' || strpbrk(word, "\": "))
+        return 0;
+    if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0)
+        return 0;
+    return read_fail(r, n, "unknown placeholder %s: there are {session_id} and {conversation}",
+                     word);
+}
+
+static int read_command(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (check_placeholder(r, &n->items[i]) < 0)
+            return -1;
+    if (row->min > 0 && !*n->items[0].value.string)
+        return read_fail(r, &n->items[0], "may not be empty");
+    return 0;
+}
+
+/* Names alone, or "NAME=value", as the row's extra says. */
+static int read_env(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target)
+{
+    const bool with_value = *(const char *)row->extra == '=';
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++) {
+        const char *text = n->items[i].value.string, *eq = strchr(text, '=');
+        if (with_value ? !eq || eq == text : eq || !*text)
+            return read_fail(r, &n->items[i], "\"%s\" is not %s", text,
+                             with_value ? "NAME=value" : "the name of a variable");
+    }
+    return 0;
+}
+
+int part_check_name(const struct reader *r, const struct node *n)
+{
+    if (strchr(n->name, '*') || strlen(n->name) > 100)
+        return read_fail(r, n, "not a name: letters, digits, - and _, at most 100");
+    return 0;
+}
+
+static char **no_strings(const struct reader *r)
+{
+    return arena_alloc(r->arena, sizeof(char *));
+}
+
+int agent_read(const struct reader *r, const struct node *n, struct conf_agent *agent)
+{
+    *agent = (struct conf_agent){
+        .name = arena_strdup(r->arena, n->name),
+        .command = no_strings(r),
+        .resume = no_strings(r),
+        .dialect = arena_strdup(r->arena, "claude"),
+        .env_pass = no_strings(r),
+        .env_set = no_strings(r),
+        .turn_timeout_ms = 3600 * 1000,
+        .idle_timeout_ms = 15 * 60 * 1000,
+        .exit_grace_ms = 5000,
+        .term_grace_ms = 5000,
+        .max_line = 16 << 20,
+        .attempts = 3,
+        .line = n->line,
+    };
+    if (part_check_name(r, n) < 0 || read_rows(r, n, rows, agent) < 0)
+        return -1;
+    return agent->command[0] ? 0 : read_fail(r, n, "command is missing");
+}

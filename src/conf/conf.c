@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the keys at the top, what they default to, and the memory of it all. */
+#include "conf/conf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "conf/parts.h"
+#include "conf/paths.h"
+
+/* What conf_load gives away: the struct, and the arena that everything in it lives in. */
+struct conf_box {
+    struct conf conf; /* first member */
+    struct arena arena;
+    bool named_instances; /* the file has plugins.instances, be it empty */
+    const struct node *default_agent;
+};
+
+#define CONF(member) offsetof(struct conf_box, conf.member)
+
+static int read_agents(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+static int read_instances(const struct reader *r, const struct node *n, const struct row *row,
+                          void *target);
+static int read_show(const struct reader *r, const struct node *n, const struct row *row,
+                     void *target);
+static int read_default_agent(const struct reader *r, const struct node *n, const struct row *row,
+                              void *target);
+
+static const struct row plugin_rows[] = {
+    {"directory", read_paths, CONF(plugin_dirs), 1, 100, NULL},
+    {"autoload", read_bool, CONF(autoload), 0, 0, NULL},
+    {"instances", read_instances, 0, 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static const struct row show_rows[] = {
+    {"show_thinking", read_show, CONF(show[0]), 0, 0, NULL},
+    {"show_tools", read_show, CONF(show[1]), 0, 0, NULL},
+    {"show_text", read_show, CONF(show[2]), 0, 0, NULL},
+    {"show_narration", read_show, CONF(show[3]), 0, 0, NULL},
+    {"show_final", read_show, CONF(show[4]), 0, 0, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static const struct choice levels[] = {
+    {"error", LOG_ERR}, {"warn", LOG_WARN}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}, {NULL, 0}};
+static const struct choice formats[] = {{"text", LOG_TEXT}, {"json", LOG_JSON}, {NULL, 0}};
+
+static const struct row log_rows[] = {
+    {"level", read_choice, CONF(log_level), 0, 0, levels},
+    {"format", read_choice, CONF(log_format), 0, 0, formats},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static const struct row rows[] = {
+    {"agents", read_agents, 0, 0, 0, NULL},
+    {"default_agent", read_default_agent, CONF(default_agent), 0, 0, NULL},
+    {"plugins", read_group, 0, 0, 0, plugin_rows},
+    {"visibility", read_group, 0, 0, 0, show_rows},
+    {"state_directory", read_path, CONF(state_dir), 0, 0, NULL},
+    {"log", read_group, 0, 0, 0, log_rows},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static int read_agents(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    struct conf *c = &((struct conf_box *)target)->conf;
+    (void)row;
+    if (read_expect(r, n, NODE_GROUP) < 0)
+        return -1;
+    c->agents = arena_alloc(r->arena, n->n * sizeof *c->agents);
+    for (; c->n_agents < n->n; c->n_agents++)
+        if (agent_read(r, &n->items[c->n_agents], &c->agents[c->n_agents]) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_instances(const struct reader *r, const struct node *n, const struct row *row,
+                          void *target)
+{
+    struct conf_box *box = target;
+    struct conf *c = &box->conf;
+    (void)row;
+    if (read_expect(r, n, NODE_GROUP) < 0)
+        return -1;
+    box->named_instances = true;
+    c->instances = arena_alloc(r->arena, n->n * sizeof *c->instances);
+    for (; c->n_instances < n->n; c->n_instances++)
+        if (instance_read(r, &n->items[c->n_instances], &c->instances[c->n_instances]) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_show(const struct reader *r, const struct node *n, const struct row *row,
+                     void *target)
+{
+    if (read_expect(r, n, NODE_BOOL) < 0)
+        return -1;
+    ((signed char *)target)[row->offset] = n->value.boolean;
+    return 0;
+}
+
+static int read_default_agent(const struct reader *r, const struct node *n, const struct row *row,
+                              void *target)
+{
+    ((struct conf_box *)target)->default_agent = n;
+    return read_string(r, n, row, target);
+}
+
+static struct conf_box *box_new(const char *path)
+{
+    struct conf_box *box = xcalloc(1, sizeof *box);
+    struct arena *a = &box->arena;
+    box->conf = (struct conf){
+        .file = arena_strdup(a, path ? path : "(built in)"),
+        .show = {-1, -1, -1, -1, -1},
+        .log_level = LOG_WARN,
+        .log_format = LOG_TEXT,
+    };
+    return box;
+}
+
+static void add_instance(struct conf_box *box, const struct conf_instance *inst)
+{
+    struct conf *c = &box->conf;
+    struct conf_instance *all = arena_alloc(&box->arena, (c->n_instances + 1) * sizeof *all);
+    if (c->n_instances)
+        memcpy(all, c->instances, c->n_instances * sizeof *all);
+    all[c->n_instances++] = *inst;
+    c->instances = all;
+}
+
+/* A configuration that says nothing about instances shows turns on the terminal. */
+static void add_cli(struct conf_box *box)
+{
+    struct arena *a = &box->arena;
+    struct conf_instance cli = instance_default(arena_strdup(a, "cli"), arena_strdup(a, "cli"));
+    cli.options = arena_alloc(a, sizeof *cli.options);
+    add_instance(box, &cli);
+}
+
+static void fill_defaults(struct conf_box *box)
+{
+    if (!box->conf.state_dir)
+        box->conf.state_dir = paths_state_dir(&box->arena);
+    if (!box->conf.plugin_dirs)
+        box->conf.plugin_dirs = paths_plugin_dirs(&box->arena);
+    if (!box->named_instances)
+        add_cli(box);
+}
+
+static int check_default_agent(const struct reader *r, const struct conf_box *box)
+{
+    if (!box->default_agent || conf_agent_find(&box->conf, box->conf.default_agent))
+        return 0;
+    return read_fail(r, box->default_agent, "there is no agent \"%s\"", box->conf.default_agent);
+}
+
+static int read_file(struct conf_box *box, const char *path, struct tc_err *err)
+{
+    const struct reader r = {&box->arena, path, paths_dirname(&box->arena, path), err};
+    const struct node *root = node_read_file(&box->arena, path, err);
+    if (!root || read_rows(&r, root, rows, box) < 0)
+        return -1;
+    return check_default_agent(&r, box);
+}
+
+struct conf *conf_load(const char *path, struct tc_err *err)
+{
+    struct conf_box *box = box_new(path);
+    if (path && read_file(box, path, err) < 0) {
+        conf_free(&box->conf);
+        return NULL;
+    }
+    fill_defaults(box);
+    return &box->conf;
+}
+
+void conf_free(struct conf *c)
+{
+    struct conf_box *box = (struct conf_box *)c;
+    if (!box)
+        return;
+    arena_fini(&box->arena);
+    free(box);
+}
+
+const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)
+{
+    if (!name)
+        name = c->default_agent;
+    if (!name && c->n_agents == 1)
+        return &c->agents[0];
+    for (size_t i = 0; i < c->n_agents; i++)
+        if (strcmp(c->agents[i].name, name ? name : "default") == 0)
+            return &c->agents[i];
+    return NULL;
+}
+
+static bool name_is_taken(const struct conf *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_instances; i++)
+        if (strcmp(c->instances[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
+{
+    struct conf_box *box = (struct conf_box *)c;
+    const struct reader r = {&box->arena, "--plugin", NULL, err};
+    struct conf_instance inst;
+    if (instance_read_spec(&r, spec, &inst) < 0)
+        return -1;
+    char *name = inst.name;
+    for (unsigned n = 2; name_is_taken(c, name); n++)
+        name = arena_sprintf(&box->arena, "%s-%u", inst.name, n);
+    inst.name = name;
+    add_instance(box, &inst);
+    return 0;
+}
+
+void conf_drop_instances(struct conf *c)
+{
+    c->instances = NULL;
+    c->n_instances = 0;
+}

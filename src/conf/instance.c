@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the keys of an instance: the host's by rows, the plugin's own as text. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/parts.h"
+
+#define INSTANCE(member) offsetof(struct conf_instance, member)
+
+static int read_plugin(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+static int read_sees(const struct reader *r, const struct node *n, const struct row *row,
+                     void *target);
+static int read_audience(const struct reader *r, const struct node *n, const struct row *row,
+                         void *target);
+static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target);
+
+static const struct row rows[] = {
+    {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},
+    {"enabled", read_bool, INSTANCE(enabled), 0, 0, NULL},
+    {"visibility", read_sees, 0, 0, 0, NULL},
+    {"audience", read_audience, INSTANCE(audience), 0, 0, NULL},
+    {"wants", read_wants, 0, 0, 0, NULL},
+    {"queue_events", read_int, INSTANCE(queue_events), 16, 1000000, NULL},
+    {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+static bool ends_so(const char *s)
+{
+    const size_t len = strlen(s);
+    return len > 3 && strcmp(s + len - 3, ".so") == 0;
+}
+
+/* A plugin's name, or the path of a .so. */
+static int read_plugin(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    if (read_expect(r, n, NODE_STRING) < 0)
+        return -1;
+    const bool is_path = strchr(n->value.string, '/') || ends_so(n->value.string);
+    return is_path ? read_path(r, n, row, target) : read_string(r, n, row, target);
+}
+
+static int read_sees(const struct reader *r, const struct node *n, const struct row *row,
+                     void *target)
+{
+    static const struct choice choices[] = {{"agent", 0}, {"all", 1}, {NULL, 0}};
+    struct conf_instance *inst = target;
+    int all;
+    (void)row;
+    if (read_expect(r, n, NODE_STRING) < 0 || read_name(r, n, n->value.string, choices, &all) < 0)
+        return -1;
+    inst->sees_all = all;
+    inst->sees_all_set = true;
+    return 0;
+}
+
+static int read_audience(const struct reader *r, const struct node *n, const struct row *row,
+                         void *target)
+{
+    static const struct choice choices[] = {
+        {"user", 0}, {"internal", 0}, {"dashboard", 0}, {"operator", 0}, {NULL, 0}};
+    int ignored;
+    if (read_expect(r, n, NODE_STRING) < 0 ||
+        read_name(r, n, n->value.string, choices, &ignored) < 0)
+        return -1;
+    return read_string(r, n, row, target);
+}
+
+static int take_wanted(const struct reader *r, const struct node *n, struct conf_instance *inst)
+{
+    static const struct choice choices[] = {{"state", 0}, {"raw", 1}, {NULL, 0}};
+    int raw;
+    if (read_expect(r, n, NODE_STRING) < 0 || read_name(r, n, n->value.string, choices, &raw) < 0)
+        return -1;
+    *(raw ? &inst->wants_raw : &inst->wants_state) = true;
+    return 0;
+}
+
+static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target)
+{
+    (void)row;
+    if (n->type == NODE_STRING)
+        return take_wanted(r, n, target);
+    if (n->type != NODE_LIST)
+        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+    for (size_t i = 0; i < n->n; i++)
+        if (take_wanted(r, &n->items[i], target) < 0)
+            return -1;
+    return 0;
+}
+
+/* The shortest text that reads back as the same number. */
+static char *real_text(struct arena *a, double v)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    return arena_strdup(a, text);
+}
+
+static char *option_text(const struct reader *r, const struct node *n)
+{
+    switch (n->type) {
+    case NODE_STRING:
+        return arena_strdup(r->arena, n->value.string);
+    case NODE_INT:
+        return arena_sprintf(r->arena, "%" PRId64, n->value.integer);
+    case NODE_REAL:
+        return real_text(r->arena, n->value.real);
+    case NODE_BOOL:
+        return arena_strdup(r->arena, n->value.boolean ? "true" : "false");
+    case NODE_LIST:
+    case NODE_GROUP:
+        break;
+    }
+    read_fail(r, n, "a string, a number, true or false is expected, not %s",
+              node_type_name(n->type));
+    return NULL;
+}
+
+static int read_option(const struct reader *r, const struct node *n, struct conf_pair *to)
+{
+    *to = (struct conf_pair){arena_strdup(r->arena, n->name), option_text(r, n), n->line};
+    return to->value ? 0 : -1;
+}
+
+struct conf_instance instance_default(char *name, char *plugin)
+{
+    return (struct conf_instance){
+        .name = name,
+        .plugin = plugin,
+        .enabled = true,
+        .queue_events = 4096,
+        .queue_bytes = 8 << 20,
+    };
+}
+
+/* Reads what stands in the group; options in their order. */
+static int read_keys(const struct reader *r, const struct node *group, struct conf_instance *inst)
+{
+    size_t options = 0;
+    inst->options = arena_alloc(r->arena, (group->n + 1) * sizeof *inst->options);
+    for (size_t i = 0; i < group->n; i++) {
+        const struct node *n = &group->items[i];
+        const struct row *row = read_find_row(rows, n->name);
+        if ((row ? row->read(r, n, row, inst) : read_option(r, n, &inst->options[options++])) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int instance_read(const struct reader *r, const struct node *n, struct conf_instance *inst)
+{
+    *inst = instance_default(arena_strdup(r->arena, n->name), NULL);
+    inst->line = n->line;
+    if (part_check_name(r, n) < 0 || read_expect(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
+        return -1;
+    if (!inst->plugin) /* an instance may be called as its plugin is */
+        inst->plugin = inst->name;
+    return 0;
+}
+
+/* A value of the command line in the type that the host's row wants; the plugin's stay text. */
+static void spec_value(struct node *n, char *text)
+{
+    const struct row *row = read_find_row(rows, n->name);
+    char *end;
+    n->type = NODE_STRING;
+    n->value.string = text;
+    if (!row)
+        return;
+    const long long number = strtoll(text, &end, 10);
+    if (row->read == read_int && *text && !*end) {
+        n->type = NODE_INT;
+        n->value.integer = number;
+    } else if (row->read == read_bool &&
+               (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
+        n->type = NODE_BOOL;
+        n->value.boolean = *text == 't';
+    }
+}
+
+/* Cuts the next piece off at a comma; a backslash keeps one. */
+static char *next_piece(char **rest)
+{
+    char *piece = *rest, *to = piece, *from = piece;
+    for (; *from && *from != ','; from++) {
+        if (*from == '\\' && (from[1] == ',' || from[1] == '\\'))
+            from++;
+        *to++ = *from;
+    }
+    *rest = *from ? from + 1 : NULL;
+    *to = 0;
+    return piece;
+}
+
+static size_t count_char(const char *s, char c)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += *s == c;
+    return n;
+}
+
+/* dir/NAME.so and NAME are called NAME. */
+static char *spec_name(const struct reader *r, const char *plugin)
+{
+    const char *slash = strrchr(plugin, '/');
+    const char *base = slash ? slash + 1 : plugin;
+    return arena_strndup(r->arena, base, strlen(base) - (ends_so(base) ? 3 : 0));
+}
+
+int instance_read_spec(const struct reader *r, const char *spec, struct conf_instance *inst)
+{
+    char *rest = arena_strdup(r->arena, spec);
+    struct node group = {.type = NODE_GROUP};
+    group.items = arena_alloc(r->arena, (count_char(spec, ',') + 1) * sizeof *group.items);
+    char *const plugin = next_piece(&rest);
+    if (!*plugin)
+        return read_fail(r, &group, "a plugin's name or the path of its .so is missing");
+    while (rest) {
+        struct node *n = &group.items[group.n];
+        char *const pair = next_piece(&rest), *const eq = strchr(pair, '=');
+        if (!eq || eq == pair)
+            return read_fail(r, &group, "\"%s\" is not key=value", pair);
+        *eq = 0;
+        *n = (struct node){.parent = &group, .name = pair};
+        spec_value(n, eq + 1);
+        group.n++;
+    }
+    *inst = instance_default(spec_name(r, plugin), plugin);
+    return read_keys(r, &group, inst);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Where things are when the configuration does not say: from the environment, the user's home,
+ * the installation. */
+#ifndef CONF_PATHS_H
+#define CONF_PATHS_H
+
+#include "base/arena.h"
+
+/* $XDG_STATE_HOME/turncast; root: /var/lib/turncast; else ~/.local/state/turncast. */
+char *paths_state_dir(struct arena *a);
+/* $TURNCAST_PLUGIN_PATH (folders joined by colons), else the installed folder; NULL-terminated. */
+char **paths_plugin_dirs(struct arena *a);
+/* The folder a file is in. */
+char *paths_dirname(struct arena *a, const char *file);
+
+#endif

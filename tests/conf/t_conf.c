@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ * What a configuration file means: every key, every default. */
+#include "conf/conf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap/tap.h"
+
+static char file[512];
+
+static struct conf *load(const char *text)
+{
+    struct tc_err err = {0};
+    tap_spew(file, text, strlen(text));
+    chmod(file, 0600);
+    struct conf *c = conf_load(file, &err);
+    if (!c)
+        bail("%s", err_str(&err));
+    return c;
+}
+
+static const char *below(const char *name)
+{
+    static char path[600];
+    snprintf(path, sizeof path, "%s/%s", tap_tmpdir(), name);
+    return path;
+}
+
+/* "a|b|c" of a list. */
+static const char *joined(char *const *list)
+{
+    static char out[400];
+    size_t len = 0;
+    for (out[0] = 0; *list; list++)
+        len += (size_t)snprintf(out + len, sizeof out - len, "%s%s", len ? "|" : "", *list);
+    return out;
+}
+
+static void test_built_in(void)
+{
+    struct tc_err err;
+    struct conf *c = conf_load(NULL, &err);
+    is_str(c->file, "(built in)", "no file");
+    is_int(c->n_agents, 0, "no agent");
+    ok(!conf_agent_find(c, NULL), "so there is no default one");
+    is_int(c->n_instances, 1, "one instance");
+    is_str(c->instances[0].name, "cli", "called cli");
+    is_str(c->instances[0].plugin, "cli", "of the plugin cli");
+    ok(c->instances[0].enabled && !c->instances[0].options[0].key, "enabled, without options");
+    ok(c->log_level == LOG_WARN && c->log_format == LOG_TEXT, "the log");
+    for (size_t i = 0; i < 5; i++)
+        is_int(c->show[i], -1, "switch %zu is unset", i);
+    conf_free(c);
+    conf_free(NULL);
+}
+
+static void test_empty(void)
+{
+    struct conf *c = load("# nothing\n");
+    is_str(c->file, file, "the file's name");
+    is_int(c->n_instances, 1, "a file that names no instances has cli");
+    conf_free(c);
+    c = load("plugins : { instances : { } }");
+    is_int(c->n_instances, 0, "one that names none on purpose has none");
+    conf_free(c);
+}
+
+static void test_agent_defaults(void)
+{
+    struct conf *c = load("agents : {\n  solo : { command = [\"claude\", \"-p\"]; };\n};");
+    const struct conf_agent *a = conf_agent_find(c, NULL);
+    is_str(a->name, "solo", "the only agent is the default one");
+    is_str(joined(a->command), "claude|-p", "command");
+    is_str(joined(a->resume), "", "resume");
+    is_str(joined(a->env_pass), "", "env_pass");
+    is_str(joined(a->env_set), "", "env_set");
+    is_str(a->dialect, "claude", "dialect");
+    ok(!a->cwd, "cwd");
+    is_int(a->turn_timeout_ms, 3600000, "turn_timeout_s: an hour");
+    is_int(a->idle_timeout_ms, 900000, "idle_timeout_s: a quarter");
+    is_int(a->exit_grace_ms, 5000, "exit_grace_s");
+    is_int(a->term_grace_ms, 5000, "term_grace_s");
+    is_int(a->max_line, 16 << 20, "max_line_bytes");
+    is_int(a->attempts, 3, "attempts");
+    is_int(a->line, 2, "line");
+    conf_free(c);
+}
+
+static void test_agent(void)
+{
+    struct conf *c =
+        load("agents : {\n"
+             "  a : { command = [\"x\"]; };\n"
+             "  b : {\n"
+             "    command = (\"agent\", \"--id\", \"{session_id}\", \"{conversation}\");\n"
+             "    resume = [\"--resume\", \"{session_id}\"];\n"
+             "    dialect = \"other\";\n"
+             "    cwd = \"work\";\n"
+             "    env_pass = [\"HTTP_PROXY\", \"LANG\"];\n"
+             "    env_set = [\"A=b=c\", \"EMPTY=\"];\n"
+             "    turn_timeout_s = 1.5;\n"
+             "    idle_timeout_s = 0;\n"
+             "    exit_grace_s = 0.0004;\n"
+             "    term_grace_s = 2;\n"
+             "    max_line_bytes = 4096;\n"
+             "    attempts = 1;\n"
+             "  };\n"
+             "};\n"
+             "default_agent = \"b\";\n");
+    const struct conf_agent *a = conf_agent_find(c, NULL);
+    is_str(a->name, "b", "default_agent");
+    is_str(joined(a->command), "agent|--id|{session_id}|{conversation}", "command");
+    is_str(joined(a->resume), "--resume|{session_id}", "resume");
+    is_str(a->dialect, "other", "dialect");
+    is_str(a->cwd, below("work"), "cwd is below the file's folder");
+    is_str(joined(a->env_pass), "HTTP_PROXY|LANG", "env_pass");
+    is_str(joined(a->env_set), "A=b=c|EMPTY=", "env_set");
+    is_int(a->turn_timeout_ms, 1500, "1.5 s");
+    is_int(a->idle_timeout_ms, 0, "0: none");
+    is_int(a->exit_grace_ms, 0, "0.4 ms is rounded");
+    is_int(a->term_grace_ms, 2000, "2 s");
+    is_int(a->max_line, 4096, "max_line_bytes");
+    is_int(a->attempts, 1, "attempts");
+    is_str(conf_agent_find(c, "a")->name, "a", "by name");
+    ok(!conf_agent_find(c, "none"), "an agent that is not there");
+    conf_free(c);
+
+    c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };");
+    ok(!conf_agent_find(c, NULL), "two agents, none the default");
+    conf_free(c);
+    c = load("agents : { a : { command = [\"x\"]; }; default : { command = [\"y\"]; }; };");
+    is_str(conf_agent_find(c, NULL)->name, "default", "the one called default");
+    conf_free(c);
+}
+
+static const char *option(const struct conf_instance *inst, const char *key)
+{
+    for (const struct conf_pair *p = inst->options; p->key; p++)
+        if (strcmp(p->key, key) == 0)
+            return p->value;
+    return NULL;
+}
+
+static void test_instances(void)
+{
+    struct conf *c =
+        load("plugins : {\n"
+             "  directory = [\"a\", \"/b\"];\n"
+             "  autoload = true;\n"
+             "  instances : {\n"
+             "    jsonl : { };\n"
+             "    log : {\n"
+             "      plugin = \"./my.so\";\n"
+             "      enabled = false;\n"
+             "      visibility = \"all\";\n"
+             "      audience = \"operator\";\n"
+             "      wants = [\"state\", \"raw\"];\n"
+             "      queue_events = 16;\n"
+             "      queue_bytes = 65536;\n"
+             "      path = \"x, y\";\n"
+             "      big = 3000000000;\n"
+             "      hex = 0xFFFFFFFFFF;\n"
+             "      neg = -5;\n"
+             "      ratio = 0.1;\n"
+             "      on = true;\n"
+             "    };\n"
+             "    third : { plugin = \"x.so\"; wants = \"raw\"; visibility = \"agent\"; };\n"
+             "  };\n"
+             "};\n");
+    char want[1300];
+    snprintf(want, sizeof want, "%s|/b", below("a"));
+    is_str(joined(c->plugin_dirs), want, "directories");
+    ok(c->autoload, "autoload");
+    is_int(c->n_instances, 3, "instances in their order");
+    const struct conf_instance *i = &c->instances[0];
+    is_str(i->plugin, "jsonl", "an instance is of the plugin it is called after");
+    ok(i->enabled && !i->sees_all_set && !i->audience && !i->wants_state && !i->wants_raw,
+       "defaults");
+    ok(i->queue_events == 4096 && i->queue_bytes == 8 << 20, "of the queue");
+    i = &c->instances[1];
+    is_str(i->plugin, below("./my.so"), "a path is below the file's folder");
+    ok(!i->enabled && i->sees_all && i->sees_all_set && i->wants_state && i->wants_raw, "switches");
+    is_str(i->audience, "operator", "audience");
+    ok(i->queue_events == 16 && i->queue_bytes == 65536, "queue");
+    is_str(option(i, "path"), "x, y", "a string for the plugin");
+    is_str(option(i, "big"), "3000000000", "a number beyond 32 bits");
+    is_str(option(i, "hex"), "1099511627775", "a hexadecimal one");
+    is_str(option(i, "neg"), "-5", "a negative one");
+    is_str(option(i, "ratio"), "0.1", "a real one");
+    is_str(option(i, "on"), "true", "a boolean");
+    is_int(i->options[1].line, 15, "with its line");
+    is_int(i->line, 6, "the instance's line");
+    i = &c->instances[2];
+    ok(!i->wants_state && i->wants_raw && !i->sees_all && i->sees_all_set, "one wish, one view");
+    is_str(i->plugin, below("x.so"), "a .so is a path");
+    conf_free(c);
+}
+
+static void test_rest(void)
+{
+    struct conf *c = load("state_directory = \"/var/x\";\n"
+                          "log : { level = \"debug\"; format = \"json\"; };\n"
+                          "plugins : { directory = \"p\"; };\n"
+                          "visibility : { show_tools = true; show_final = false; };\n");
+    is_str(c->state_dir, "/var/x", "state_directory");
+    ok(c->log_level == LOG_DEBUG && c->log_format == LOG_JSON, "log");
+    is_str(joined(c->plugin_dirs), below("p"), "one directory needs no brackets");
+    static const int show[] = {-1, 1, -1, -1, 0};
+    for (size_t i = 0; i < 5; i++)
+        is_int(c->show[i], show[i], "switch %zu", i);
+    conf_free(c);
+}
+
+/* libconfig alone would read these otherwise or not at all. */
+static void test_text(void)
+{
+    struct conf *c = load("/* 99999999999999999999 @x */ // 99999999999999999999\n"
+                          "# 99999999999999999999 @include\n"
+                          "plugins : { instances : { n99999999999999999999-9 : {\n"
+                          "  s = \"99999999999999999999 @ # // \\\" /* \";\n"
+                          "  l = 5L; m = -2147483649; n = 2147483648; o = 1e3; } } }");
+    const struct conf_instance *i = &c->instances[0];
+    is_str(i->name, "n99999999999999999999-9", "digits of a name are no number");
+    is_str(option(i, "s"), "99999999999999999999 @ # // \" /* ", "nor are those of a string");
+    is_str(option(i, "l"), "5", "a number with L");
+    is_str(option(i, "m"), "-2147483649", "one below 32 bits");
+    is_str(option(i, "n"), "2147483648", "one above");
+    is_str(option(i, "o"), "1000", "an exponent");
+    conf_free(c);
+}
+
+static void test_plugin_option(void)
+{
+    struct tc_err err = {0};
+    struct conf *c = conf_load(NULL, &err);
+    conf_drop_instances(c);
+    is_int(c->n_instances, 0, "dropped");
+    is_int(conf_add_plugin(c, "jsonl", &err), 0, "a plugin");
+    is_int(conf_add_plugin(c, "jsonl,file=/tmp/x\\,y,n=007,visibility=agent,queue_events=99", &err),
+           0, "the same again, with options");
+    is_int(conf_add_plugin(c, "./dir/mine.so,wants=raw,wants=state,enabled=false,empty=", &err), 0,
+           "a file");
+    is_int(c->n_instances, 3, "three");
+    is_str(c->instances[0].name, "jsonl", "first name");
+    is_str(c->instances[1].name, "jsonl-2", "second name");
+    const struct conf_instance *i = &c->instances[1];
+    is_str(i->plugin, "jsonl", "its plugin");
+    is_str(option(i, "file"), "/tmp/x,y", "a comma in a value");
+    is_str(option(i, "n"), "007", "text stays text");
+    ok(i->sees_all_set && !i->sees_all && i->queue_events == 99, "keys of the host");
+    i = &c->instances[2];
+    is_str(i->name, "mine", "named after the file");
+    is_str(i->plugin, "./dir/mine.so", "below the working directory");
+    ok(i->wants_raw && i->wants_state && !i->enabled, "wishes");
+    is_str(option(i, "empty"), "", "an empty value");
+    conf_free(c);
+}
+
+static void test_plugin_errors(void)
+{
+    static const struct {
+        const char *spec, *message;
+    } rows[] = {
+        {"", "--plugin: a plugin's name or the path of its .so is missing"},
+        {",a=b", "--plugin: a plugin's name or the path of its .so is missing"},
+        {"jsonl,file", "--plugin: \"file\" is not key=value"},
+        {"jsonl,=x", "--plugin: \"=x\" is not key=value"},
+        {"jsonl,", "--plugin: \"\" is not key=value"},
+        {"jsonl,queue_events=many",
+         "--plugin: queue_events: a whole number is expected, not a string"},
+        {"jsonl,queue_events=1", "--plugin: queue_events: 1 is not from 16 to 1000000"},
+        {"jsonl,enabled=maybe", "--plugin: enabled: true or false is expected, not a string"},
+        {"jsonl,visibility=some", "--plugin: visibility: \"some\" is none of agent, all"},
+    };
+    struct tc_err err = {0};
+    struct conf *c = conf_load(NULL, &err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        is_int(conf_add_plugin(c, rows[i].spec, &err), -1, "\"%s\"", rows[i].spec);
+        is_str(err_str(&err), rows[i].message, "says why");
+    }
+    is_int(c->n_instances, 1, "and nothing was added");
+    conf_free(c);
+}
+
+static void test_paths(void)
+{
+    struct tc_err err;
+    setenv("TURNCAST_PLUGIN_PATH", "/one::/two:", 1);
+    setenv("XDG_STATE_HOME", "/state", 1);
+    struct conf *c = conf_load(NULL, &err);
+    is_str(joined(c->plugin_dirs), "/one|/two", "TURNCAST_PLUGIN_PATH");
+    is_str(c->state_dir, "/state/turncast", "XDG_STATE_HOME");
+    conf_free(c);
+    unsetenv("TURNCAST_PLUGIN_PATH");
+    setenv("XDG_STATE_HOME", "relative", 1);
+    setenv("HOME", "/home/me", 1);
+    c = conf_load(NULL, &err);
+    is_str(joined(c->plugin_dirs), TURNCAST_PLUGINDIR, "the installed folder");
+    is_str(c->state_dir, geteuid() == 0 ? "/var/lib/turncast" : "/home/me/.local/state/turncast",
+           "a relative XDG_STATE_HOME does not count");
+    conf_free(c);
+}
+
+static void test_default_path(void)
+{
+    setenv("TURNCAST_CONFIG", "/named/it", 1);
+    char *path = conf_default_path();
+    is_str(path, "/named/it", "TURNCAST_CONFIG, be it there or not");
+    free(path);
+    unsetenv("TURNCAST_CONFIG");
+    setenv("XDG_CONFIG_HOME", tap_tmpdir(), 1);
+    path = conf_default_path();
+    ok(!path || strcmp(path, TURNCAST_SYSCONFDIR "/turncast.conf") == 0,
+       "without a file of the user: the system's or none");
+    free(path);
+    mkdir(below("turncast"), 0700);
+    tap_spew(below("turncast/turncast.conf"), "", 0);
+    path = conf_default_path();
+    is_str(path, below("turncast/turncast.conf"), "the user's");
+    free(path);
+    setenv("HOME", tap_tmpdir(), 1);
+    unsetenv("XDG_CONFIG_HOME");
+    mkdir(below(".config"), 0700);
+    path = conf_default_path();
+    ok(!path || strcmp(path, below(".config/turncast/turncast.conf")) != 0, "not there yet");
+    free(path);
+    mkdir(below(".config/turncast"), 0700);
+    tap_spew(below(".config/turncast/turncast.conf"), "", 0);
+    path = conf_default_path();
+    is_str(path, below(".config/turncast/turncast.conf"), "below the home directory");
+    free(path);
+}
+
+int main(void)
+{
+    plan_lazy();
+    snprintf(file, sizeof file, "%s", below("turncast.conf"));
+    test_built_in();
+    test_empty();
+    test_agent_defaults();
+    test_agent();
+    test_instances();
+    test_rest();
+    test_text();
+    test_plugin_option();
+    test_plugin_errors();
+    test_paths();
+    test_default_path();
+    return 0;
+}

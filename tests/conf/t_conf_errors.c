@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ * Broken configurations, each with the line it must be answered with. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "tap/tap.h"
+
+#define AGENT "agents : { a : { command = [\"x\"];\n"
+#define INSTANCE "plugins : { instances : { i : {\n"
+#define ENDED " } }"
+
+/* The message stands behind "FILE:"; without a number it is about the file itself. */
+static const struct {
+    const char *text, *message;
+} rows[] = {
+    /* what libconfig says */
+    {"a = ", "1: syntax error here or just before"},
+    {"\n\nagents : {\n", "4: syntax error here or just before"},
+    {"agents : { };\nagents : { };", "2: duplicate setting name"},
+    {"agents : {\n a : { command = [\"x\"]; };\n a : { command = [\"y\"]; };\n};",
+     "3: duplicate setting name"},
+    {INSTANCE "plugin = \"x\";\nplugin = \"y\";" ENDED " }", "3: duplicate setting name"},
+    {AGENT "env_pass = [\"A\", 1];" ENDED, "2: mismatched element type in array"},
+    {"log : { level = loud; };", "1: syntax error here or just before"},
+    {"log : { level = \"warn };\n", "2: syntax error here or just before"},
+    /* what it lets pass */
+    {"\n@include \"other.conf\"\n", "2: @include is not supported: put everything into this file"},
+    {"a = 99999999999999999999;", "1: a number that does not fit into 64 bits"},
+    {"# ok\na = 0xFFFFFFFFFFFFFFFFF;", "2: a number that does not fit into 64 bits"},
+    {"a = -9223372036854775809L;", "1: a number that does not fit into 64 bits"},
+    {"a = 1;\nb = \"\xff\";", "2: a byte that is no UTF-8"},
+    /* the top */
+    {"agent : { };", "1: agent: unknown key: did you mean \"agents\"?"},
+    {"\nplugin : { };", "2: plugin: unknown key: did you mean \"plugins\"?"},
+    {"zzz = 1;", "1: zzz: unknown key: here are possible: agents, default_agent, plugins, "
+                 "visibility, state_directory, log"},
+    {"agents = 1;", "1: agents: a group is expected, not a whole number"},
+    {"agents = ({ command = [\"x\"]; });", "1: agents: a group is expected, not a list"},
+    {"plugins = \"x\";", "1: plugins: a group is expected, not a string"},
+    {"visibility = true;", "1: visibility: a group is expected, not true or false"},
+    {"log = 1.5;", "1: log: a group is expected, not a real number"},
+    {"state_directory = 1;", "1: state_directory: a string is expected, not a whole number"},
+    {"state_directory = \"\";", "1: state_directory: may not be empty"},
+    {"default_agent = [\"a\"];", "1: default_agent: a string is expected, not a list"},
+    {"\ndefault_agent = \"b\";\n" AGENT ENDED, "2: default_agent: there is no agent \"b\""},
+    /* log and visibility */
+    {"log : { levle = \"warn\"; };", "1: log.levle: unknown key: did you mean \"level\"?"},
+    {"log : { level = \"loud\"; };", "1: log.level: \"loud\" is none of error, warn, info, debug"},
+    {"log : {\n level = 3; };", "2: log.level: a string is expected, not a whole number"},
+    {"log : { format = \"xml\"; };", "1: log.format: \"xml\" is none of text, json"},
+    {"visibility : { show_tool = true; };",
+     "1: visibility.show_tool: unknown key: did you mean \"show_tools\"?"},
+    {"visibility : {\n show_tools = 1; };",
+     "2: visibility.show_tools: true or false is expected, not a whole number"},
+    {"visibility : { show_tools = \"yes\"; };",
+     "1: visibility.show_tools: true or false is expected, not a string"},
+    /* agents */
+    {"agents : {\n a : { };\n};", "2: agents.a: command is missing"},
+    {"agents : {\n a = \"claude\"; };", "2: agents.a: a group is expected, not a string"},
+    {"agents : {\n a* : { command = [\"x\"]; }; };",
+     "2: agents.a*: not a name: letters, digits, - and _, at most 100"},
+    {"agents : { a : { command = \"claude -p\"; }; };",
+     "1: agents.a.command: a list of strings is expected, not a string"},
+    {"agents : { a : { command = []; }; };", "1: agents.a.command: may not be empty"},
+    {"agents : { a : { command = [\"\"]; }; };", "1: agents.a.command[0]: may not be empty"},
+    {"agents : { a : { command = (\"x\",\n 1); }; };",
+     "2: agents.a.command[1]: a string is expected, not a whole number"},
+    {"agents : { a : { command = [\"x\", \"{session}\"]; }; };",
+     "1: agents.a.command[1]: unknown placeholder {session}: there are {session_id} and "
+     "{conversation}"},
+    {AGENT "comand = [\"x\"];" ENDED, "2: agents.a.comand: unknown key: did you mean \"command\"?"},
+    {AGENT "turn_timout_s = 1;" ENDED,
+     "2: agents.a.turn_timout_s: unknown key: did you mean \"turn_timeout_s\"?"},
+    {AGENT "resume = \"--resume\";" ENDED,
+     "2: agents.a.resume: a list of strings is expected, not a string"},
+    {AGENT "dialect = 1;" ENDED, "2: agents.a.dialect: a string is expected, not a whole number"},
+    {AGENT "cwd = \"\";" ENDED, "2: agents.a.cwd: may not be empty"},
+    {AGENT "turn_timeout_s = \"1h\";" ENDED,
+     "2: agents.a.turn_timeout_s: a number of seconds is expected, not a string"},
+    {AGENT "turn_timeout_s = -1;" ENDED, "2: agents.a.turn_timeout_s: -1 is not from 0 to 2592000"},
+    {AGENT "idle_timeout_s = 2592000.5;" ENDED,
+     "2: agents.a.idle_timeout_s: 2.592e+06 is not from 0 to 2592000"},
+    {AGENT "idle_timeout_s = 1e999;" ENDED,
+     "2: agents.a.idle_timeout_s: inf is not from 0 to 2592000"},
+    {AGENT "term_grace_s = 3601;" ENDED, "2: agents.a.term_grace_s: 3601 is not from 0 to 3600"},
+    {AGENT "exit_grace_s = true;" ENDED,
+     "2: agents.a.exit_grace_s: a number of seconds is expected, not true or false"},
+    {AGENT "max_line_bytes = 4095;" ENDED,
+     "2: agents.a.max_line_bytes: 4095 is not from 4096 to 1073741824"},
+    {AGENT "max_line_bytes = 4294967296;" ENDED,
+     "2: agents.a.max_line_bytes: 4294967296 is not from 4096 to 1073741824"},
+    {AGENT "max_line_bytes = 1e6;" ENDED,
+     "2: agents.a.max_line_bytes: a whole number is expected, not a real number"},
+    {AGENT "attempts = 0;" ENDED, "2: agents.a.attempts: 0 is not from 1 to 10"},
+    {AGENT "attempts = 11;" ENDED, "2: agents.a.attempts: 11 is not from 1 to 10"},
+    {AGENT "env_pass = [\"A=b\"];" ENDED,
+     "2: agents.a.env_pass[0]: \"A=b\" is not the name of a variable"},
+    {AGENT "env_pass = [\"A\", \"\"];" ENDED,
+     "2: agents.a.env_pass[1]: \"\" is not the name of a variable"},
+    {AGENT "env_set = [\"A\"];" ENDED, "2: agents.a.env_set[0]: \"A\" is not NAME=value"},
+    {AGENT "env_set = [\"=b\"];" ENDED, "2: agents.a.env_set[0]: \"=b\" is not NAME=value"},
+    /* plugins */
+    {"plugins : { directry = \"x\"; };",
+     "1: plugins.directry: unknown key: did you mean \"directory\"?"},
+    {"plugins : { directory = 1; };",
+     "1: plugins.directory: a list of strings is expected, not a whole number"},
+    {"plugins : { directory = []; };", "1: plugins.directory: may not be empty"},
+    {"plugins : { directory = [1]; };",
+     "1: plugins.directory[0]: a string is expected, not a whole number"},
+    {"plugins : { autoload = 1; };",
+     "1: plugins.autoload: true or false is expected, not a whole number"},
+    {"plugins : { instances = [\"cli\"]; };",
+     "1: plugins.instances: a group is expected, not a list"},
+    {"plugins : { instances : {\n cli = true; } };",
+     "2: plugins.instances.cli: a group is expected, not true or false"},
+    {INSTANCE "plugin = 1;" ENDED " }",
+     "2: plugins.instances.i.plugin: a string is expected, not a whole number"},
+    {INSTANCE "plugin = \"\";" ENDED " }", "2: plugins.instances.i.plugin: may not be empty"},
+    {INSTANCE "enabled = \"yes\";" ENDED " }",
+     "2: plugins.instances.i.enabled: true or false is expected, not a string"},
+    {INSTANCE "visibility = \"everything\";" ENDED " }",
+     "2: plugins.instances.i.visibility: \"everything\" is none of agent, all"},
+    {INSTANCE "visibility = true;" ENDED " }",
+     "2: plugins.instances.i.visibility: a string is expected, not true or false"},
+    {INSTANCE "audience = \"everybody\";" ENDED " }",
+     "2: plugins.instances.i.audience: \"everybody\" is none of user, internal, dashboard, "
+     "operator"},
+    {INSTANCE "wants = [\"state\", \"all\"];" ENDED " }",
+     "2: plugins.instances.i.wants[1]: \"all\" is none of state, raw"},
+    {INSTANCE "wants = true;" ENDED " }",
+     "2: plugins.instances.i.wants: a list of strings is expected, not true or false"},
+    {INSTANCE "queue_events = 15;" ENDED " }",
+     "2: plugins.instances.i.queue_events: 15 is not from 16 to 1000000"},
+    {INSTANCE "queue_bytes = 3000000000;" ENDED " }",
+     "2: plugins.instances.i.queue_bytes: 3000000000 is not from 65536 to 1073741824"},
+    {INSTANCE "own = [1, 2];" ENDED " }",
+     "2: plugins.instances.i.own: a string, a number, true or false is expected, not a list"},
+    {INSTANCE "own : { a = 1; };" ENDED " }",
+     "2: plugins.instances.i.own: a string, a number, true or false is expected, not a group"},
+};
+
+static char file[512];
+
+static const char *refused(const char *text, size_t len, mode_t mode)
+{
+    static struct tc_err err;
+    err = (struct tc_err){0};
+    unlink(file);
+    tap_spew(file, text, len);
+    chmod(file, mode);
+    struct conf *c = conf_load(file, &err);
+    conf_free(c);
+    return c ? "(accepted)" : err_str(&err);
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char want[1200];
+        snprintf(want, sizeof want, "%s:%s", file, rows[i].message);
+        is_str(refused(rows[i].text, strlen(rows[i].text), 0600), want, "row %zu", i);
+    }
+}
+
+static void test_file(void)
+{
+    static char big[(1 << 20) + 1];
+    struct tc_err err = {0};
+    char want[1300];
+    snprintf(want, sizeof want, "%s: others may write to it; run: chmod go-w %s", file, file);
+    is_str(refused("", 0, 0660), want, "a file that the group may write to");
+    is_str(refused("", 0, 0602), want, "a file that others may write to");
+    is_str(refused("", 0, 0644), "(accepted)", "a file that they may read");
+    snprintf(want, sizeof want, "%s:2: a NUL byte", file);
+    is_str(refused("a\n\0b", 4, 0600), want, "a NUL byte");
+    snprintf(want, sizeof want, "%s: larger than 1048576 bytes", file);
+    is_str(refused(memset(big, '\n', sizeof big), sizeof big, 0600), want, "a huge file");
+    is_str(refused(big, sizeof big - 1, 0600), "(accepted)", "one just not too large");
+    snprintf(want, sizeof want, "%s/none: cannot be opened: No such file or directory",
+             tap_tmpdir());
+    char path[600];
+    snprintf(path, sizeof path, "%s/none", tap_tmpdir());
+    ok(!conf_load(path, &err), "a file that is not there");
+    is_str(err_str(&err), want, "says so");
+    ok(!conf_load(path, NULL), "nobody has to ask why");
+}
+
+/* Nothing that can be written into a file may do harm. */
+static void test_depth(void)
+{
+    enum { DEPTH = 20000 };
+    static char deep[DEPTH * 4 + 1];
+    for (size_t i = 0; i < DEPTH; i++)
+        memcpy(deep + 4 * i, "a:{ ", 4);
+    const char *why = refused(deep, sizeof deep - 1, 0600);
+    ok(strcmp(why, "(accepted)") != 0, "groups 20000 deep: %s", why);
+}
+
+static void test_cut(void)
+{
+    static const char text[] =
+        "agents : { a : { command = [\"x\", \"{session_id}\"]; turn_timeout_s = 1.5; }; };\n"
+        "plugins : { directory = \"d\"; instances : { i : { n = -3000000000; s = \"\\\"\"; }; }; };"
+        " /* end */ // x\n";
+    unsigned accepted = 0;
+    for (size_t n = 0; n < sizeof text; n++)
+        accepted += strcmp(refused(text, n, 0600), "(accepted)") == 0;
+    ok(accepted > 1 && accepted < 60, "cut after every byte: %u accepted", accepted);
+}
+
+int main(void)
+{
+    plan_lazy();
+    snprintf(file, sizeof file, "%s/turncast.conf", tap_tmpdir());
+    test_rows();
+    test_file();
+    test_depth();
+    test_cut();
+    return 0;
+}
