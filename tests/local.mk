@@ -29,6 +29,7 @@ TEST_CORE = libtap.la $(LINK_CORE)
 TEST_CLI = libtap.la $(LINK_CLI)
 
 include $(srcdir)/tests/tap/local.mk
+include $(srcdir)/tests/fake/local.mk
 include $(srcdir)/tests/lint/local.mk
 include $(srcdir)/tests/base/local.mk
 include $(srcdir)/tests/event/local.mk

@@ -8,4 +8,11 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style.c \
 	src/dialect/style.h \
 	src/dialect/style_json.c \
-	src/dialect/style_traits.h
+	src/dialect/style_traits.h \
+	src/dialect/turncast_write.c \
+	src/dialect/value.c \
+	src/dialect/value.h \
+	src/dialect/writer.c \
+	src/dialect/writer.h \
+	src/dialect/writer_table.c \
+	src/dialect/writers.h

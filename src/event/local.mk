@@ -21,4 +21,5 @@ libtcevent_la_SOURCES = \
 	src/event/jsonw.h \
 	src/event/kinds.c \
 	src/event/kinds.h \
+	src/event/redact.c \
 	src/event/redact.h

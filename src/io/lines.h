@@ -18,12 +18,14 @@ struct lines {
     /* A line of `bytes` bytes was longer than the cap and has been skipped. */
     void (*dropped)(void *ctx, uint64_t bytes);
     void *ctx;
-    size_t cap;
+    size_t cap;        /* longest line, without its \n; 0: LINES_DEFAULT_CAP */
     struct buf part;   /* the line begun in earlier chunks */
     uint64_t skipping; /* bytes of an over-long line so far; 0: none */
 };
 
+/* Set line, dropped, ctx and cap; the rest is zero. */
 void lines_feed(struct lines *s, const char *p, size_t n);
+/* End of stream: gives the tail that had no newline, if there is one. */
 void lines_end(struct lines *s);
 void lines_fini(struct lines *s);
 

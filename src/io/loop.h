@@ -13,9 +13,12 @@ struct loop_signal;
 
 enum { LOOP_READ = 1, LOOP_WRITE = 2 };
 
+/* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. */
 struct loop *loop_new(void);
+/* Everything made from it must have been freed before. */
 void loop_free(struct loop *l);
-/* Runs until loop_stop or until nothing is left to wait for. */
+/* Runs until loop_stop or until nothing is left to wait for: no descriptor that is waited for,
+ * no armed timer, no posted call. Signals alone do not keep it. */
 void loop_run(struct loop *l);
 /* Runs one round of callbacks, waiting for at most wait_ms (-1: until something happens). */
 void loop_once(struct loop *l, int wait_ms);

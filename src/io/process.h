@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One child process: spawned in its own process group with three pipes, watched through a
- * pidfd, ended with its whole tree (group, setsid'ed descendants found by the subreaper).
- * Loop thread only. */
+ * One child process: spawned in its own session with three pipes, watched through a pidfd, ended
+ * with its whole tree (process_tree.h). Loop thread only. */
 #ifndef IO_PROCESS_H
 #define IO_PROCESS_H
 
@@ -32,9 +31,10 @@ struct process;
 /* Makes this process the reaper of orphaned descendants; once, before the first spawn. */
 void process_become_subreaper(void);
 
-/* Starts the child: own process group, default signals, empty mask, no inherited descriptor but
- * 0–2, PDEATHSIG SIGTERM. NULL with err (its place is the command) when it could not be started
- * (exec failure included). Borrows events and ctx; the caller frees with process_free. */
+/* Starts the child: own session (so no terminal either) and process group, default signals,
+ * empty mask, umask 077, no inherited descriptor but 0-2, SIGTERM when the host dies. NULL with
+ * err (its place is the command) when it could not be started, exec failure included. Borrows
+ * events and ctx; the caller frees with process_free. */
 struct process *process_spawn(struct loop *l, const struct process_spec *spec,
                               const struct process_events *events, void *ctx, struct tc_err *err);
 /* Appends to what is written to stdin, without ever blocking; a child that does not read it
@@ -42,14 +42,17 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
 void process_write(struct process *p, const char *bytes, size_t n);
 /* Closes stdin once everything appended has been written. */
 void process_close_stdin(struct process *p);
-/* Pauses or resumes reading stdout (replay pace; a live agent is never paused). */
-void process_signal(struct process *p, int signo); /* to the child's process group */
+/* To the child's process group; nothing once the child is gone. */
+void process_signal(struct process *p, int signo);
 pid_t process_pid(const struct process *p);
-bool process_exited(const struct process *p);
-/* SIGKILL to the group and to every descendant, by /proc, in rounds until none is left (bounded);
- * reaps them. Returns how many were found alive. */
+/* One bounded burst of SIGKILL to the child and to every descendant that can be found, reaping
+ * what it can; returns how many still live: call it again later until that is 0. When the child
+ * itself was alive, its exit event comes through the loop as usual. */
 unsigned process_kill_tree(struct process *p);
-/* Ends what is left (kill_tree), closes the pipes, reaps, frees. NULL is fine. */
+/* Descendants (the child itself not counted) that process_kill_tree had to kill so far. */
+unsigned process_strays(const struct process *p);
+/* Ends what is left (kill_tree), closes the pipes, reaps, frees. NULL is fine. Of the callbacks
+ * only `exit` may call it. */
 void process_free(struct process *p);
 
 #endif

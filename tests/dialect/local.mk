@@ -8,3 +8,5 @@ check_PROGRAMS += tests/dialect/t_sse
 tests_dialect_t_sse_LDADD = libtap.la $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/t_style
 tests_dialect_t_style_LDADD = libtap.la $(LINK_DIALECT)
+check_PROGRAMS += tests/dialect/t_value
+tests_dialect_t_value_LDADD = libtap.la $(LINK_DIALECT)

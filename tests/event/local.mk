@@ -18,3 +18,11 @@ check_PROGRAMS += tests/event/t_codec
 tests_event_t_codec_SOURCES = tests/event/t_codec.c tests/event/specimen.c tests/event/specimen.h
 tests_event_t_codec_LDADD = $(TEST_EVENT)
 EXTRA_DIST += tests/event/canonical.jsonl
+check_PROGRAMS += tests/event/t_json_oracle
+tests_event_t_json_oracle_SOURCES = tests/event/t_json_oracle.c tests/event/json_oracle.c \
+	tests/event/json_oracle.h
+tests_event_t_json_oracle_LDADD = $(TEST_EVENT)
+dist_check_SCRIPTS += tests/event/json_node.t
+EXTRA_DIST += tests/event/json_node.js
+check_PROGRAMS += tests/event/t_redact
+tests_event_t_redact_LDADD = $(TEST_EVENT)

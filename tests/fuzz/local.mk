@@ -33,3 +33,16 @@ tests_fuzz_fuzz_codec_SOURCES = tests/fuzz/fuzz_codec.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_codec_LDADD = $(TEST_EVENT)
 tests_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/codec
+
+fuzz_targets += tests/fuzz/fuzz_json
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/event/json_oracle.c \
+	tests/event/json_oracle.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_json_LDADD = $(TEST_EVENT)
+tests_fuzz_fuzz_json_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/json tests/fuzz/json.dict
+
+fuzz_targets += tests/fuzz/fuzz_redact
+tests_fuzz_fuzz_redact_SOURCES = tests/fuzz/fuzz_redact.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_redact_LDADD = $(TEST_BASE)
+tests_fuzz_fuzz_redact_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/redact

@@ -3,3 +3,14 @@
 #	check_PROGRAMS += tests/io/t_x
 #	tests_io_t_x_LDADD = $(TEST_IO)
 # a shell test one line, dist_check_SCRIPTS += tests/io/x.t; fixtures: EXTRA_DIST += folder.
+
+check_PROGRAMS += tests/io/t_lines
+tests_io_t_lines_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_loop
+tests_io_t_loop_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_process
+tests_io_t_process_SOURCES = tests/io/t_process.c tests/fake/children.c tests/fake/children.h
+tests_io_t_process_LDADD = $(TEST_IO)
+EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * The connector audit: every event of every turn, hidden ones too, as one line of a chained log. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <turncast/plugin.h>
+
+#include "chain.h"
+#include "record.h"
+
+#define AUDIT_VERSION "1.0"
+#define SCHEMA 1
+
+struct conf {
+    const char *path, *sync;
+    int64_t max_bytes, keep, max_event;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, path, NULL, TC_REQUIRED, "the log"),
+    TC_OPTION(struct conf, max_bytes, "52428800", 0, "rotate before it gets larger; 0: never"),
+    TC_OPTION(struct conf, keep, "5", 0, "how many rotated files are kept"),
+    TC_OPTION(struct conf, max_event, "65536", 0, "bytes of an event; of more, begin and end"),
+    TC_OPTION(struct conf, sync, "terminal", 0, "to disk: never, terminal (done) or always"),
+    {0},
+};
+
+struct state {
+    struct chain chain;
+    struct out record, masked;
+    bool failing;      /* the failure that lasts has been told */
+    uint64_t told;     /* repairs that have been told */
+    uint64_t lost_all; /* since the start */
+};
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* The chain's own records: `detail` is why the file begins, or how many records are missing. */
+static void describe(void *ctx, struct out *rec, const char *event_type, const char *detail)
+{
+    const struct tc_instance *inst = ctx;
+    const struct state *s = inst->state;
+    struct out text = {0};
+    char host[256] = "";
+    if (strcmp(event_type, "turncast.audit.lost") == 0) {
+        out_printf(&text, "{\"count\":%s,\"error\":", detail);
+        out_string(&text, s->chain.why);
+    } else {
+        gethostname(host, sizeof host - 1);
+        out_printf(&text, "{\"schema\":%d,\"why\":\"%s\",\"pid\":%ld,\"host\":", SCHEMA, detail,
+                   (long)getpid());
+        out_string(&text, host);
+        out_printf(&text, ",\"instance\":");
+        out_string(&text, inst->name);
+        out_printf(&text, ",\"plugin\":\"audit %s\"", AUDIT_VERSION);
+    }
+    out_add(&text, "}", 1);
+    record_own_head(rec, now(), event_type, text.failed ? "{}" : text.p);
+    out_fini(&text);
+}
+
+/* `to` becomes JSON text with its secrets masked. */
+static void mask(struct tc_instance *inst, struct out *to, const char *json, size_t len)
+{
+    out_reset(to);
+    size_t room = len + 64;
+    while (out_reserve(to, room)) {
+        const size_t need = tc_redact(inst, json, len, to->p, to->cap);
+        if (need < to->cap) {
+            to->len = need;
+            return;
+        }
+        room = need + 1;
+    }
+}
+
+static void tell(struct tc_instance *inst, int rc)
+{
+    struct state *s = inst->state;
+    if (s->chain.repaired > s->told)
+        tc_log(inst, TC_WARN, "%s: cut off a torn last line", s->chain.path);
+    s->told = s->chain.repaired;
+    if (rc && !s->failing)
+        tc_log(inst, TC_ERR, "%s; records are being lost", s->chain.why);
+    else if (!rc && s->failing)
+        tc_log(inst, TC_WARN, "%s: writing again; %" PRIu64 " records were lost", s->chain.path,
+               s->lost_all);
+    s->failing = rc != 0;
+}
+
+static int on_event(struct tc_turn *turn, const struct tc_event *ev)
+{
+    struct tc_instance *inst = turn->inst;
+    const struct conf *conf = inst->conf;
+    struct state *s = inst->state;
+    struct out head = {0};
+    record_head(&head, turn, ev);
+    mask(inst, &s->record, head.p ? head.p : "", head.len);
+    mask(inst, &s->masked, ev->line, ev->line_len);
+    record_event(&s->record, s->masked.p, s->masked.len, (size_t)conf->max_event);
+    s->record.failed |= head.failed || s->masked.failed;
+    out_fini(&head);
+    const uint64_t lost = s->chain.lost;
+    const int rc = chain_append(&s->chain, &s->record, ev->kind == TC_DONE);
+    s->lost_all += rc && s->chain.lost != lost;
+    tell(inst, rc);
+    return rc;
+}
+
+static int read_sync(const char *word, enum chain_sync *sync)
+{
+    static const char *const words[] = {"never", "terminal", "always"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *sync = (enum chain_sync)i;
+            return 0;
+        }
+    return -1;
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct conf *conf = inst->conf;
+    struct state *s = inst->state;
+    s->chain = (struct chain){.path = conf->path,
+                              .max_bytes = conf->max_bytes,
+                              .keep = conf->keep,
+                              .describe = describe,
+                              .ctx = inst,
+                              .fd = -1,
+                              .lock_fd = -1};
+    if (read_sync(conf->sync, &s->chain.sync)) {
+        tc_log(inst, TC_ERR, "sync = \"%s\": must be never, terminal or always", conf->sync);
+        return -1;
+    }
+    if (conf->max_bytes < 0 || conf->keep < 0 || conf->keep > 999 || conf->max_event < 256 ||
+        conf->max_event > 1 << 20) {
+        tc_log(inst, TC_ERR,
+               "max_bytes must be 0 or more, keep 0 to 999, max_event 256 to 1048576");
+        return -1;
+    }
+    if (chain_open(&s->chain)) {
+        tc_log(inst, TC_ERR, "%s", s->chain.why);
+        return -1;
+    }
+    tell(inst, 0);
+    return 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    if (s->lost_all > 0)
+        tc_log(inst, TC_ERR, "%s: %" PRIu64 " records were lost", s->chain.path, s->lost_all);
+    chain_close(&s->chain);
+    out_fini(&s->record);
+    out_fini(&s->masked);
+}
+
+TURNCAST_PLUGIN(.name = "audit", .version = AUDIT_VERSION,
+                .summary = "every event, hidden ones too, in a log whose records are chained",
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf),
+                .state_size = sizeof(struct state), .options = options, .init = init,
+                .teardown = teardown, .sink = TC_SINK(.on_event = on_event));

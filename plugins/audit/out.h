@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Growable text and the JSON strings in it; running out of memory is remembered, not fatal. */
+#ifndef AUDIT_OUT_H
+#define AUDIT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct out {
+    char *p; /* owned, NUL-terminated when not NULL */
+    size_t len, cap;
+    bool failed; /* memory ran out: what is here is not complete */
+};
+
+void out_fini(struct out *o);
+/* Empties it, keeps the memory, forgets a failure. */
+void out_reset(struct out *o);
+/* Room for n more bytes and a NUL. false: there is none. */
+bool out_reserve(struct out *o, size_t n);
+void out_add(struct out *o, const char *p, size_t n);
+void out_printf(struct out *o, const char *fmt, ...) __attribute__((__format__(__printf__, 2, 3)));
+/* A quoted JSON string of valid UTF-8; NULL is null. */
+void out_string(struct out *o, const char *s);
+void out_string_n(struct out *o, const char *s, size_t n);
+
+#endif

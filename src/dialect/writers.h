@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ * The writers by name, for the table alone. */
+#ifndef DIALECT_WRITERS_H
+#define DIALECT_WRITERS_H
+
+#include "dialect/writer.h"
+
+extern const struct writer writer_turncast;
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the cut of a byte stream into lines: every byte is looked at once, and copied only when
+ * its line came in more than one chunk. */
+#include "io/lines.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* A line longer than this gives its memory back: a stream of small lines must not keep the
+ * sixteen megabytes of its one large line. */
+#define KEEP_CAP ((size_t)1 << 20)
+
+static size_t line_cap(const struct lines *s)
+{
+    return s->cap ? s->cap : LINES_DEFAULT_CAP;
+}
+
+static void give(struct lines *s, const char *p, size_t len, bool complete)
+{
+    if (len && p[len - 1] == '\r')
+        len--;
+    s->line(s->ctx, p, len, complete);
+}
+
+static void forget_part(struct lines *s)
+{
+    if (s->part.cap > KEEP_CAP)
+        buf_fini(&s->part);
+    else
+        buf_reset(&s->part);
+}
+
+static void drop(struct lines *s)
+{
+    const uint64_t bytes = s->skipping;
+    s->skipping = 0;
+    s->dropped(s->ctx, bytes);
+}
+
+/* Bytes of a line whose end is not there yet. */
+static void keep(struct lines *s, const char *p, size_t n)
+{
+    if (!s->skipping && n <= line_cap(s) - s->part.len) {
+        buf_add(&s->part, p, n);
+        return;
+    }
+    s->skipping += s->part.len + n;
+    buf_fini(&s->part);
+}
+
+/* Bytes up to the end of a line. */
+static void finish(struct lines *s, const char *p, size_t n)
+{
+    if (!s->skipping && !s->part.len && n <= line_cap(s)) {
+        give(s, p, n, true);
+        return;
+    }
+    keep(s, p, n);
+    if (s->skipping) {
+        drop(s);
+        return;
+    }
+    give(s, s->part.p, s->part.len, true);
+    forget_part(s);
+}
+
+void lines_feed(struct lines *s, const char *p, size_t n)
+{
+    const char *const end = p + n;
+    while (p < end) {
+        const char *const nl = memchr(p, '\n', (size_t)(end - p));
+        if (!nl) {
+            keep(s, p, (size_t)(end - p));
+            return;
+        }
+        finish(s, p, (size_t)(nl - p));
+        p = nl + 1;
+    }
+}
+
+void lines_end(struct lines *s)
+{
+    if (s->skipping)
+        drop(s);
+    else if (s->part.len)
+        give(s, s->part.p, s->part.len, false);
+    buf_fini(&s->part);
+}
+
+void lines_fini(struct lines *s)
+{
+    buf_fini(&s->part);
+}

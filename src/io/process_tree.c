@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the list of all trees and the walk through /proc. */
+#include "io/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#define BURST_MS 100
+#define ROUND_MS 10            /* longest wait for one of those killed */
+#define CHILDREN_MAX (1 << 20) /* bytes of one children file */
+#define SET_MAX 65536
+
+/* Orphans come to the process, not to a loop: so there is one list. */
+static struct process_tree *trees;
+
+struct pid_set {
+    struct buf pids; /* pid_t after pid_t */
+};
+
+static size_t set_count(const struct pid_set *s)
+{
+    return s->pids.len / sizeof(pid_t);
+}
+
+static pid_t set_at(const struct pid_set *s, size_t i)
+{
+    pid_t pid;
+    memcpy(&pid, s->pids.p + i * sizeof pid, sizeof pid);
+    return pid;
+}
+
+static void set_add(struct pid_set *s, pid_t pid)
+{
+    if (set_count(s) < SET_MAX)
+        buf_add(&s->pids, &pid, sizeof pid);
+}
+
+/* The members of /proc/PID/stat that matter here. */
+struct stat_line {
+    char state;
+    pid_t session;
+    uint64_t began;
+};
+
+/* false: there is no such process any more. */
+static bool read_stat(pid_t pid, struct stat_line *out)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    /* The name in parentheses may hold anything, so the fields begin behind the last one:
+     * state ppid pgrp session, and as the 20th of them the start time. */
+    const char *const name_end = strrchr(text, ')');
+    int session;
+    unsigned long long began;
+    if (!name_end || sscanf(name_end + 1,
+                            " %c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                            "%*d %*d %llu",
+                            &out->state, &session, &began) != 3)
+        return false;
+    out->session = session;
+    out->began = began;
+    return true;
+}
+
+static bool is_dead(const struct stat_line *st)
+{
+    return st->state == 'Z' || st->state == 'X';
+}
+
+static void add_children_of_task(struct pid_set *set, const char *path)
+{
+    CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    CLEANUP_BUF struct buf text = {0};
+    ssize_t n;
+    while (text.len < CHILDREN_MAX && (n = read(fd, buf_reserve(&text, 4096), 4096)) > 0)
+        text.len += (size_t)n;
+    if (!text.len)
+        return;
+    text.p[text.len] = '\0';
+    char *rest = text.p, *word;
+    while ((word = strsep(&rest, " ")))
+        if (*word)
+            set_add(set, (pid_t)strtol(word, NULL, 10));
+}
+
+/* Every thread has children of its own. */
+static void add_children(struct pid_set *set, pid_t pid)
+{
+    char path[320];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *const dir = opendir(path);
+    if (!dir)
+        return;
+    for (const struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, e->d_name);
+        add_children_of_task(set, path);
+    }
+    closedir(dir);
+}
+
+static bool is_spawned_here(pid_t pid)
+{
+    for (const struct process_tree *t = trees; t; t = t->next)
+        if (t->pid == pid && !t->reaped)
+            return true;
+    return false;
+}
+
+static const struct process_tree *tree_of_session(pid_t session)
+{
+    for (const struct process_tree *t = trees; t; t = t->next)
+        if (t->pid == session)
+            return t;
+    return NULL;
+}
+
+/* Another child that is still there may have made it. */
+static bool is_disputed(const struct process_tree *mine, const struct stat_line *st)
+{
+    for (const struct process_tree *t = trees; t; t = t->next)
+        if (t != mine && t->began <= st->began)
+            return true;
+    return false;
+}
+
+static bool is_orphan_of(const struct process_tree *t, pid_t pid, const struct stat_line *st)
+{
+    if (is_spawned_here(pid) || st->session == getsid(0))
+        return false;
+    const struct process_tree *const owner = tree_of_session(st->session);
+    if (owner)
+        return owner == t;
+    return st->began >= t->began && !is_disputed(t, st);
+}
+
+/* Adds those that live and reaps the others; returns how many those were. */
+static unsigned add_orphans(struct pid_set *set, const struct process_tree *t)
+{
+    struct pid_set ours = {0};
+    unsigned reaped = 0;
+    add_children(&ours, getpid());
+    for (size_t i = 0; i < set_count(&ours); i++) {
+        const pid_t pid = set_at(&ours, i);
+        struct stat_line st;
+        if (!read_stat(pid, &st) || !is_orphan_of(t, pid, &st))
+            continue;
+        if (!is_dead(&st))
+            set_add(set, pid);
+        else if (waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOHANG) == 0)
+            reaped++;
+    }
+    buf_fini(&ours.pids);
+    return reaped;
+}
+
+/* The child if it lives, its orphans, and everything below. A process that dies meanwhile hands
+ * its children to us behind our back, so only a walk that meets nobody, dead or alive, proves
+ * that nobody is left: then it returns true. */
+static bool find_all(struct pid_set *set, const struct process_tree *t)
+{
+    struct stat_line st;
+    if (!t->reaped && read_stat(t->pid, &st) && !is_dead(&st))
+        set_add(set, t->pid);
+    const unsigned reaped = add_orphans(set, t);
+    for (size_t i = 0; i < set_count(set); i++)
+        add_children(set, set_at(set, i));
+    return !reaped && !set_count(set);
+}
+
+struct round {
+    bool nobody;
+    unsigned alive, strays; /* strays: without the child itself */
+    pid_t one;              /* of the living; 0: none */
+};
+
+static struct round kill_found(const struct process_tree *t)
+{
+    struct pid_set set = {0};
+    struct round r = {.nobody = find_all(&set, t)};
+    for (size_t i = 0; i < set_count(&set); i++) {
+        const pid_t pid = set_at(&set, i);
+        struct stat_line st;
+        if (!read_stat(pid, &st) || is_dead(&st))
+            continue;
+        kill(pid, SIGKILL);
+        r.one = pid;
+        r.alive++;
+        r.strays += pid != t->pid;
+    }
+    buf_fini(&set.pids);
+    return r;
+}
+
+static void wait_for_end(pid_t pid, int ms)
+{
+    CLEANUP_FD const int fd = pidfd_open(pid, 0);
+    if (fd < 0)
+        return;
+    poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ms);
+}
+
+void process_tree_init(struct process_tree *t, pid_t pid)
+{
+    struct stat_line st = {0};
+    read_stat(pid, &st);
+    *t = (struct process_tree){.next = trees, .pid = pid, .began = st.began};
+    trees = t;
+}
+
+void process_tree_fini(struct process_tree *t)
+{
+    for (struct process_tree **at = &trees; *at; at = &(*at)->next)
+        if (*at == t) {
+            *at = t->next;
+            return;
+        }
+}
+
+void process_tree_reap(struct process_tree *t)
+{
+    struct pid_set alive = {0};
+    add_orphans(&alive, t);
+    buf_fini(&alive.pids);
+}
+
+unsigned process_tree_kill(struct process_tree *t)
+{
+    const int64_t until = clock_mono_ms() + BURST_MS;
+    for (;;) {
+        const struct round r = kill_found(t);
+        if (!t->reaped)
+            kill(-t->pid, SIGKILL); /* whoever forked away under the walk */
+        if (r.strays > t->strays)
+            t->strays = r.strays;
+        if (r.nobody)
+            return 0;
+        if (clock_mono_ms() >= until)
+            return r.alive ? r.alive : 1;
+        if (r.one)
+            wait_for_end(r.one, ROUND_MS);
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * The descendants of one child: found through /proc, killed, reaped, verified gone; and nobody
+ * else's. Loop thread only.
+ *
+ * Whose a process is: the children of the child, and so on down, are its own as long as their
+ * parents live. When a parent dies the kernel hands its children to the nearest subreaper, this
+ * process, so that double-forked and setsid'ed descendants become children of ours. Told apart
+ * from children that are not an agent's by their session:
+ *  - every child spawned here leads a session of its own and none can be joined from outside, so
+ *    a child in the host's session was never below an agent: it is let alone;
+ *  - in the session of a child spawned here: that child's;
+ *  - in any other session (somebody called setsid): it may be of any child that was alive when it
+ *    began. It goes with the last of them, so that no turn ever kills another turn's tools.
+ * A plugin that forks and calls setsid while an agent runs is taken for the agent's. */
+#ifndef IO_PROCESS_TREE_H
+#define IO_PROCESS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_tree {
+    struct process_tree *next; /* all trees of this process */
+    pid_t pid;                 /* the child; also its session and process group */
+    uint64_t began;            /* clock ticks since boot */
+    bool reaped;               /* its pid may belong to somebody else now */
+    unsigned strays;           /* descendants that had to be killed */
+};
+
+void process_tree_init(struct process_tree *t, pid_t pid);
+void process_tree_fini(struct process_tree *t);
+/* Reaps orphans that died, so that a long turn does not gather zombies. */
+void process_tree_reap(struct process_tree *t);
+/* One burst: kills everything that is found, again and again until nothing is found or about
+ * 100 ms passed. Returns how many still live. */
+unsigned process_tree_kill(struct process_tree *t);
+
+#endif

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# Programs that tests run: built with them, no tests themselves. A test that needs one says
+#	EXTRA_tests_io_t_x_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+EXTRA_PROGRAMS += tests/fake/agent
+CLEANFILES += tests/fake/agent$(EXEEXT)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * The loop: descriptors, timers, signals, posted calls, and what keeps it running. */
+#include "io/loop.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tap/tap.h"
+
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void test_timers(struct loop *l)
+{
+    int fired = 0, late = 0;
+    struct loop_timer *const a = loop_timer_new(l, count, &fired);
+    struct loop_timer *const b = loop_timer_new(l, count, &late);
+    loop_timer_set(a, 5);
+    loop_timer_set(b, 60000);
+    loop_timer_set(b, -1);
+    const int64_t begin = clock_mono_ms();
+    loop_run(l);
+    ok(clock_mono_ms() - begin < 30000, "a disarmed timer does not keep the loop");
+    is_int(fired, 1, "a timer fires once");
+    is_int(late, 0, "a disarmed one never");
+    loop_timer_set(a, 60000);
+    loop_timer_set(a, 0);
+    loop_run(l);
+    is_int(fired, 2, "the newer time counts");
+    loop_timer_free(a);
+    loop_timer_free(b);
+    loop_timer_free(NULL);
+}
+
+struct reader {
+    struct loop_fd *watch;
+    int fd, calls;
+    size_t bytes;
+    unsigned ready;
+};
+
+static void read_some(void *arg, unsigned ready)
+{
+    struct reader *const r = arg;
+    char text[64];
+    r->calls++;
+    r->ready |= ready;
+    const ssize_t n = read(r->fd, text, sizeof text);
+    if (n > 0) {
+        r->bytes += (size_t)n;
+        return;
+    }
+    loop_fd_free(r->watch);
+    r->watch = NULL;
+}
+
+static void test_descriptors(struct loop *l)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        bail("no pipe");
+    struct reader r = {.fd = fds[0]};
+    r.watch = loop_fd_new(l, fds[0], 0, read_some, &r);
+    ok(write(fds[1], "hello", 5) == 5, "written");
+    loop_once(l, 0);
+    is_int(r.calls, 0, "a paused descriptor is not read");
+    loop_fd_set(r.watch, LOOP_READ);
+    loop_once(l, 1000);
+    is_int((long long)r.bytes, 5, "read after it was resumed");
+    is_int(r.ready, LOOP_READ, "ready for reading only");
+    close(fds[1]);
+    loop_run(l);
+    ok(!r.watch, "freed from its own callback, then the loop has nothing to wait for");
+    close(fds[0]);
+}
+
+static void *post_from_thread(void *arg)
+{
+    void **const args = arg;
+    for (int i = 0; i < 1000; i++)
+        loop_post(args[0], count, args[1]);
+    return NULL;
+}
+
+static void test_posts(struct loop *l)
+{
+    int called = 0;
+    loop_post(l, count, &called);
+    loop_run(l);
+    is_int(called, 1, "a posted call runs, and the loop ends after it");
+    void *args[] = {l, &called};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, post_from_thread, args);
+    const int64_t until = clock_mono_ms() + 30000;
+    while (called < 4001 && clock_mono_ms() < until)
+        loop_once(l, 100);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    loop_run(l);
+    is_int(called, 4001, "calls from four threads all arrive");
+}
+
+struct stopper {
+    struct loop *loop;
+    int signo;
+};
+
+static void stop_at_signal(void *arg, int signo)
+{
+    struct stopper *const s = arg;
+    s->signo = signo;
+    loop_stop(s->loop);
+}
+
+static void raise_usr1(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGUSR1);
+}
+
+static void test_signals(struct loop *l)
+{
+    struct stopper s = {.loop = l};
+    struct loop_signal *const sig = loop_signal_new(l, SIGUSR1, stop_at_signal, &s);
+    loop_run(l);
+    ok(!s.signo, "a signal that is waited for does not keep the loop");
+    int never = 0;
+    struct loop_timer *const t = loop_timer_new(l, count, &never);
+    loop_timer_set(t, 60000);
+    loop_post(l, raise_usr1, NULL);
+    loop_run(l);
+    is_int(s.signo, SIGUSR1, "the signal comes through the loop, and stops it");
+    is_int(never, 0, "although a timer was armed");
+    loop_timer_free(t);
+    loop_signal_free(sig);
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        bail("no pipe");
+    close(fds[0]);
+    ok(write(fds[1], "x", 1) < 0, "SIGPIPE is ignored");
+    close(fds[1]);
+}
+
+int main(void)
+{
+    plan_lazy();
+    struct loop *const l = loop_new();
+    test_timers(l);
+    test_descriptors(l);
+    test_posts(l);
+    test_signals(l);
+    int dropped = 0;
+    loop_post(l, count, &dropped);
+    loop_free(l);
+    is_int(dropped, 0, "what was posted to a loop that ends is not called");
+    return 0;
+}
