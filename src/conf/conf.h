@@ -45,7 +45,8 @@ struct conf_instance {
     char *audience;              /* or NULL: the plugin's */
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
     int64_t queue_events, queue_bytes;
-    struct conf_pair *options; /* ends with a NULL key */
+    int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
+    struct conf_pair *options;    /* ends with a NULL key */
     int line;
 };
 

@@ -26,6 +26,8 @@ static const struct row rows[] = {
     {"wants", read_wants, 0, 0, 0, NULL},
     {"queue_events", read_int, INSTANCE(queue_events), 16, 1000000, NULL},
     {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
+    {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
+    {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 

@@ -7,18 +7,22 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "event/event.h"
+#include "plugin/channel.h"
 #include "turn/visibility.h"
 
 struct dispatch;
 struct dispatch_turn;
 
-/* Loads and starts every enabled instance of the config. An instance that cannot be started is
- * logged and left out; *failed (may be NULL) counts them. Borrows conf. */
+/* Loads and starts every enabled instance of the config, and with autoload what lies in the
+ * plugin directories beside them. An instance that cannot be started is logged and left out;
+ * *failed (may be NULL) counts them. */
 struct dispatch *dispatch_new(const struct conf *conf, unsigned *failed);
 /* Stops all instances at once and waits up to grace_ms for them together; returns how many had to
  * be abandoned. */
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
 size_t dispatch_count(const struct dispatch *d);
+/* Name and health of instance i < dispatch_count. The name is borrowed. */
+const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health *health);
 
 /* A turn; visibility is resolved and stays as it is for the whole turn. Strings are copied. */
 struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
@@ -27,8 +31,13 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const ch
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);
 void dispatch_close(struct dispatch_turn *t);
-/* For sources that can wait: blocks until every instance that still moves has room; one that
- * does not within patience_ms is no longer waited for. */
+
+/* For a source that can wait (replay): from now on every cast waits first until each instance
+ * that still moves has room, so that none ever drops or joins events because it is slow. One
+ * that does not move within patience_ms is no longer waited for, until it has room again.
+ * 0: casts never wait. */
+void dispatch_set_patience(struct dispatch *d, int patience_ms);
+/* The same wait, once. */
 void dispatch_wait_room(struct dispatch *d, int patience_ms);
 
 #endif

@@ -4,5 +4,7 @@
 noinst_LTLIBRARIES += libtccore.la
 libtccore_la_SOURCES = \
 	src/core/audit.h \
+	src/core/dispatch.c \
+	src/core/dispatch.h \
 	src/core/sticky.c \
 	src/core/sticky.h

@@ -32,6 +32,7 @@ struct channel_ops {
     void (*send)(struct channel *c, void *turn, struct event_box *box);
     /* Waits for room, see queue_wait_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
+    /* Also reports, once, a callback that is over its deadline. */
     struct channel_health (*health)(struct channel *c);
     /* No more turns: what is queued is delivered, then teardown; begun, not awaited. */
     void (*stop)(struct channel *c);
@@ -41,7 +42,8 @@ struct channel_ops {
 };
 
 /* Starts an instance in a thread of this process: options are filled, init is called on the
- * thread. NULL with err: the instance is disabled, others go on. Borrows conf and loaded. */
+ * thread and awaited. NULL with err: the instance is disabled, others go on. Takes over loaded
+ * either way. */
 struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *inst,
                                      struct loaded *loaded, struct tc_err *err);
 

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the running instances, their classes, and the boxes an event is cast in. */
+#include "core/dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "plugin/loader.h"
+
+/* Defaults of an instance that only lies in the directory. */
+#define AUTO_EVENTS 4096
+#define AUTO_BYTES (8 << 20)
+
+/* What of a turn some instances see alike. */
+struct class
+{
+    bool sees_all;
+    bool wants_state, wants_raw;
+    char *audience; /* or NULL: user */
+};
+
+struct runner {
+    char *name;
+    struct channel *channel;
+    size_t class;
+    bool left_behind; /* did not move for as long as patience goes; not waited for */
+};
+
+struct dispatch {
+    struct runner *runners;
+    struct class *classes;
+    size_t n, n_classes;
+    int patience_ms;
+    unsigned failed;
+};
+
+struct dispatch_turn {
+    struct dispatch *dispatch;
+    struct visibility visibility;
+    void **handles; /* one per runner, NULL: it is gone or has got done */
+};
+
+/* ---- start ---- */
+
+static bool same_audience(const char *a, const char *b)
+{
+    return strcmp(a ? a : "user", b ? b : "user") == 0;
+}
+
+/* The class of an instance; a new one when no other sees the same. */
+static size_t find_class(struct dispatch *d, const struct conf_instance *spec,
+                         const struct tc_plugin *plugin)
+{
+    const char *const audience = spec->audience ? spec->audience : plugin->audience;
+    const struct class wanted = {
+        .sees_all = spec->sees_all_set ? spec->sees_all : (plugin->flags & TC_SEES_ALL) != 0,
+        .wants_state = spec->wants_state,
+        .wants_raw = spec->wants_raw,
+    };
+    for (size_t i = 0; i < d->n_classes; i++) {
+        const struct class *const c = &d->classes[i];
+        if (c->sees_all == wanted.sees_all && c->wants_state == wanted.wants_state &&
+            c->wants_raw == wanted.wants_raw && same_audience(c->audience, audience))
+            return i;
+    }
+    d->classes = xrealloc(d->classes, (d->n_classes + 1) * sizeof *d->classes);
+    d->classes[d->n_classes] = wanted;
+    d->classes[d->n_classes].audience = audience ? xstrdup(audience) : NULL;
+    return d->n_classes++;
+}
+
+static bool is_running(const struct dispatch *d, const char *name)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->runners[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void refuse(struct dispatch *d, const struct tc_err *err)
+{
+    log_line(LOG_ERR, "host", "%s", err_str(err));
+    d->failed++;
+}
+
+static void start_loaded(struct dispatch *d, const struct conf *conf,
+                         const struct conf_instance *spec, struct loaded *loaded)
+{
+    struct tc_err err = {0};
+    const size_t class = find_class(d, spec, &loaded->plugin);
+    struct channel *const channel = channel_thread_start(conf, spec, loaded, &err);
+    if (!channel) {
+        refuse(d, &err);
+        return;
+    }
+    d->runners = xrealloc(d->runners, (d->n + 1) * sizeof *d->runners);
+    d->runners[d->n++] = (struct runner){xstrdup(spec->name), channel, class, false};
+}
+
+static void start_instance(struct dispatch *d, const struct conf *conf,
+                           const struct conf_instance *spec)
+{
+    struct tc_err err = {0};
+    if (is_running(d, spec->name)) {
+        err_set(&err, conf->file, "instance %s is disabled: there is one of that name already",
+                spec->name);
+        refuse(d, &err);
+        return;
+    }
+    struct loaded *const loaded =
+        loader_find(spec->plugin, (const char *const *)conf->plugin_dirs, &err);
+    if (loaded)
+        start_loaded(d, conf, spec, loaded);
+    else
+        refuse(d, &err);
+}
+
+/* A module that some instance names, enabled or not, is not loaded a second time. */
+static bool is_configured(const struct conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const char *const plugin = conf->instances[i].plugin;
+        const char *const slash = strrchr(plugin, '/');
+        const char *const base = slash ? slash + 1 : plugin;
+        const size_t n = strlen(name);
+        if (strncmp(base, name, n) == 0 && (!base[n] || strcmp(base + n, ".so") == 0))
+            return true;
+    }
+    return false;
+}
+
+struct autoload {
+    struct dispatch *dispatch;
+    const struct conf *conf;
+};
+
+static void autoload_file(void *ctx, const char *path)
+{
+    const struct autoload *const a = ctx;
+    const char *const base = strrchr(path, '/') + 1;
+    CLEANUP_FREE char *name = xstrndup(base, strlen(base) - strlen(".so"));
+    if (is_configured(a->conf, name) || is_running(a->dispatch, name))
+        return;
+    CLEANUP_FREE char *plugin = xstrdup(path);
+    const struct conf_instance spec = {
+        .name = name,
+        .plugin = plugin,
+        .enabled = true,
+        .queue_events = AUTO_EVENTS,
+        .queue_bytes = AUTO_BYTES,
+    };
+    start_instance(a->dispatch, a->conf, &spec);
+}
+
+struct dispatch *dispatch_new(const struct conf *conf, unsigned *failed)
+{
+    struct dispatch *const d = xcalloc(1, sizeof *d);
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (conf->instances[i].enabled)
+            start_instance(d, conf, &conf->instances[i]);
+    if (conf->autoload) {
+        struct autoload a = {d, conf};
+        loader_scan((const char *const *)conf->plugin_dirs, autoload_file, &a);
+    }
+    if (failed)
+        *failed = d->failed;
+    return d;
+}
+
+/* ---- end ---- */
+
+unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
+{
+    if (!d)
+        return 0;
+    const int64_t deadline_ms = clock_mono_ms() + grace_ms;
+    unsigned abandoned = 0;
+    for (size_t i = 0; i < d->n; i++)
+        d->runners[i].channel->ops->stop(d->runners[i].channel);
+    for (size_t i = 0; i < d->n; i++) {
+        struct channel *const c = d->runners[i].channel;
+        abandoned += c->ops->join(c, deadline_ms) < 0;
+        free(d->runners[i].name);
+    }
+    for (size_t i = 0; i < d->n_classes; i++)
+        free(d->classes[i].audience);
+    free(d->runners);
+    free(d->classes);
+    free(d);
+    return abandoned;
+}
+
+size_t dispatch_count(const struct dispatch *d)
+{
+    return d->n;
+}
+
+const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health *health)
+{
+    struct channel *const c = d->runners[i].channel;
+    *health = c->ops->health(c);
+    return d->runners[i].name;
+}
+
+/* ---- turns ---- */
+
+struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
+                                    const char *conversation, struct visibility v)
+{
+    struct dispatch_turn *const t = xcalloc(1, sizeof *t);
+    *t = (struct dispatch_turn){d, v, xcalloc(d->n + 1, sizeof *t->handles)};
+    const struct channel_turn named = {id, agent ? agent : "", conversation};
+    for (size_t i = 0; i < d->n; i++) {
+        struct channel *const c = d->runners[i].channel;
+        t->handles[i] = c->ops->open(c, &named);
+    }
+    return t;
+}
+
+void dispatch_close(struct dispatch_turn *t)
+{
+    if (!t)
+        return;
+    free(t->handles);
+    free(t);
+}
+
+/* The forms one event may be cast in; each boxed at its first use. */
+enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
+
+static enum form form_for(const struct class *c, const struct visibility *v, const struct event *ev)
+{
+    if ((ev->kind == TC_STATE && !c->wants_state) || (ev->kind == TC_RAW && !c->wants_raw))
+        return FORM_NONE;
+    const enum view view =
+        visibility_audience(c->audience, ev) ? visibility_view(v, ev) : VIEW_HIDE;
+    if (c->sees_all)
+        return view == VIEW_HIDE ? FORM_HIDDEN : FORM_PLAIN;
+    if (view == VIEW_HIDE)
+        return FORM_NONE;
+    return view == VIEW_STRIP ? FORM_STRIPPED : FORM_PLAIN;
+}
+
+static struct event_box *make_box(const struct event *ev, enum form form,
+                                  const struct visibility *v)
+{
+    struct event draft = *ev;
+    draft.u.meta = &draft.meta;
+    draft.meta.hidden = form == FORM_HIDDEN;
+    if (form == FORM_STRIPPED)
+        visibility_strip(v, &draft);
+    return event_box_new(&draft);
+}
+
+/* Casts to all instances of one class. */
+static void cast_class(struct dispatch_turn *t, size_t class, struct event_box *box, bool done)
+{
+    const struct dispatch *const d = t->dispatch;
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->runners[i].class != class || !t->handles[i])
+            continue;
+        struct channel *const c = d->runners[i].channel;
+        c->ops->send(c, t->handles[i], box);
+        if (done)
+            t->handles[i] = NULL;
+    }
+}
+
+void dispatch_cast(struct dispatch_turn *t, struct event *ev)
+{
+    struct dispatch *const d = t->dispatch;
+    if (d->patience_ms > 0)
+        dispatch_wait_room(d, d->patience_ms);
+    struct event_box *boxes[FORMS] = {NULL};
+    for (size_t i = 0; i < d->n_classes; i++) {
+        const enum form form = form_for(&d->classes[i], &t->visibility, ev);
+        if (form == FORM_NONE)
+            continue;
+        if (!boxes[form])
+            boxes[form] = make_box(ev, form, &t->visibility);
+        cast_class(t, i, boxes[form], ev->kind == TC_DONE);
+    }
+    for (size_t i = 0; i < FORMS; i++)
+        event_box_unref(boxes[i]);
+}
+
+/* ---- sources that can wait ---- */
+
+void dispatch_set_patience(struct dispatch *d, int patience_ms)
+{
+    d->patience_ms = patience_ms;
+}
+
+void dispatch_wait_room(struct dispatch *d, int patience_ms)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct runner *const r = &d->runners[i];
+        const bool room = r->channel->ops->wait_room(r->channel, r->left_behind ? 0 : patience_ms);
+        if (!room && !r->left_behind)
+            log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for", r->name);
+        r->left_behind = !room;
+    }
+}

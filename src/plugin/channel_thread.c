@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the thread of an instance: its start with a verdict, its work, its end within a deadline. */
+#include "plugin/channel.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "plugin/instance.h"
+#include "plugin/queue.h"
+
+#define INIT_MS 10000
+#define CALLBACK_MS 5000
+#define BATCH 64
+#define REST_MS 60000
+#define LOOK_EVERY 16 /* sends between two looks at the callback that runs */
+#define GONE_FILL 4.0 /* a hung instance with that much waiting gets no new turns */
+
+enum stage { STARTING, RUNNING, REFUSED, ENDED };
+
+/* One turn on its way to the instance. */
+struct thread_turn {
+    struct thread_turn *next, *prev; /* under the channel's lock */
+    struct lane *lane;
+    char *id, *agent, *conversation;
+    struct instance_turn *instance; /* the instance's thread only; made with the first event */
+};
+
+struct thread_channel {
+    struct channel channel;
+    struct loaded *loaded;
+    struct instance *instance;
+    struct queue *queue;
+    pthread_t thread;
+    int callback_ms;
+    unsigned sends;
+    atomic_bool hung; /* told in the log */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum stage stage;          /* under lock */
+    struct thread_turn *turns; /* under lock */
+};
+
+static struct thread_channel *self(struct channel *c)
+{
+    return (struct thread_channel *)(void *)c;
+}
+
+static const char *label(const struct thread_channel *c)
+{
+    return instance_label(c->instance);
+}
+
+/* ---- turns ---- */
+
+static void free_turn(struct thread_turn *t)
+{
+    free(t->id);
+    free(t->agent);
+    free(t->conversation);
+    free(t);
+}
+
+static void link_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    pthread_mutex_lock(&c->lock);
+    t->next = c->turns;
+    if (c->turns)
+        c->turns->prev = t;
+    c->turns = t;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void end_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    pthread_mutex_lock(&c->lock);
+    *(t->prev ? &t->prev->next : &c->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    pthread_mutex_unlock(&c->lock);
+    instance_turn_free(t->instance);
+    free_turn(t);
+}
+
+/* ---- the instance's thread ---- */
+
+static void set_stage(struct thread_channel *c, enum stage stage)
+{
+    pthread_mutex_lock(&c->lock);
+    c->stage = stage;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_recovery(struct thread_channel *c)
+{
+    if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
+        log_line(LOG_WARN, label(c), "the callback returned; going on");
+}
+
+static void deliver(struct thread_channel *c, const struct backlog_item *item)
+{
+    struct thread_turn *const t = item->turn;
+    if (!t->instance)
+        t->instance = instance_turn_new(c->instance, t->id, t->agent, t->conversation);
+    instance_deliver(c->instance, t->instance, item->box);
+    tell_recovery(c);
+    if (event_box_get(item->box)->kind == TC_DONE)
+        end_turn(c, t);
+    event_box_unref(item->box);
+}
+
+static void work(struct thread_channel *c)
+{
+    struct backlog_item items[BATCH];
+    bool closed = false, busy = false;
+    while (!closed) {
+        const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : REST_MS, &closed);
+        for (size_t i = 0; i < n; i++)
+            deliver(c, &items[i]);
+        if (n == 0 && busy)
+            instance_idle(c->instance);
+        busy = n > 0;
+    }
+}
+
+static void *run(void *arg)
+{
+    struct thread_channel *const c = arg;
+    const bool good = instance_init(c->instance) == 0;
+    set_stage(c, good ? RUNNING : REFUSED);
+    if (good) {
+        work(c);
+        instance_teardown(c->instance);
+        set_stage(c, ENDED);
+    }
+    return NULL;
+}
+
+/* ---- the loop's thread ---- */
+
+/* Signals are the loop's; only those of the thread's own faults come through. */
+static int start_thread(struct thread_channel *c)
+{
+    sigset_t block, before;
+    sigfillset(&block);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&block, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &block, &before);
+    const int rc = pthread_create(&c->thread, NULL, run, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+/* Names over 15 characters are cut: the kernel keeps no more. */
+static void name_thread(const struct thread_channel *c, const char *name)
+{
+    char cut[16];
+    snprintf(cut, sizeof cut, "%.15s", name);
+    pthread_setname_np(c->thread, cut);
+}
+
+/* Waits until the stage is there, for at most ms of real time; what it is then. */
+static enum stage await_stage(struct thread_channel *c, bool (*there)(enum stage), int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t nsec = until.tv_nsec + (ms > 0 ? ms : 0) % 1000 * 1000000;
+    until.tv_sec += (ms > 0 ? ms : 0) / 1000 + nsec / 1000000000;
+    until.tv_nsec = nsec % 1000000000;
+    pthread_mutex_lock(&c->lock);
+    int rc = 0;
+    while (!there(c->stage) && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&c->changed, &c->lock, &until);
+    const enum stage stage = c->stage;
+    pthread_mutex_unlock(&c->lock);
+    return stage;
+}
+
+static bool has_verdict(enum stage stage)
+{
+    return stage != STARTING;
+}
+
+static bool has_ended(enum stage stage)
+{
+    return stage == ENDED || stage == REFUSED;
+}
+
+static void free_channel(struct thread_channel *c)
+{
+    queue_free(c->queue);
+    while (c->turns) {
+        struct thread_turn *const t = c->turns;
+        c->turns = t->next;
+        free_turn(t);
+    }
+    instance_free(c->instance);
+    loader_free(c->loaded);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static void look(struct thread_channel *c)
+{
+    int64_t since_ms;
+    const char *const callback = instance_running(c->instance, &since_ms);
+    if (!callback)
+        return;
+    const int64_t ms = clock_mono_ms() - since_ms;
+    if (ms <= c->callback_ms || atomic_exchange(&c->hung, true))
+        return;
+    log_line(LOG_ERR, label(c), "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait",
+             callback, ms, c->callback_ms);
+}
+
+static void *thread_open(struct channel *channel, const struct channel_turn *turn)
+{
+    struct thread_channel *const c = self(channel);
+    look(c);
+    if (atomic_load(&c->hung) && queue_fill(c->queue) >= GONE_FILL)
+        return NULL;
+    struct thread_turn *const t = xcalloc(1, sizeof *t);
+    t->id = xstrdup(turn->id);
+    t->agent = turn->agent ? xstrdup(turn->agent) : NULL;
+    t->conversation = turn->conversation ? xstrdup(turn->conversation) : NULL;
+    t->lane = queue_open(c->queue, t);
+    link_turn(c, t);
+    return t;
+}
+
+static void thread_send(struct channel *channel, void *turn, struct event_box *box)
+{
+    struct thread_channel *const c = self(channel);
+    struct thread_turn *const t = turn;
+    const bool done = event_box_get(box)->kind == TC_DONE;
+    queue_push(c->queue, t->lane, event_box_ref(box));
+    if (done || ++c->sends % LOOK_EVERY == 0)
+        look(c);
+}
+
+static bool thread_wait_room(struct channel *channel, int timeout_ms)
+{
+    struct thread_channel *const c = self(channel);
+    const bool room = queue_wait_room(c->queue, timeout_ms);
+    if (!room)
+        look(c);
+    return room;
+}
+
+static struct channel_health thread_health(struct channel *channel)
+{
+    struct thread_channel *const c = self(channel);
+    look(c);
+    return (struct channel_health){
+        .delivered = instance_delivered(c->instance),
+        .failed = instance_failed(c->instance),
+        .hung = atomic_load(&c->hung),
+        .fill = queue_fill(c->queue),
+    };
+}
+
+static void thread_stop(struct channel *channel)
+{
+    queue_close(self(channel)->queue);
+}
+
+/* Its thread may run for as long as the process does, so all it can reach stays. */
+static void abandon(struct thread_channel *c)
+{
+    int64_t since_ms;
+    const char *const callback = instance_running(c->instance, &since_ms);
+    const size_t left = queue_stats(c->queue).events;
+    log_line(LOG_ERR, label(c), "abandoned in %s: it did not end in time; %zu events are lost",
+             callback ? callback : "its queue", left);
+    pthread_detach(c->thread);
+}
+
+static int thread_join(struct channel *channel, int64_t deadline_ms)
+{
+    struct thread_channel *const c = self(channel);
+    if (!has_ended(await_stage(c, has_ended, deadline_ms - clock_mono_ms()))) {
+        abandon(c);
+        return -1;
+    }
+    pthread_join(c->thread, NULL);
+    free_channel(c);
+    return 0;
+}
+
+static const struct channel_ops thread_ops = {
+    .open = thread_open,
+    .send = thread_send,
+    .wait_room = thread_wait_room,
+    .health = thread_health,
+    .stop = thread_stop,
+    .join = thread_join,
+};
+
+static struct thread_channel *make_channel(const struct conf_instance *spec, struct loaded *loaded,
+                                           struct instance *instance)
+{
+    struct thread_channel *const c = xcalloc(1, sizeof *c);
+    c->channel.ops = &thread_ops;
+    c->loaded = loaded;
+    c->instance = instance;
+    c->queue = queue_new(&(struct backlog_limits){
+        .events = (size_t)spec->queue_events,
+        .bytes = (size_t)spec->queue_bytes,
+        .pace_ms = loaded->plugin.pace_ms,
+    });
+    c->callback_ms = (int)(spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return c;
+}
+
+/* 0; or -1 and the channel is gone, or left to its thread. */
+static int await_verdict(struct thread_channel *c, int64_t init_ms, struct tc_err *err)
+{
+    const enum stage stage = await_stage(c, has_verdict, init_ms);
+    if (stage == RUNNING || stage == ENDED)
+        return 0;
+    if (stage == STARTING) {
+        queue_close(c->queue);
+        pthread_detach(c->thread);
+        return err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
+                       label(c), init_ms);
+    }
+    pthread_join(c->thread, NULL);
+    err_set(err, NULL, "%s is disabled: its init failed", label(c));
+    free_channel(c);
+    return -1;
+}
+
+static struct channel *start(const struct conf_instance *spec, struct loaded *loaded,
+                             struct instance *instance, struct tc_err *err)
+{
+    struct thread_channel *const c = make_channel(spec, loaded, instance);
+    const int rc = start_thread(c);
+    if (rc) {
+        err_sys(err, rc, NULL, "%s is disabled: no thread for it", label(c));
+        free_channel(c);
+        return NULL;
+    }
+    name_thread(c, spec->name);
+    const int64_t init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
+    return await_verdict(c, init_ms, err) < 0 ? NULL : &c->channel;
+}
+
+struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *spec,
+                                     struct loaded *loaded, struct tc_err *err)
+{
+    struct instance *const instance = instance_new(conf, spec, loaded, err);
+    if (!instance) {
+        loader_free(loaded);
+        return NULL;
+    }
+    struct channel *const c = start(spec, loaded, instance, err);
+    if (!c && err && spec->line > 0)
+        snprintf(err->place, sizeof err->place, "%s:%d", conf->file, spec->line);
+    return c;
+}
