@@ -3,6 +3,7 @@
 
 noinst_LTLIBRARIES += libtccore.la
 libtccore_la_SOURCES = \
+	src/core/audit.c \
 	src/core/audit.h \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
