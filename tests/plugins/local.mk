@@ -7,3 +7,22 @@ PLUGIN_HOST = tests/plugins/host.c tests/plugins/host.h
 check_PROGRAMS += tests/plugins/t_audit
 tests_plugins_t_audit_SOURCES = tests/plugins/t_audit.c $(PLUGIN_HOST)
 tests_plugins_t_audit_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/plugins/t_jsonl
+tests_plugins_t_jsonl_SOURCES = tests/plugins/t_jsonl.c $(PLUGIN_HOST)
+tests_plugins_t_jsonl_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/plugins/t_cli
+tests_plugins_t_cli_SOURCES = tests/plugins/t_cli.c tests/plugins/sequences.h $(PLUGIN_HOST)
+tests_plugins_t_cli_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/plugins/t_cli_glyph
+tests_plugins_t_cli_glyph_SOURCES = tests/plugins/t_cli_glyph.c tests/plugins/sequences.h \
+	plugins/cli/glyph.c plugins/cli/term.c
+tests_plugins_t_cli_glyph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_plugins_t_cli_glyph_LDADD = libtap.la
+
+check_PROGRAMS += tests/plugins/t_cli_preview
+tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/preview.c
+tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_plugins_t_cli_preview_LDADD = libtap.la -lm

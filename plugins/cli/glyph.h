@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * What an agent says, character by character, as a terminal may get it: nothing that moves the
+ * cursor, changes colours, rings, reorders text or hides it. Pure. */
+#ifndef CLI_GLYPH_H
+#define CLI_GLYPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One character as it is shown. */
+struct glyph {
+    size_t used;    /* bytes of the source */
+    size_t len;     /* bytes of text */
+    unsigned width; /* columns */
+    char text[12];
+};
+
+/* The next character of n > 0 bytes. Newline and tab come as they are (width 0 and 1; CRLF is one
+ * newline); other controls in caret notation, C1 and invisible or reordering characters as
+ * <U+009B>, bytes that are no UTF-8 as <9B>. Every character stands for itself, so text may be
+ * cut into pieces anywhere between characters. With `ascii`, what is not ASCII is "?". */
+struct glyph glyph_next(const char *p, size_t n, bool ascii);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Sixty things that must not reach a terminal, and how they are shown instead. */
+#ifndef TESTS_PLUGINS_SEQUENCES_H
+#define TESTS_PLUGINS_SEQUENCES_H
+
+static const struct sequence {
+    const char *what, *raw, *shown;
+} sequences[] = {
+    {"colour", "\033[31mred\033[0m", "^[[31mred^[[0m"},
+    {"256 colours", "\033[38;5;196mx", "^[[38;5;196mx"},
+    {"true colour with colons", "\033[38:2::1:2:3mx", "^[[38:2::1:2:3mx"},
+    {"conceal", "\033[8mhidden", "^[[8mhidden"},
+    {"blink and reverse", "\033[5;7mx", "^[[5;7mx"},
+    {"clear screen", "\033[2J", "^[[2J"},
+    {"clear scrollback", "\033[3J", "^[[3J"},
+    {"clear line", "\033[2K", "^[[2K"},
+    {"cursor home", "\033[H", "^[[H"},
+    {"cursor up and overwrite", "rm\033[1A\033[2Kls", "rm^[[1A^[[2Kls"},
+    {"cursor position", "\033[10;20f", "^[[10;20f"},
+    {"hide cursor", "\033[?25l", "^[[?25l"},
+    {"alternate screen", "\033[?1049h", "^[[?1049h"},
+    {"mouse reporting", "\033[?1003h", "^[[?1003h"},
+    {"bracketed paste off", "\033[?2004l", "^[[?2004l"},
+    {"application keypad", "\033=", "^[="},
+    {"full reset", "\033c", "^[c"},
+    {"soft reset", "\033[!p", "^[[!p"},
+    {"device attributes", "\033[c", "^[[c"},
+    {"cursor report", "\033[6n", "^[[6n"},
+    {"window report", "\033[21t", "^[[21t"},
+    {"resize window", "\033[8;1;1t", "^[[8;1;1t"},
+    {"scroll region", "\033[1;1r", "^[[1;1r"},
+    {"insert mode", "\033[4h", "^[[4h"},
+    {"repeat", "x\033[1000000b", "x^[[1000000b"},
+    {"save and restore cursor", "\0337x\0338", "^[7x^[8"},
+    {"line drawing", "\033(0lqk", "^[(0lqk"},
+    {"shift out", "\016lqk\017", "^Nlqk^O"},
+    {"title", "\033]0;pwned\007", "^[]0;pwned^G"},
+    {"title with ST", "\033]2;pwned\033\\", "^[]2;pwned^[\\"},
+    {"clipboard", "\033]52;c;cm0gLXJmIC8=\007", "^[]52;c;cm0gLXJmIC8=^G"},
+    {"hyperlink", "\033]8;;http://evil/\033\\ok\033]8;;\033\\",
+     "^[]8;;http://evil/^[\\ok^[]8;;^[\\"},
+    {"palette", "\033]4;1;rgb:00/00/00\033\\", "^[]4;1;rgb:00/00/00^[\\"},
+    {"notification", "\033]9;hi\007", "^[]9;hi^G"},
+    {"inline file", "\033]1337;File=inline=1:AAAA\007", "^[]1337;File=inline=1:AAAA^G"},
+    {"working directory", "\033]7;file:///x\007", "^[]7;file:///x^G"},
+    {"prompt mark", "\033]133;A\007", "^[]133;A^G"},
+    {"DECRQSS", "\033P$q\"p\033\\", "^[P$q\"p^[\\"},
+    {"sixel", "\033Pq#0;2;0;0;0\033\\", "^[Pq#0;2;0;0;0^[\\"},
+    {"terminfo query", "\033P+q544e\033\\", "^[P+q544e^[\\"},
+    {"APC", "\033_Gf=24;AAAA\033\\", "^[_Gf=24;AAAA^[\\"},
+    {"PM", "\033^x\033\\", "^[^x^[\\"},
+    {"SOS", "\033Xx\033\\", "^[Xx^[\\"},
+    {"C1 CSI", "\302\23331m", "<U+009B>31m"},
+    {"C1 OSC", "\302\2350;x\302\234", "<U+009D>0;x<U+009C>"},
+    {"C1 DCS", "\302\220q\302\234", "<U+0090>q<U+009C>"},
+    {"next line", "a\302\205b", "a<U+0085>b"},
+    {"raw C1 byte",
+     "a\233"
+     "31mb",
+     "a<9B>31mb"},
+    {"bell", "ding\007", "ding^G"},
+    {"backspaces", "evil\b\b\b\bgood", "evil^H^H^H^Hgood"},
+    {"carriage return", "rm -rf /\rls      ", "rm -rf /^Mls      "},
+    {"form feed and vertical tab", "a\fb\vc", "a^Lb^Kc"},
+    {"delete", "a\177b", "a^?b"},
+    {"cancel in the middle", "\033[3\0301m", "^[[3^X1m"},
+    {"answerback", "\005", "^E"},
+    {"right-to-left override", "txt.\342\200\256exe", "txt.<U+202E>exe"},
+    {"isolates", "\342\201\246x\342\201\251", "<U+2066>x<U+2069>"},
+    {"marks", "\342\200\216\342\200\217\330\234", "<U+200E><U+200F><U+061C>"},
+    {"line separator", "a\342\200\250b", "a<U+2028>b"},
+    {"invisible tags", "\363\240\201\201x\342\200\213\357\273\277", "<U+E0041>x<U+200B><U+FEFF>"},
+};
+
+#define SEQUENCES (sizeof sequences / sizeof *sequences)
+
+#endif

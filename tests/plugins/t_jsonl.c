@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of the jsonl connector: lines, buffering, a full disk. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "plugins/host.h"
+#include "tap/tap.h"
+
+static struct host *start(const char *path)
+{
+    const char *const options[] = {"path", path, NULL};
+    struct host *h = host_new("jsonl", options);
+    if (host_init(h))
+        bail("jsonl does not start: %s", host_log(h));
+    return h;
+}
+
+static void send_text(struct host *h, size_t n, int *rc)
+{
+    CLEANUP_BUF struct buf payload = {0};
+    buf_add_str(&payload, "{\"text\":\"");
+    memset(buf_reserve(&payload, n), 'x', n);
+    payload.len += n;
+    buf_add_str(&payload, "\"}");
+    *rc = host_send(h, "narration", payload.p);
+}
+
+static long size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? -1 : (long)st.st_size;
+}
+
+/* Lines that are whole events; -1 when one is not. */
+static int count_events(const char *path)
+{
+    size_t len;
+    int n = 0;
+    char *text = tap_slurp(path, &len);
+    for (char *p = text; *p; n++) {
+        char *end = strchr(p, '\n');
+        if (!end || strncmp(p, "{\"type\":", 8) != 0 || end[-1] != '}') {
+            n = -1;
+            break;
+        }
+        p = end + 1;
+    }
+    free(text);
+    return n;
+}
+
+static void test_lines(void)
+{
+    char *path = xasprintf("%s/out.jsonl", tap_tmpdir());
+    int rc;
+    struct host *h = start(path);
+    send_text(h, 1, &rc);
+    is_int(size_of(path), 0, "lines are held while more come");
+    is_int(host_idle(h), 0, "and written");
+    ok(size_of(path) > 0, "when the queue runs empty");
+    send_text(h, 70000, &rc);
+    send_text(h, 65000, &rc);
+    send_text(h, 200, &rc);
+    host_send(h, "done", "{\"reason\":\"completed\"}");
+    is_int(count_events(path), 5, "short and long lines, all there at done");
+    host_free(h);
+    h = start(path);
+    send_text(h, 1, &rc);
+    host_free(h);
+    is_int(count_events(path), 6, "a file is appended to; what is held is written at the end");
+    struct stat st;
+    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
+    free(path);
+}
+
+static void set_file_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void test_full_disk(void)
+{
+    char *path = xasprintf("%s/full.jsonl", tap_tmpdir());
+    int rc;
+    signal(SIGXFSZ, SIG_IGN);
+    struct host *h = start(path);
+    send_text(h, 10, &rc);
+    host_idle(h);
+    set_file_limit((rlim_t)size_of(path) + 50);
+    send_text(h, 10, &rc);
+    send_text(h, 10, &rc);
+    is_int(host_idle(h), -1, "a short write is reported");
+    send_text(h, 100000, &rc);
+    is_int(rc, -1, "also of a long line");
+    const char *first = strstr(host_log(h), "cannot write");
+    ok(first && !strstr(first + 1, "cannot write"), "to the operator once");
+    set_file_limit(RLIM_INFINITY);
+    send_text(h, 10, &rc);
+    is_int(host_idle(h), 0, "there is room again");
+    has_str(host_log(h), "3 events were lost", "what is missing is told");
+    host_free(h);
+    size_t len;
+    char *text = tap_slurp(path, &len), *last = text + len - 2;
+    while (last > text && last[-1] != '\n')
+        last--;
+    ok(strncmp(last, "{\"type\":\"narration\"", 19) == 0,
+       "and the next event is on a line of its own");
+    free(text);
+    free(path);
+}
+
+static void test_refusal(void)
+{
+    const char *const options[] = {"path", "/nonexistent/x", NULL};
+    struct host *h = host_new("jsonl", options);
+    is_int(host_init(h), -1, "a path that cannot be opened");
+    has_str(host_log(h), "/nonexistent/x", "is named");
+    host_free(h);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_lines();
+    test_full_disk();
+    test_refusal();
+    return 0;
+}
