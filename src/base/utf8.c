@@ -46,13 +46,33 @@ static size_t multibyte(const char *p, size_t n, size_t *bad)
     return lead->len;
 }
 
+static bool is_tail(char c)
+{
+    return (signed char)c < -64; /* 80..BF */
+}
+
+/* The lead bytes of most scripts are followed by any continuation bytes: these characters are
+ * told without the table. */
+static size_t common_multibyte(const char *p, size_t n)
+{
+    const unsigned char lead = (unsigned char)*p;
+    if (n >= 2 && lead >= 0xc2 && lead <= 0xdf && is_tail(p[1]))
+        return 2;
+    if (n >= 3 && lead >= 0xe1 && lead <= 0xec && is_tail(p[1]) && is_tail(p[2]))
+        return 3;
+    return 0;
+}
+
 size_t utf8_multibyte_prefix(const char *p, size_t n)
 {
-    size_t i = 0, len = 0, bad;
-    for (; i < n; i += len) {
-        len = multibyte(p + i, n - i, &bad);
+    size_t i = 0, bad;
+    while (i < n) {
+        size_t len = common_multibyte(p + i, n - i);
+        if (!len)
+            len = multibyte(p + i, n - i, &bad);
         if (!len)
             break;
+        i += len;
     }
     return i;
 }

@@ -49,15 +49,41 @@ static const char *scan_special(struct json *j, const char *p)
     return len ? p + len : fail(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
 }
 
+static inline bool is_short_escape(const char *p, const char *end)
+{
+    return end - p > 1 && *p == '\\' && json_short_escapes[(unsigned char)p[1]];
+}
+
+/* Over plain text and short escapes, from one look at 16 bytes to the next: code comes with an
+ * escape every few bytes, and to look anew behind each would cost more than the text. */
+static inline const char *scan_blocks(const char *p, const char *end)
+{
+    while (end - p >= 16) {
+        size_t step = 16;
+        for (unsigned stops = json_scan_block(p); stops;) {
+            const unsigned i = (unsigned)__builtin_ctz(stops);
+            if (!is_short_escape(p + i, end))
+                return p + i;
+            stops &= ~(3u << i);
+            step = i == 15 ? 17 : 16;
+        }
+        p += step;
+    }
+    return p;
+}
+
 /* The closing quote of the string whose text starts at p. */
 static inline const char *scan_string(struct json *j, const char *p)
 {
     for (;;) {
-        p = json_scan_plain(p, j->end);
+        p = scan_blocks(p, j->end);
         if (p < j->end && *p == '"')
             return p;
-        p = scan_special(j, p);
-        if (!p)
+        if (p < j->end && json_is_plain(*p))
+            p++;
+        else if (is_short_escape(p, j->end))
+            p += 2;
+        else if (!(p = scan_special(j, p)))
             return NULL;
     }
 }
@@ -160,26 +186,29 @@ static const char *skip_separators(struct json *j, const char *p, struct nesting
     return p;
 }
 
-/* Behind the value at p. Iterative: depth costs bits and not stack. */
-static const char *skip_value(struct json *j, const char *p)
+static bool starts_container(const struct json *j, const char *p)
+{
+    return p < j->end && (*p == '{' || *p == '[');
+}
+
+/* Behind the string, number or literal at p. */
+static inline const char *skip_scalar(struct json *j, const char *p)
+{
+    if (p == j->end || *p != '"')
+        return scan_scalar(j, p);
+    p = scan_string(j, p + 1);
+    return p ? p + 1 : NULL;
+}
+
+/* Behind the container at p. Iterative: depth costs bits and not stack. */
+static const char *skip_container(struct json *j, const char *p)
 {
     const unsigned base = j->depth;
     struct nesting n = {.depth = base};
     do {
-        const char c = p < j->end ? *p : '\0';
-        if (c == '"') {
-            p = scan_string(j, p + 1);
-            if (p)
-                p++;
-        } else if (c == '{' || c == '[') {
-            const unsigned outside = n.depth;
-            p = skip_open(j, p, &n);
-            if (p && n.depth > outside)
-                continue;
-        } else {
-            p = scan_scalar(j, p);
-        }
-        if (p)
+        const unsigned outside = n.depth;
+        p = starts_container(j, p) ? skip_open(j, p, &n) : skip_scalar(j, p);
+        if (p && n.depth == outside)
             p = skip_separators(j, p, &n, base);
     } while (p && n.depth > base);
     return p;
@@ -188,7 +217,8 @@ static const char *skip_value(struct json *j, const char *p)
 void json_skip(struct json *j, struct str *slice)
 {
     const char *const start = j->p;
-    const char *const behind = skip_value(j, start);
+    const char *const behind =
+        starts_container(j, start) ? skip_container(j, start) : skip_scalar(j, start);
     if (!behind)
         return;
     j->p = behind;

@@ -9,6 +9,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+const char json_short_escapes[256] = {
+    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
+
 static const signed char hex_value[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
@@ -29,22 +34,9 @@ size_t json_scan_escape(const char *p, const char *end)
 {
     if (end - p < 2)
         return 0;
-    switch (p[1]) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
+    if (json_short_escapes[(unsigned char)p[1]])
         return 2;
-    case 'u':
-        break;
-    default:
-        return 0;
-    }
-    if (end - p < 6)
+    if (p[1] != 'u' || end - p < 6)
         return 0;
     for (int i = 2; i < 6; i++)
         if (!hex_value[(unsigned char)p[i]])

@@ -40,24 +40,6 @@ static void put_unit(struct decoder *d, uint16_t unit)
         put(d, low || unit == 0 ? REPLACEMENT : unit);
 }
 
-static char short_escape(char c)
-{
-    switch (c) {
-    case 'b':
-        return '\b';
-    case 'f':
-        return '\f';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    default:
-        return c;
-    }
-}
-
 /* Behind the escape at p. */
 static const char *put_escape(struct decoder *d, const char *p)
 {
@@ -66,7 +48,7 @@ static const char *put_escape(struct decoder *d, const char *p)
         return p + 6;
     }
     give_up_high(d);
-    *d->out++ = short_escape(p[1]);
+    *d->out++ = json_short_escapes[(unsigned char)p[1]];
     return p + 2;
 }
 
@@ -139,7 +121,8 @@ bool json_string_is(struct str raw, const char *lit)
         size_t len = 1;
         if (*p == '\\') {
             len = p[1] == 'u' ? 6 : 2;
-            unit = len == 6 ? json_escape_unit(p) : (unsigned char)short_escape(p[1]);
+            unit = len == 6 ? json_escape_unit(p)
+                            : (unsigned char)json_short_escapes[(unsigned char)p[1]];
         }
         if (unit != (unsigned char)*lit)
             return false;
