@@ -55,7 +55,8 @@ void json_start(struct json *j, const char *p, size_t len);
 enum json_type json_peek(struct json *j);
 
 /* Each returns false (and consumes the value, validated) when the next value is of another
- * type, so a source that changes a field's type costs that field, not the line. */
+ * type, so a source that changes a field's type costs that field, not the line. What was not
+ * entered has no members: asking for the next key then asks for that of the object around it. */
 bool json_enter_object(struct json *j);
 bool json_enter_array(struct json *j);
 /* Next member of the entered object: *key is its raw (still escaped) slice; false at its end,
@@ -66,7 +67,7 @@ bool json_next_element(struct json *j);
 
 /* The raw slice between the quotes, escapes and all. *out is untouched on false. */
 bool json_read_string(struct json *j, struct str *out);
-/* Numbers: the value as double or as integer (1.0 counts as 1; out of range: false). */
+/* Numbers as double or as integer (1.0 counts as 1); false when the type cannot hold them. */
 bool json_read_real(struct json *j, double *out);
 bool json_read_int(struct json *j, int64_t *out);
 /* true and false only. */
