@@ -7,5 +7,15 @@ libtccore_la_SOURCES = \
 	src/core/audit.h \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
+	src/core/launch.c \
+	src/core/launch.h \
+	src/core/result.c \
+	src/core/result.h \
+	src/core/retry.c \
+	src/core/retry.h \
 	src/core/sticky.c \
-	src/core/sticky.h
+	src/core/sticky.h \
+	src/core/tail.c \
+	src/core/tail.h \
+	src/core/uuid.c \
+	src/core/uuid.h

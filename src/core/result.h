@@ -10,15 +10,26 @@
 #include "base/buf.h"
 #include "event/event.h"
 
+/* Bounds of tool_uses: later calls are counted in "tool_uses_omitted". */
+#define RESULT_TOOL_USES 1000
+#define RESULT_TOOL_BYTES ((size_t)4 << 20)
+
+/* An all-zero struct result is valid and empty. */
 struct result {
-    struct buf text, session_id, error, error_code, usage, tool_uses;
+    struct buf text;       /* of final */
+    struct buf session_id; /* the newest */
+    struct buf error, error_code;
+    struct buf usage;     /* payload of usage{turn} without its scope */
+    struct buf tool_uses; /* members of the array */
     double cost_usd;
     int64_t num_turns;
+    unsigned n_tool_uses, n_omitted;
     bool has_error, has_final;
 };
 
 void result_feed(struct result *r, const struct event *ev);
-/* Appends the object; duration_ms is the wall time of the turn over all attempts. */
+/* Appends the object; duration_ms is the wall time of the turn over all attempts. `result` is
+ * the answer, or the error's text when the turn failed. */
 void result_json(struct buf *out, const struct result *r, int64_t duration_ms);
 void result_fini(struct result *r);
 

@@ -6,3 +6,15 @@
 
 check_PROGRAMS += tests/core/t_sticky
 tests_core_t_sticky_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_tail
+tests_core_t_tail_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_retry
+tests_core_t_retry_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_launch
+tests_core_t_launch_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_result
+tests_core_t_result_LDADD = $(TEST_CORE)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what of a turn's events makes its result object. */
+#include "core/result.h"
+
+#include "event/codec.h"
+#include "event/json.h"
+#include "event/jsonw.h"
+
+static void set_text(struct buf *b, const char *p, size_t n)
+{
+    buf_reset(b);
+    buf_add(b, p, n);
+}
+
+static void set_string(struct buf *b, const char *s)
+{
+    set_text(b, s ? s : "", s ? strlen(s) : 0);
+}
+
+static const char *text_of(const struct buf *b, const char *otherwise)
+{
+    return b->len ? b->p : otherwise;
+}
+
+/* The canonical payload, less the one member that says nothing here. */
+static void set_usage(struct buf *out, const struct event *ev)
+{
+    CLEANUP_BUF struct buf payload = {0};
+    codec_encode_payload(&payload, ev);
+    buf_reset(out);
+    buf_add_char(out, '{');
+    struct json j;
+    struct str key, value;
+    json_start(&j, payload.p, payload.len);
+    json_enter_object(&j);
+    while (json_next_key(&j, &key)) {
+        json_skip(&j, &value);
+        if (str_is(key, "scope"))
+            continue;
+        buf_printf(out, "%s\"%.*s\":", out->len > 1 ? "," : "", (int)key.len, key.p);
+        buf_add(out, value.p, value.len);
+    }
+    buf_add_char(out, '}');
+}
+
+static void feed_usage(struct result *r, const struct event *ev)
+{
+    if (strcmp(ev->u.usage.scope, "turn") != 0)
+        return;
+    if (ev->u.usage.cost_usd >= 0)
+        r->cost_usd = ev->u.usage.cost_usd;
+    set_usage(&r->usage, ev);
+}
+
+static void feed_tool_call(struct result *r, const struct tc_tool_call *call)
+{
+    const size_t size = strlen(call->name) + call->args_len;
+    if (r->n_tool_uses >= RESULT_TOOL_USES || r->tool_uses.len + size > RESULT_TOOL_BYTES) {
+        r->n_omitted++;
+        return;
+    }
+    if (r->n_tool_uses++)
+        buf_add_char(&r->tool_uses, ',');
+    buf_add_char(&r->tool_uses, '{');
+    jsonw_member_str(&r->tool_uses, "name", call->name);
+    jsonw_member_json(&r->tool_uses, "input", call->args);
+    buf_add_char(&r->tool_uses, '}');
+}
+
+static void feed_error(struct result *r, const struct tc_error *error)
+{
+    r->has_error = true;
+    set_string(&r->error, error->message);
+    set_string(&r->error_code, error->code);
+}
+
+void result_feed(struct result *r, const struct event *ev)
+{
+    const char *const session = ev->meta.session_id;
+    if (session && *session && strcmp(session, text_of(&r->session_id, "")) != 0)
+        set_string(&r->session_id, session);
+    if (ev->kind == TC_FINAL) {
+        r->has_final = true;
+        set_text(&r->text, ev->u.final.text, ev->u.final.text_len);
+    } else if (ev->kind == TC_ERROR) {
+        feed_error(r, &ev->u.error);
+    } else if (ev->kind == TC_USAGE) {
+        feed_usage(r, ev);
+    } else if (ev->kind == TC_TOOL_CALL) {
+        feed_tool_call(r, &ev->u.tool_call);
+    } else if (ev->kind == TC_DONE && ev->u.done.turns >= 0) {
+        r->num_turns = ev->u.done.turns;
+    }
+}
+
+void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
+{
+    const struct buf *const text = r->has_error ? &r->error : &r->text;
+    buf_add_char(out, '{');
+    jsonw_key(out, "result");
+    jsonw_string(out, text_of(text, ""), text->len);
+    jsonw_member_str(out, "session_id", text_of(&r->session_id, ""));
+    jsonw_member_real(out, "cost_usd", r->cost_usd);
+    jsonw_member_int(out, "duration_ms", duration_ms);
+    jsonw_member_int(out, "num_turns", r->num_turns);
+    jsonw_member_bool(out, "is_error", r->has_error);
+    jsonw_member_json(out, "usage", text_of(&r->usage, "{}"));
+    jsonw_key(out, "tool_uses");
+    buf_add_char(out, '[');
+    buf_add(out, text_of(&r->tool_uses, ""), r->tool_uses.len);
+    buf_add_char(out, ']');
+    if (r->n_omitted)
+        jsonw_member_int(out, "tool_uses_omitted", r->n_omitted);
+    if (r->has_error)
+        jsonw_member_str(out, "error", text_of(&r->error, ""));
+    buf_add_char(out, '}');
+}
+
+void result_fini(struct result *r)
+{
+    struct buf *const all[] = {&r->text,       &r->session_id, &r->error,
+                               &r->error_code, &r->usage,      &r->tool_uses};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        buf_fini(all[i]);
+    *r = (struct result){0};
+}
