@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * Keeps the promises printed in <turncast/plugin.h>, whatever comes in: order, pairing, once,
- * and an outcome for every turn. A pure state machine between translator and visibility. */
+ * and an outcome for every turn. A pure state machine between translator and visibility; its
+ * memory does not grow with the stream. */
 #ifndef TURN_GUARD_H
 #define TURN_GUARD_H
 
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "dialect/dialect.h"
-
-struct guard_calls; /* tool calls, requests and steps that are open or were seen (guard.c) */
+#include "turn/ledger.h"
 
 struct guard_stats {
     uint64_t late;       /* events after the outcome, not passed on */
-    uint64_t duplicates; /* second finals, errors, usages, results, calls */
+    uint64_t duplicates; /* second finals, errors, usages, calls, results, requests, steps */
+    uint64_t unmatched;  /* progress of a closed tool, ends of steps that were not open */
     uint64_t invented;   /* events the guard made */
 };
 
@@ -23,29 +22,41 @@ struct guard {
     void *ctx;
     const char *src;            /* borrowed: dialect name */
     const char *correlation_id; /* borrowed */
-    char *session_id;           /* owned: newest the stream told */
+    char *session_id;           /* owned: newest the stream told, or NULL */
+    double (*now)(void);        /* wall clock; tests set their own */
     uint64_t seq;
-    double (*now)(void); /* wall clock, injected */
-    bool started, outcome, usage_told, done;
-    struct guard_calls *open;
-    struct buf last_text; /* newest narration since the last tool call: what a synthesized
-                             final may use when the source ended well without one */
-    struct event held_done;
-    struct arena arena; /* what held events point to */
+    uint64_t nameless; /* ids made for calls and requests that came without one */
+    enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
+    bool started, usage_told, done;
+    bool error_noted, duplicate_noted;        /* told once each, after the outcome */
+    struct ledger tools, steps, requests;     /* what is open, and what was */
+    struct event_box *held_done, *held_usage; /* until their time has come, or NULL */
     struct guard_stats stats;
 };
 
+/* Borrows the strings. */
 void guard_init(struct guard *g, const char *src, const char *correlation_id,
                 void (*emit)(void *ctx, struct event *ev), void *ctx);
 void guard_fini(struct guard *g);
+
 /* Takes a draft of the translator (it may be changed: meta is filled in) and emits zero or more.
- * final and error pass at once (what is open is closed before them); done is held until
- * guard_end, so that "done" says the agent is gone. */
+ *
+ * final and error pass at once; before them every open call, step and request is closed. A
+ * dialect whose turn ends suspended tells done before final: then requests stay open. done is
+ * held until guard_end, so that "done" says the agent is gone; usage{turn} until the outcome.
+ *
+ * Once means once: the first final or error is the outcome. An error after a final becomes a
+ * notice, further ones count as duplicates. A sub-agent's (meta agent or parent_id is set) is
+ * never the outcome: its final becomes a message, its error a notice, its usage{turn} one of a
+ * call, its start a notice.
+ *
+ * A result of an unknown call invents the call; a repeated call becomes progress; calls and
+ * requests without an id get one. After the outcome only notices and usage{turn} pass. */
 void guard_feed(struct guard *g, struct event *ev);
-/* The stream is over: gives the outcome that is missing, then usage, notices and done.
- * Idempotent. */
+/* The stream is over (end may be NULL: STREAM_EOF): gives the outcome that is missing, then
+ * usage, notices and done. Idempotent. */
 void guard_end(struct guard *g, const struct stream_end_info *end);
-/* The outcome has been told. */
+/* The stream has said how it ends: an outcome was told, or its done is held. */
 bool guard_has_outcome(const struct guard *g);
 
 #endif

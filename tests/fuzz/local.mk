@@ -46,3 +46,10 @@ tests_fuzz_fuzz_redact_SOURCES = tests/fuzz/fuzz_redact.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_redact_LDADD = $(TEST_BASE)
 tests_fuzz_fuzz_redact_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/redact
+
+fuzz_targets += tests/fuzz/fuzz_guard
+tests_fuzz_fuzz_guard_SOURCES = tests/fuzz/fuzz_guard.c tests/turn/drive.c tests/turn/drive.h \
+	$(FUZZ_MAIN)
+tests_fuzz_fuzz_guard_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_guard_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/guard

@@ -8,3 +8,21 @@ check_PROGRAMS += tests/turn/t_slash
 tests_turn_t_slash_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_visibility
 tests_turn_t_visibility_LDADD = $(TEST_TURN)
+
+# The promises as a checker, for every test that has a turn's events.
+check_LTLIBRARIES += libpromise.la
+libpromise_la_SOURCES = tests/promise.c tests/promise.h
+
+TURN_TEST = tests/turn/turn_test.c tests/turn/turn_test.h
+check_PROGRAMS += tests/turn/t_guard
+tests_turn_t_guard_SOURCES = tests/turn/t_guard.c $(TURN_TEST)
+tests_turn_t_guard_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_guard_pairs
+tests_turn_t_guard_pairs_SOURCES = tests/turn/t_guard_pairs.c $(TURN_TEST)
+tests_turn_t_guard_pairs_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_guard_random
+tests_turn_t_guard_random_SOURCES = tests/turn/t_guard_random.c tests/turn/drive.c \
+	tests/turn/drive.h
+tests_turn_t_guard_random_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_ledger
+tests_turn_t_ledger_LDADD = $(TEST_TURN)

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the life of a turn: its start, its one outcome, what may follow it, and its end. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "event/codec.h"
+#include "turn/guard_parts.h"
+
+void guard_init(struct guard *g, const char *src, const char *correlation_id,
+                void (*emit)(void *ctx, struct event *ev), void *ctx)
+{
+    *g = (struct guard){.emit = emit,
+                        .ctx = ctx,
+                        .src = src,
+                        .correlation_id = correlation_id,
+                        .now = clock_wall,
+                        .steps.forgets = true};
+}
+
+void guard_fini(struct guard *g)
+{
+    ledger_fini(&g->tools);
+    ledger_fini(&g->steps);
+    ledger_fini(&g->requests);
+    event_box_unref(g->held_done);
+    event_box_unref(g->held_usage);
+    free(g->session_id);
+    *g = (struct guard){.done = true};
+}
+
+bool guard_has_outcome(const struct guard *g)
+{
+    return g->outcome != GUARD_OPEN || g->held_done;
+}
+
+void guard_tell(struct guard *g, struct event *ev)
+{
+    struct tc_meta *const meta = &ev->meta;
+    meta->seq = ++g->seq;
+    if (!(meta->ts >= 0))
+        meta->ts = g->now();
+    meta->src = g->src;
+    meta->correlation_id = g->correlation_id;
+    if (!meta->session_id || !*meta->session_id)
+        meta->session_id = g->session_id ? g->session_id : "";
+    ev->u.meta = meta;
+    g->emit(g->ctx, ev);
+}
+
+void guard_tell_invented(struct guard *g, struct event *ev)
+{
+    g->stats.invented++;
+    guard_tell(g, ev);
+}
+
+/* Told by a sub-agent, not by the agent of the turn. */
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+static bool is_turn_usage(const struct event *ev)
+{
+    return strcmp(ev->u.usage.scope, "turn") == 0;
+}
+
+static void learn_session(struct guard *g, const struct event *ev)
+{
+    const char *const id = ev->meta.session_id;
+    if (!id || !*id || is_child(ev) || (g->session_id && strcmp(g->session_id, id) == 0))
+        return;
+    free(g->session_id);
+    g->session_id = xstrdup(id);
+}
+
+static void invent_start(struct guard *g)
+{
+    struct event ev;
+    event_init(&ev, TC_START);
+    g->started = true;
+    guard_tell_invented(g, &ev);
+}
+
+/* Tells a notice in place of ev. */
+static void tell_as_notice(struct guard *g, const struct event *ev, const char *level,
+                           const char *code, const char *text)
+{
+    struct event notice;
+    event_init_notice(&notice, level, code, text);
+    notice.meta = ev->meta;
+    guard_tell(g, &notice);
+}
+
+static void tell_as_message(struct guard *g, const struct event *final)
+{
+    struct event message;
+    event_init(&message, TC_MESSAGE);
+    message.meta = final->meta;
+    message.u.message.text = final->u.final.text;
+    message.u.message.text_len = final->u.final.text_len;
+    message.u.message.message_id = final->u.final.message_id;
+    guard_tell(g, &message);
+}
+
+static void hold(struct guard *g, struct event_box **held, const struct event *ev)
+{
+    if (*held)
+        g->stats.duplicates++;
+    else
+        *held = event_box_new(ev);
+}
+
+static void hold_done(struct guard *g, const struct event *ev)
+{
+    if (is_child(ev))
+        g->stats.unmatched++;
+    else
+        hold(g, &g->held_done, ev);
+}
+
+static bool is_reason(const struct event *done, const char *reason)
+{
+    return strcmp(done->u.done.reason, reason) == 0;
+}
+
+static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
+{
+    const bool suspended = outcome == GUARD_FINAL && g->held_done &&
+                           is_reason(event_box_get(g->held_done), "suspended");
+    guard_close(g, !suspended);
+    g->outcome = outcome;
+    guard_tell(g, ev);
+    if (!g->held_usage)
+        return;
+    struct event usage = *event_box_get(g->held_usage);
+    g->usage_told = true;
+    guard_tell(g, &usage);
+    event_box_unref(g->held_usage);
+    g->held_usage = NULL;
+}
+
+static void feed_start(struct guard *g, struct event *ev)
+{
+    if (!g->started) {
+        g->started = true;
+        guard_tell(g, ev);
+        return;
+    }
+    CLEANUP_BUF struct buf said = {0};
+    codec_encode_payload(&said, ev);
+    ev->meta.x = said.len > 2 ? said.p : NULL;
+    tell_as_notice(g, ev, "info", "restart", "The agent's stream began again.");
+}
+
+static void feed_narration(struct guard *g, struct event *ev)
+{
+    if (ev->u.narration.text_len > 0)
+        guard_tell(g, ev);
+}
+
+static void feed_thinking(struct guard *g, struct event *ev)
+{
+    if (ev->u.thinking.text_len > 0 || ev->u.thinking.encrypted)
+        guard_tell(g, ev);
+}
+
+static void feed_final(struct guard *g, struct event *ev)
+{
+    if (is_child(ev))
+        tell_as_message(g, ev);
+    else
+        tell_outcome(g, ev, GUARD_FINAL);
+}
+
+static void feed_error(struct guard *g, struct event *ev)
+{
+    if (is_child(ev))
+        tell_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
+    else
+        tell_outcome(g, ev, GUARD_ERROR);
+}
+
+static void feed_usage(struct guard *g, struct event *ev)
+{
+    if (is_turn_usage(ev) && !is_child(ev)) {
+        hold(g, &g->held_usage, ev);
+        return;
+    }
+    ev->u.usage.scope = "call";
+    guard_tell(g, ev);
+}
+
+/* What passes while the turn has no outcome. */
+static void feed_open(struct guard *g, struct event *ev)
+{
+    static void (*const feed[TC_KINDS])(struct guard *, struct event *) = {
+        [TC_NARRATION] = feed_narration, [TC_THINKING] = feed_thinking, [TC_MESSAGE] = guard_tell,
+        [TC_FINAL] = feed_final,         [TC_TOOL_CALL] = guard_pair,   [TC_PROGRESS] = guard_pair,
+        [TC_TOOL_RESULT] = guard_pair,   [TC_REQUEST] = guard_pair,     [TC_START] = feed_start,
+        [TC_STEP] = guard_pair,          [TC_ERROR] = feed_error,       [TC_USAGE] = feed_usage,
+        [TC_NOTICE] = guard_tell,        [TC_STATE] = guard_tell,       [TC_RAW] = guard_tell,
+    };
+    if (ev->kind == TC_DONE)
+        hold_done(g, ev);
+    else
+        feed[ev->kind](g, ev);
+}
+
+/* A call's usage right behind the final of the same message is no news: not even counted. */
+static void feed_late_usage(struct guard *g, struct event *ev)
+{
+    if (!is_turn_usage(ev) || is_child(ev))
+        return;
+    if (g->usage_told) {
+        g->stats.duplicates++;
+        return;
+    }
+    g->usage_told = true;
+    guard_tell(g, ev);
+}
+
+static void feed_second_outcome(struct guard *g, struct event *ev)
+{
+    if (is_child(ev)) {
+        g->stats.late++;
+        return;
+    }
+    if (ev->kind == TC_ERROR && g->outcome == GUARD_FINAL && !g->error_noted) {
+        g->error_noted = true;
+        tell_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
+        return;
+    }
+    g->stats.duplicates++;
+    if (g->duplicate_noted)
+        return;
+    g->duplicate_noted = true;
+    struct event notice;
+    event_init_notice(&notice, "warn", "duplicate_result",
+                      "The agent ended the turn more than once; the first end counts.");
+    guard_tell_invented(g, &notice);
+}
+
+static void feed_late(struct guard *g, struct event *ev)
+{
+    if (ev->kind == TC_NOTICE)
+        guard_tell(g, ev);
+    else if (ev->kind == TC_USAGE)
+        feed_late_usage(g, ev);
+    else if (ev->kind == TC_DONE)
+        hold_done(g, ev);
+    else if (ev->kind == TC_FINAL || ev->kind == TC_ERROR)
+        feed_second_outcome(g, ev);
+    else
+        g->stats.late++;
+}
+
+void guard_feed(struct guard *g, struct event *ev)
+{
+    if (g->done) {
+        g->stats.late++;
+        return;
+    }
+    learn_session(g, ev);
+    if (!g->started && (ev->kind != TC_START || is_child(ev)))
+        invent_start(g);
+    if (g->outcome == GUARD_OPEN)
+        feed_open(g, ev);
+    else
+        feed_late(g, ev);
+}
+
+/* How a turn ends when nobody says so: done.reason, and the error (code NULL: a final). */
+struct ending {
+    const char *reason, *code, *message;
+};
+
+static const struct ending endings[] = {
+    [STREAM_EOF] = {"lost", "agent_no_result", "The agent's stream ended without a result."},
+    [STREAM_EXIT] = {"lost", "agent_exit", "The agent exited with an error and without a result."},
+    [STREAM_SIGNAL] = {"lost", "agent_signal", "The agent was killed before it gave a result."},
+    [STREAM_TIMEOUT] = {"error", "agent_timeout", "The agent took too long and was ended."},
+    [STREAM_CANCELLED] = {"cancelled", NULL, NULL},
+    [STREAM_SHUTDOWN] = {"error", "host_shutdown",
+                         "The host was shut down before the agent gave a result."},
+    [STREAM_SPAWN] = {"error", "agent_spawn", "The agent could not be started."},
+};
+
+static const struct ending truncated = {
+    "lost", "agent_truncated", "The agent's stream broke off within a line, without a result."};
+
+static struct ending ending_of(const struct stream_end_info *end)
+{
+    struct ending e = endings[end->how];
+    if (end->how == STREAM_EOF && end->truncated)
+        e = truncated;
+    if (!e.code)
+        return e;
+    e.code = end->code ? end->code : e.code;
+    e.message = end->message ? end->message : e.message;
+    return e;
+}
+
+static void tell_missing_error(struct guard *g, const char *code, const char *message)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.code = code;
+    ev.u.error.message = message;
+    g->stats.invented++;
+    tell_outcome(g, &ev, GUARD_ERROR);
+}
+
+/* The text is what a person should read where the agent wrote nothing; or NULL. */
+static void tell_missing_final(struct guard *g, const char *text)
+{
+    struct event ev;
+    event_init(&ev, TC_FINAL);
+    ev.u.final.synthesized = true;
+    if (text) {
+        ev.u.final.text = text;
+        ev.u.final.text_len = strlen(text);
+    }
+    g->stats.invented++;
+    tell_outcome(g, &ev, GUARD_FINAL);
+}
+
+static bool is_failure(const struct event *done)
+{
+    return is_reason(done, "error") || is_reason(done, "lost");
+}
+
+static bool is_known_reason(const struct event *done)
+{
+    static const char *const known[] = {"completed", "cancelled", "suspended", "stopped",
+                                        "refused",   "error",     "lost"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (is_reason(done, known[i]))
+            return true;
+    return false;
+}
+
+/* The outcome that the stream's own done stands for. */
+static void tell_outcome_of_done(struct guard *g, const struct event *done)
+{
+    const char *const detail = done->u.done.detail, *const code = done->u.done.code;
+    if (is_reason(done, "lost"))
+        tell_missing_error(g, code ? code : endings[STREAM_EOF].code,
+                           detail ? detail : endings[STREAM_EOF].message);
+    else if (is_failure(done) || !is_known_reason(done))
+        tell_missing_error(g, code, detail ? detail : "The agent reported an error.");
+    else
+        tell_missing_final(g, is_reason(done, "refused") ? detail : NULL);
+}
+
+/* Gives the outcome that is missing; `done` is what the stream said of its end, or a blank one
+ * that is filled in. */
+static void give_outcome(struct guard *g, struct event *done, const struct stream_end_info *end)
+{
+    const bool cancelled = end->how == STREAM_CANCELLED;
+    if (g->held_done && !(cancelled && is_failure(done))) {
+        tell_outcome_of_done(g, done);
+        return;
+    }
+    /* A failure that follows our own cancelling is the cancelling. */
+    const struct ending e = ending_of(end);
+    if (e.code)
+        tell_missing_error(g, e.code, e.message);
+    else
+        tell_missing_final(g, NULL);
+    done->u.done.reason = e.reason;
+    done->u.done.code = e.code;
+}
+
+/* done never contradicts the outcome that was told. */
+static const char *reason_of(const struct guard *g, const struct event *done)
+{
+    if (g->outcome == GUARD_ERROR)
+        return is_failure(done) ? done->u.done.reason : "error";
+    const bool final_fits = is_known_reason(done) && !is_reason(done, "lost");
+    return final_fits ? done->u.done.reason : "completed";
+}
+
+static void tell_late_count(struct guard *g)
+{
+    if (g->stats.late == 0)
+        return;
+    CLEANUP_BUF struct buf text = {0}, x = {0};
+    buf_printf(&text, "%" PRIu64 " events came after the outcome and were left out.",
+               g->stats.late);
+    buf_printf(&x, "{\"count\":%" PRIu64 "}", g->stats.late);
+    struct event notice;
+    event_init_notice(&notice, "info", "late_event", text.p);
+    notice.meta.x = x.p;
+    guard_tell_invented(g, &notice);
+}
+
+void guard_end(struct guard *g, const struct stream_end_info *end)
+{
+    static const struct stream_end_info plain = {.how = STREAM_EOF};
+    if (g->done)
+        return;
+    if (!g->started)
+        invent_start(g);
+    struct event done;
+    if (g->held_done)
+        done = *event_box_get(g->held_done);
+    else
+        event_init(&done, TC_DONE);
+    if (g->outcome == GUARD_OPEN)
+        give_outcome(g, &done, end ? end : &plain);
+    done.u.done.reason = reason_of(g, &done);
+    tell_late_count(g);
+    g->done = true;
+    guard_tell(g, &done);
+}

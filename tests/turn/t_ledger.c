@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of turn/ledger.h: what is open, what was, and how much of it is kept. */
+#include "turn/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tap/tap.h"
+
+static const struct tc_meta nobody;
+
+static struct ledger_entry *open_plain(struct ledger *l, const char *id)
+{
+    return ledger_open(l, id, &(struct ledger_note){.index = -1, .meta = &nobody});
+}
+
+static void test_open_and_close(void)
+{
+    struct ledger l = {0};
+    ok(!ledger_find(&l, "a"), "an empty ledger knows nothing");
+    struct ledger_entry *const a = open_plain(&l, "a");
+    struct ledger_entry *const b = open_plain(&l, "b");
+    ok(ledger_find(&l, "a") == a && ledger_find(&l, "b") == b, "what was opened is found");
+    ok(!ledger_find(&l, "ab") && !ledger_find(&l, ""), "and nothing else");
+    ok(l.open.oldest == a && l.open.newest == b, "in order");
+    ledger_close(&l, a);
+    ok(ledger_find(&l, "a") == a && !a->open, "what was closed is remembered");
+    ok(l.open.oldest == b && l.open.count == 1 && l.closed.count == 1, "apart from what is open");
+    ledger_fini(&l);
+    ok(!ledger_find(&l, "b") && l.bytes == 0, "fini forgets everything");
+}
+
+static void test_note(void)
+{
+    struct ledger l = {0};
+    char agent[] = "sub", id[] = "s";
+    const struct tc_meta meta = {.agent = agent, .parent_id = "t0"};
+    const struct ledger_note note = {
+        .name = "n", .kind = "agent", .step_id = "i", .index = 3, .nameless = true, .meta = &meta};
+    const struct ledger_entry *const e = ledger_open(&l, id, &note);
+    agent[0] = id[0] = '!';
+    is_str(e->id, "s", "the id is a copy");
+    is_str(e->agent, "sub", "the agent is a copy");
+    is_str(e->parent_id, "t0", "parent_id");
+    is_str(e->name, "n", "name");
+    is_str(e->kind, "agent", "kind");
+    is_str(e->step_id, "i", "step_id");
+    ok(e->index == 3 && e->nameless && e->open, "index and flags");
+    ledger_fini(&l);
+}
+
+static void test_forgetting_ledger(void)
+{
+    struct ledger l = {.forgets = true};
+    ledger_close(&l, open_plain(&l, "a"));
+    ok(!ledger_find(&l, "a"), "a ledger that forgets does");
+    ok(open_plain(&l, "a") == ledger_find(&l, "a"), "so the id may open again");
+    ledger_fini(&l);
+    ok(l.forgets, "fini keeps that it forgets");
+}
+
+static void test_bounds(void)
+{
+    struct ledger l = {0};
+    char id[32];
+    bool found = true;
+    for (int i = 0; i < 3 * LEDGER_MAX; i++) {
+        snprintf(id, sizeof(id), "id-%d", i);
+        ledger_close(&l, open_plain(&l, id));
+        found = found && ledger_find(&l, id);
+    }
+    ok(found, "the newest is always remembered");
+    is_int((long long)l.closed.count, LEDGER_MAX, "the oldest are forgotten");
+    ok(!ledger_find(&l, "id-0"), "such as the first");
+    ok(!ledger_is_full(&l), "what is closed takes no room");
+    for (int i = 0; !ledger_is_full(&l) && i < 3 * LEDGER_MAX; i++) {
+        snprintf(id, sizeof(id), "open-%d", i);
+        open_plain(&l, id);
+    }
+    is_int((long long)l.open.count, LEDGER_MAX, "what is open does");
+    ledger_close(&l, l.open.oldest);
+    ok(!ledger_is_full(&l), "until one is closed");
+    ledger_fini(&l);
+}
+
+static void test_bytes(void)
+{
+    static char big[LEDGER_MAX_BYTES / 2];
+    struct ledger l = {0};
+    memset(big, 'x', sizeof(big) - 1);
+    for (int i = 0; i < 10; i++) {
+        big[0] = (char)('a' + i);
+        ledger_close(&l, open_plain(&l, big));
+    }
+    ok(l.bytes <= LEDGER_MAX_BYTES, "closed entries stay within the bytes");
+    is_int((long long)l.closed.count, 1, "few huge ones");
+    open_plain(&l, "a");
+    ok(!ledger_is_full(&l), "and make room for open ones");
+    big[0] = 'y';
+    open_plain(&l, big);
+    big[0] = 'z';
+    open_plain(&l, big);
+    ok(ledger_is_full(&l), "huge open ones fill it");
+    ledger_fini(&l);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_open_and_close();
+    test_note();
+    test_forgetting_ledger();
+    test_bounds();
+    test_bytes();
+}
