@@ -10,6 +10,11 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style_json.c \
 	src/dialect/style_traits.h \
 	src/dialect/turncast_write.c \
+	src/dialect/codex.c \
+	src/dialect/tell.c \
+	src/dialect/tell.h \
+	src/dialect/tool.c \
+	src/dialect/tool.h \
 	src/dialect/value.c \
 	src/dialect/value.h \
 	src/dialect/writer.c \

@@ -43,6 +43,25 @@ void value_pick(struct str object, const struct value_row *rows, size_t n)
         pick(&j, rows, n);
 }
 
+struct str value_member(struct str object, const char *key)
+{
+    struct str value = {0};
+    value_pick(object, &(struct value_row){key, &value}, 1);
+    return value;
+}
+
+struct str value_first(struct str object, const char *key)
+{
+    struct json j;
+    struct str name, value = {0};
+    json_start(&j, object.p, object.len);
+    if (!object.p || !json_enter_object(&j))
+        return value;
+    while (!value.p && json_next_key(&j, &name))
+        json_skip(&j, json_string_is(name, key) ? &value : NULL);
+    return value;
+}
+
 struct str value_string(struct str value)
 {
     if (value.len < 2 || *value.p != '"')
@@ -142,27 +161,44 @@ static bool is_listed(struct str key, const char *const *list)
     return false;
 }
 
-char *value_rest(struct arena *a, struct str object, const char *const *known)
+/* Members of `object` that are (or are not) listed, at most so large, as an object. */
+static void add_members(struct buf *out, struct str object, const char *const *list, bool listed,
+                        size_t value_max, size_t max)
 {
-    CLEANUP_BUF struct buf rest = {0};
     struct json j;
     struct str key;
     json_start(&j, object.p, object.len);
     if (!object.p || !json_enter_object(&j))
-        return NULL;
+        return;
     while (json_next_key(&j, &key)) {
-        const bool wanted = json_peek(&j) != JSON_AT_NULL && !is_listed(key, known);
+        const bool wanted = json_peek(&j) != JSON_AT_NULL && is_listed(key, list) == listed;
         struct str value = {0};
         json_skip(&j, &value);
-        if (!wanted || value.len > REST_VALUE_MAX || key.len + value.len + rest.len > REST_MAX)
+        if (!wanted || value.len > value_max || key.len + value.len + out->len > max)
             continue;
-        buf_add_char(&rest, rest.len ? ',' : '{');
-        json_compact(&rest, (struct str){key.p - 1, key.len + 2});
-        buf_add_char(&rest, ':');
-        json_compact(&rest, value);
+        buf_add_char(out, out->len ? ',' : '{');
+        json_compact(out, (struct str){key.p - 1, key.len + 2});
+        buf_add_char(out, ':');
+        json_compact(out, value);
     }
-    if (!rest.len)
-        return NULL;
-    buf_add_char(&rest, '}');
-    return arena_strndup(a, rest.p, rest.len);
+    if (out->len)
+        buf_add_char(out, '}');
+}
+
+char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, keys, true, SIZE_MAX / 8, SIZE_MAX / 4);
+    if (!out.len)
+        buf_add_str(&out, "{}");
+    if (len)
+        *len = out.len;
+    return arena_strndup(a, out.p, out.len);
+}
+
+char *value_rest(struct arena *a, struct str object, const char *const *known)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
+    return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }

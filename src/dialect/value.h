@@ -25,6 +25,10 @@ int value_line(const char *line, size_t len, const struct value_row *rows, size_
 void value_pick(struct str object, const struct value_row *rows, size_t n);
 #define VALUE_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
 
+/* One member; absent or null: p NULL. Of several with that key the last, or the first. */
+struct str value_member(struct str object, const char *key);
+struct str value_first(struct str object, const char *key);
+
 /* The raw text of a string (p NULL: not a string). */
 struct str value_string(struct str value);
 /* A string's text in the arena; NULL: not a string. */
@@ -41,6 +45,9 @@ char *value_show(struct arena *a, struct str value, size_t *len);
 /* Unix seconds of an RFC 3339 string or of a number of milliseconds; negative: neither. */
 double value_time(struct str value);
 
+/* The members of an object that are in `keys` (ends with NULL) and not null, as a JSON object;
+ * "{}" when there is none. */
+char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len);
 /* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON
  * object: what goes to meta.x. Bounded: large values are left out. NULL when nothing is left. */
 char *value_rest(struct arena *a, struct str object, const char *const *known);
