@@ -18,10 +18,13 @@ struct dialect_out {
     void (*emit)(void *ctx, struct event *ev);
     void *ctx;
     struct arena *scratch; /* lives until the line or end call returns */
+    double ts;             /* the line's own time for drafts that say none; 0: it has none */
 };
 
 static inline void dialect_emit(const struct dialect_out *out, struct event *ev)
 {
+    if (ev->meta.ts < 0 && out->ts > 0)
+        ev->meta.ts = out->ts;
     out->emit(out->ctx, ev);
 }
 

@@ -11,6 +11,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style_traits.h \
 	src/dialect/turncast_write.c \
 	src/dialect/codex.c \
+	src/dialect/gemini.c \
+	src/dialect/opencode.c \
 	src/dialect/tell.c \
 	src/dialect/tell.h \
 	src/dialect/tool.c \

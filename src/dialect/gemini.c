@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * Reads `gemini -o stream-json`: text in pieces without ids, tools, and a result without text.
+ * What was said behind the last tool is the answer. */
+#include "base/buf.h"
+#include "dialect/tell.h"
+#include "dialect/tool.h"
+#include "dialect/value.h"
+
+struct gemini {
+    struct buf text;    /* of the message being told */
+    struct buf trouble; /* the last error message: the result may say none */
+    bool looped;        /* it stopped because it went round in circles */
+};
+
+struct gemini_line {
+    struct str self, type, session_id, model, role, content, tool_name, tool_id, parameters;
+    struct str status, output, error, severity, message, stats;
+};
+
+struct gemini_call {
+    struct gemini *g;
+    const struct dialect_out *out;
+    const struct gemini_line *line;
+};
+
+static char *text_of(const struct gemini_call *call, struct str value)
+{
+    return value_text(call->out->scratch, value, NULL);
+}
+
+static void take_init(const struct gemini_call *call)
+{
+    struct event ev;
+    const char *const session = text_of(call, call->line->session_id);
+    event_init(&ev, TC_START);
+    ev.meta.session_id = session ? session : "";
+    ev.u.start.model = text_of(call, call->line->model);
+    dialect_emit(call->out, &ev);
+}
+
+/* The assistant's text so far is a complete message. */
+static void seal_message(const struct gemini_call *call)
+{
+    if (call->g->text.len)
+        tell_message(call->out, call->g->text.p, call->g->text.len, NULL);
+}
+
+static void take_message(const struct gemini_call *call)
+{
+    struct event ev;
+    size_t len = 0;
+    const char *const text = value_text(call->out->scratch, call->line->content, &len);
+    if (!len)
+        return;
+    if (value_is(call->line->role, "assistant")) {
+        tell_narration(call->out, text, len, NULL);
+        buf_add(&call->g->text, text, len);
+        return;
+    }
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = text_of(call, call->line->role);
+    ev.u.message.text = text;
+    ev.u.message.text_len = len;
+    dialect_emit(call->out, &ev);
+}
+
+static void take_tool_use(const struct gemini_call *call)
+{
+    struct event ev;
+    seal_message(call);
+    buf_reset(&call->g->text);
+    event_init(&ev, TC_TOOL_CALL);
+    const char *const name = text_of(call, call->line->tool_name);
+    const char *const id = text_of(call, call->line->tool_id);
+    ev.u.tool_call.name = name ? name : "tool";
+    ev.u.tool_call.tool_use_id = id ? id : "";
+    tool_set_args(call->out->scratch, &ev.u.tool_call, call->line->parameters);
+    dialect_emit(call->out, &ev);
+}
+
+static void take_tool_result(const struct gemini_call *call)
+{
+    struct event ev;
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    const struct gemini_line *const l = call->line;
+    event_init(&ev, TC_TOOL_RESULT);
+    const char *const id = text_of(call, l->tool_id);
+    result->tool_use_id = id ? id : "";
+    result->is_error = value_is(l->status, "error");
+    result->outcome = result->is_error ? "failed" : "succeeded";
+    const struct str shown = l->output.p ? l->output : value_member(l->error, "message");
+    if (shown.p)
+        result->content = value_show(call->out->scratch, shown, &result->content_len);
+    if (l->error.p)
+        ev.meta.x = arena_sprintf(call->out->scratch, "{\"error\":%s}",
+                                  value_json(call->out->scratch, l->error, NULL));
+    dialect_emit(call->out, &ev);
+}
+
+static void take_error(const struct gemini_call *call)
+{
+    const bool warning = value_is(call->line->severity, "warning");
+    const char *const text = text_of(call, call->line->message);
+    const char *const shown = text ? text : "";
+    if (!warning) {
+        buf_reset(&call->g->trouble);
+        buf_add_str(&call->g->trouble, shown);
+    }
+    call->g->looped |= warning && strncmp(shown, "Loop detected", 13) == 0;
+    tell_notice(call->out, warning ? "warn" : "error", warning ? "warning" : "stream_error", shown,
+                NULL);
+}
+
+static void tell_usage(const struct gemini_call *call, bool failed)
+{
+    struct event ev;
+    struct tc_usage *const u = &ev.u.usage;
+    struct str total = {0}, input = {0}, output = {0}, cached = {0}, duration = {0};
+    const struct value_row rows[] = {{"total_tokens", &total},
+                                     {"input_tokens", &input},
+                                     {"output_tokens", &output},
+                                     {"cached", &cached},
+                                     {"duration_ms", &duration}};
+    value_pick(call->line->stats, VALUE_ROWS(rows));
+    event_init(&ev, TC_USAGE);
+    u->scope = "turn";
+    u->input_tokens = value_int(input, -1);
+    u->output_tokens = value_int(output, -1);
+    u->total_tokens = value_int(total, -1);
+    u->cache_read_tokens = value_int(cached, -1);
+    u->cache_counted = 1;
+    u->duration_ms = value_real(duration, -1);
+    u->is_error = failed;
+    dialect_emit(call->out, &ev);
+}
+
+static void tell_failure(const struct gemini_call *call)
+{
+    const struct buf *const trouble = &call->g->trouble;
+    const char *const message = text_of(call, value_member(call->line->error, "message"));
+    const char *const code = text_of(call, value_member(call->line->error, "type"));
+    const char *const known = trouble->len ? trouble->p : "the turn failed";
+    tell_error(call->out, message ? message : known, code);
+}
+
+static void take_result(const struct gemini_call *call)
+{
+    const bool failed = value_is(call->line->status, "error");
+    const struct buf *const text = &call->g->text;
+    seal_message(call);
+    if (failed)
+        tell_failure(call);
+    else
+        tell_final(call->out, text->p, text->len, NULL);
+    if (call->line->stats.p)
+        tell_usage(call, failed);
+    if (call->g->looped && !failed)
+        tell_done(call->out, "stopped", "loop_detected");
+    else
+        tell_done(call->out, failed ? "error" : "completed", NULL);
+}
+
+static void take_unknown(const struct gemini_call *call)
+{
+    tell_raw(call->out, "gemini", call->line->self, text_of(call, call->line->type));
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    static const struct {
+        const char *type;
+        void (*take)(const struct gemini_call *call);
+    } types[] = {{"init", take_init},         {"message", take_message},
+                 {"tool_use", take_tool_use}, {"tool_result", take_tool_result},
+                 {"error", take_error},       {"result", take_result}};
+    struct gemini_line l = {.self = {line, len}};
+    struct str timestamp = {0};
+    const struct value_row rows[] = {
+        {"type", &l.type},           {"timestamp", &timestamp}, {"session_id", &l.session_id},
+        {"model", &l.model},         {"role", &l.role},         {"content", &l.content},
+        {"tool_name", &l.tool_name}, {"tool_id", &l.tool_id},   {"parameters", &l.parameters},
+        {"status", &l.status},       {"output", &l.output},     {"error", &l.error},
+        {"severity", &l.severity},   {"message", &l.message},   {"stats", &l.stats}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    struct dialect_out timed = *out;
+    timed.ts = value_time(timestamp);
+    const struct gemini_call call = {state, &timed, &l};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(l.type, types[i].type)) {
+            types[i].take(&call);
+            return 0;
+        }
+    take_unknown(&call);
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct gemini *const g = state;
+    buf_fini(&g->text);
+    buf_fini(&g->trouble);
+}
+
+const struct dialect dialect_gemini = {
+    .name = "gemini",
+    .summary = "gemini --output-format stream-json",
+    .state_size = sizeof(struct gemini),
+    .line = read_line,
+    .close = close_state,
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ * Reads `opencode run --format json`: whole parts when they are finished, tools once, at their
+ * end, and no terminal event: the end of the stream ends the turn. */
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "dialect/tell.h"
+#include "dialect/tool.h"
+#include "dialect/value.h"
+
+struct opencode {
+    struct buf text;       /* of the step being told */
+    struct buf message_id; /* and its message */
+    struct buf answer;     /* text of a step that ended the turn */
+    struct buf answer_id;
+    struct buf error, error_code;
+    int64_t input, output, reasoning, cache_read, cache_write; /* summed over the steps */
+    double cost;
+    bool counted, ended, failed;
+    bool started;
+    char reason[32]; /* of the last step that finished */
+};
+
+struct opencode_call {
+    struct opencode *o;
+    const struct dialect_out *out;
+    struct str self, type, part, error;
+};
+
+static char *text_of(const struct opencode_call *call, struct str value)
+{
+    return value_text(call->out->scratch, value, NULL);
+}
+
+static void replace(struct buf *to, const char *text)
+{
+    buf_reset(to);
+    buf_add_str(to, text ? text : "");
+}
+
+static void tell_start(const struct opencode_call *call, const char *session)
+{
+    struct event ev;
+    event_init(&ev, TC_START);
+    ev.meta.session_id = session ? session : "";
+    call->o->started = true;
+    dialect_emit(call->out, &ev);
+}
+
+static void tell_step(const struct opencode_call *call, const char *state, const char *outcome)
+{
+    struct event ev;
+    event_init(&ev, TC_STEP);
+    ev.u.step.state = state;
+    ev.u.step.message_id = text_of(call, value_member(call->part, "messageID"));
+    ev.u.step.outcome = outcome;
+    dialect_emit(call->out, &ev);
+}
+
+static void take_step_start(const struct opencode_call *call)
+{
+    struct opencode *const o = call->o;
+    buf_reset(&o->text);
+    o->ended = false;
+    tell_step(call, "start", NULL);
+}
+
+static void take_text(const struct opencode_call *call)
+{
+    size_t len = 0;
+    const char *const text = value_text(call->out->scratch, value_member(call->part, "text"), &len);
+    const char *const id = text_of(call, value_member(call->part, "id"));
+    /* What the host of the model wrote after a compaction is not the model's. */
+    if (!len || value_true(value_member(call->part, "synthetic")))
+        return;
+    tell_narration(call->out, text, len, id);
+    tell_message(call->out, text, len, id);
+    buf_add(&call->o->text, text, len);
+    replace(&call->o->message_id, id);
+}
+
+static void take_reasoning(const struct opencode_call *call)
+{
+    size_t len = 0;
+    const char *const text = value_text(call->out->scratch, value_member(call->part, "text"), &len);
+    tell_thinking(call->out, text, len, text_of(call, value_member(call->part, "id")));
+}
+
+static void tell_call(const struct opencode_call *call, const char *id, const char *name,
+                      struct str state)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    ev.u.tool_call.tool_use_id = id ? id : "";
+    ev.u.tool_call.name = name ? name : "tool";
+    ev.u.tool_call.message_id = text_of(call, value_member(call->part, "messageID"));
+    tool_set_args(call->out->scratch, &ev.u.tool_call, value_member(state, "input"));
+    dialect_emit(call->out, &ev);
+}
+
+static double duration(struct str state)
+{
+    const struct str time = value_member(state, "time");
+    const double start = value_real(value_member(time, "start"), -1);
+    const double end = value_real(value_member(time, "end"), -1);
+    return start >= 0 && end >= start ? end - start : -1;
+}
+
+static void take_tool_use(const struct opencode_call *call)
+{
+    struct event ev;
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    const struct str state = value_member(call->part, "state");
+    const char *const id = text_of(call, value_member(call->part, "callID"));
+    const char *const name = text_of(call, value_member(call->part, "tool"));
+    tell_call(call, id, name, state);
+    event_init(&ev, TC_TOOL_RESULT);
+    result->tool_use_id = id ? id : "";
+    result->name = name;
+    result->is_error = value_is(value_member(state, "status"), "error");
+    const struct str shown = value_member(state, result->is_error ? "error" : "output");
+    if (shown.p)
+        result->content = value_show(call->out->scratch, shown, &result->content_len);
+    const bool denied = result->is_error && strstr(result->content, "rejected permission");
+    result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
+    result->duration_ms = duration(state);
+    const struct str metadata = value_member(state, "metadata");
+    result->truncated = value_true(value_member(metadata, "truncated"));
+    result->structured = value_json(call->out->scratch, metadata, NULL);
+    dialect_emit(call->out, &ev);
+}
+
+static void tell_step_usage(const struct opencode_call *call)
+{
+    struct event ev;
+    struct tc_usage *const u = &ev.u.usage;
+    const struct str tokens = value_member(call->part, "tokens");
+    const struct str cache = value_member(tokens, "cache");
+    event_init(&ev, TC_USAGE);
+    u->scope = "call";
+    u->input_tokens = value_int(value_member(tokens, "input"), 0);
+    u->output_tokens = value_int(value_member(tokens, "output"), 0);
+    u->total_tokens = value_int(value_member(tokens, "total"), -1);
+    u->reasoning_tokens = value_int(value_member(tokens, "reasoning"), -1);
+    u->cache_read_tokens = value_int(value_member(cache, "read"), -1);
+    u->cache_write_tokens = value_int(value_member(cache, "write"), -1);
+    u->cache_counted = 0;
+    u->cost_usd = value_real(value_member(call->part, "cost"), -1);
+    dialect_emit(call->out, &ev);
+}
+
+static void add(int64_t *sum, struct str value)
+{
+    const int64_t v = value_int(value, 0);
+    if (v > 0 && *sum < INT64_MAX - v)
+        *sum += v;
+}
+
+static void count_usage(struct opencode *o, struct str part)
+{
+    const struct str tokens = value_member(part, "tokens"), cache = value_member(tokens, "cache");
+    const double cost = value_real(value_member(part, "cost"), 0);
+    add(&o->input, value_member(tokens, "input"));
+    add(&o->output, value_member(tokens, "output"));
+    add(&o->reasoning, value_member(tokens, "reasoning"));
+    add(&o->cache_read, value_member(cache, "read"));
+    add(&o->cache_write, value_member(cache, "write"));
+    o->cost += cost > 0 ? cost : 0;
+    o->counted = true;
+}
+
+static void take_step_finish(const struct opencode_call *call)
+{
+    struct opencode *const o = call->o;
+    const char *const reason = text_of(call, value_member(call->part, "reason"));
+    snprintf(o->reason, sizeof o->reason, "%s", reason ? reason : "");
+    tell_step_usage(call);
+    count_usage(o, call->part);
+    tell_step(call, "end", reason);
+    if (strcmp(o->reason, "unknown") == 0)
+        tell_notice(call->out, "warn", "retry", "the model's stream broke; it is asked again",
+                    NULL);
+    /* A step that called tools is followed by another; any other one may be the last. */
+    o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
+    if (o->ended) {
+        replace(&o->answer, o->text.p);
+        replace(&o->answer_id, o->message_id.p);
+    }
+    buf_reset(&o->text);
+}
+
+static void take_error(const struct opencode_call *call)
+{
+    struct opencode *const o = call->o;
+    const struct str data = value_member(call->error, "data");
+    const char *const message = text_of(call, value_member(data, "message"));
+    const char *const name = text_of(call, value_member(call->error, "name"));
+    replace(&o->error, message ? message : name);
+    replace(&o->error_code, name);
+    o->failed = true;
+    tell_notice(call->out, "error", "stream_error", o->error.p, NULL);
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    static const struct {
+        const char *type;
+        void (*take)(const struct opencode_call *call);
+    } types[] = {{"step_start", take_step_start},   {"text", take_text},
+                 {"reasoning", take_reasoning},     {"tool_use", take_tool_use},
+                 {"step_finish", take_step_finish}, {"error", take_error}};
+    struct opencode_call call = {.o = state, .self = {line, len}};
+    struct str timestamp = {0}, session = {0};
+    const struct value_row rows[] = {{"type", &call.type},
+                                     {"timestamp", &timestamp},
+                                     {"sessionID", &session},
+                                     {"part", &call.part},
+                                     {"error", &call.error}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    struct dialect_out timed = *out;
+    timed.ts = value_time(timestamp);
+    call.out = &timed;
+    if (!call.o->started)
+        tell_start(&call, text_of(&call, session));
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(call.type, types[i].type)) {
+            types[i].take(&call);
+            return 0;
+        }
+    tell_raw(&timed, "opencode", call.self, text_of(&call, call.type));
+    return 0;
+}
+
+static void tell_turn_usage(const struct opencode *o, const struct dialect_out *out)
+{
+    struct event ev;
+    event_init(&ev, TC_USAGE);
+    ev.u.usage.scope = "turn";
+    ev.u.usage.input_tokens = o->input;
+    ev.u.usage.output_tokens = o->output;
+    ev.u.usage.reasoning_tokens = o->reasoning;
+    ev.u.usage.cache_read_tokens = o->cache_read;
+    ev.u.usage.cache_write_tokens = o->cache_write;
+    ev.u.usage.cache_counted = 0;
+    ev.u.usage.cost_usd = o->cost;
+    ev.u.usage.is_error = o->failed;
+    dialect_emit(out, &ev);
+}
+
+/* A permission that nobody could give ends the turn behind the tool, with exit status 0. */
+static bool ended_well(const struct opencode *o, const struct stream_end_info *end)
+{
+    const bool behind_tool = strcmp(o->reason, "tool-calls") == 0;
+    return end->how == STREAM_EOF && !end->truncated && (o->ended || behind_tool);
+}
+
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct opencode *const o = state;
+    if (o->failed) {
+        tell_error(out, o->error.p ? o->error.p : "the turn failed",
+                   o->error_code.len ? o->error_code.p : NULL);
+    } else if (ended_well(o, end)) {
+        tell_final(out, o->answer.p, o->ended ? o->answer.len : 0, o->answer_id.p);
+    } else {
+        return; /* the guard says how it was lost */
+    }
+    if (o->counted)
+        tell_turn_usage(o, out);
+    if (o->failed)
+        tell_done(out, "error", NULL);
+    else if (o->ended)
+        tell_done(out, "completed", strcmp(o->reason, "stop") != 0 ? o->reason : NULL);
+    else
+        tell_done(out, "stopped", "tool_calls");
+}
+
+static void close_state(void *state)
+{
+    struct opencode *const o = state;
+    buf_fini(&o->text);
+    buf_fini(&o->message_id);
+    buf_fini(&o->answer);
+    buf_fini(&o->answer_id);
+    buf_fini(&o->error);
+    buf_fini(&o->error_code);
+}
+
+const struct dialect dialect_opencode = {
+    .name = "opencode",
+    .summary = "opencode run --format json",
+    .state_size = sizeof(struct opencode),
+    .line = read_line,
+    .end = end_stream,
+    .close = close_state,
+};
