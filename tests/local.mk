@@ -37,6 +37,7 @@ include $(srcdir)/tests/dialect/local.mk
 include $(srcdir)/tests/conf/local.mk
 include $(srcdir)/tests/turn/local.mk
 include $(srcdir)/tests/io/local.mk
+include $(srcdir)/tests/fault/local.mk
 include $(srcdir)/tests/plugin/local.mk
 include $(srcdir)/tests/core/local.mk
 include $(srcdir)/tests/plugins/local.mk

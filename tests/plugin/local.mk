@@ -8,3 +8,12 @@ check_PROGRAMS += tests/plugin/t_backlog tests/plugin/t_queue
 tests_plugin_t_backlog_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_queue_LDADD = $(TEST_PLUGIN)
 EXTRA_DIST += tests/plugin/events.h
+
+check_PROGRAMS += tests/plugin/t_loader
+tests_plugin_t_loader_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/plugin/t_instance
+tests_plugin_t_instance_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/plugin/t_channel
+tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * A healthy connector: every canonical line goes to a file at once, `delay_us` after it came. */
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <turncast/plugin.h>
+
+struct conf {
+    const char *path;
+    int64_t delay_us;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, path, NULL, TC_REQUIRED, "file to write"),
+    TC_OPTION(struct conf, delay_us, "0", 0, "how long each event takes"),
+    {0},
+};
+
+static int on_event(struct tc_turn *turn, const struct tc_event *ev)
+{
+    const struct conf *conf = turn->inst->conf;
+    const int fd = *(const int *)turn->inst->state;
+    if (conf->delay_us > 0)
+        nanosleep(&(struct timespec){.tv_nsec = conf->delay_us * 1000}, NULL);
+    const char *line = tc_sprint(turn, "%s\n", ev->line);
+    return write(fd, line, ev->line_len + 1) == (ssize_t)ev->line_len + 1 ? 0 : -1;
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct conf *conf = inst->conf;
+    int *fd = inst->state;
+    *fd = open(conf->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return *fd < 0 ? -1 : 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    close(*(int *)inst->state);
+}
+
+TURNCAST_PLUGIN(.name = "recorder", .version = "1", .summary = "records every line",
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf), .state_size = sizeof(int),
+                .options = options, .init = init, .teardown = teardown,
+                .sink = TC_SINK(.on_event = on_event));

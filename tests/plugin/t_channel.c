@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/channel.h: an instance on its thread, and what its faults lead to. */
+#include "plugin/channel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "plugin/events.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 20000
+
+static const struct conf conf = {.file = (char[]){"my.conf"}};
+static struct conf_pair no_options[1];
+static char log_path[512];
+
+static void begin_log(void)
+{
+    snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());
+    FILE *const f = fopen(log_path, "w");
+    log_setup(LOG_TEXT, LOG_DEBUG, dup(fileno(f)));
+    fclose(f);
+}
+
+/* Whether the log has a line with that text. */
+static bool is_logged(void *text)
+{
+    size_t n;
+    char *const all = tap_slurp(log_path, &n);
+    const bool found = strstr(all, text) != NULL;
+    free(all);
+    return found;
+}
+
+static size_t times_logged(const char *text)
+{
+    size_t n, times = 0;
+    char *const all = tap_slurp(log_path, &n);
+    for (const char *p = all; (p = strstr(p, text)); p++)
+        times++;
+    free(all);
+    return times;
+}
+
+static bool wait_logged(const char *text)
+{
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s", text);
+    return tap_wait(is_logged, copy, DEADLINE_MS);
+}
+
+/* ---- the plugin: counts, and waits at a gate where it is told to ---- */
+
+struct counts {
+    _Atomic unsigned events, idles, inits, teardowns, dones;
+    _Atomic uint64_t last_seq;
+    atomic_bool disorder, blocked_signals, gate_init, gate_event, gate_teardown, fail_init;
+    char thread[16];
+};
+
+static struct counts counts[2]; /* by the instance's name: "a" or "b" */
+
+static struct counts *mine(const struct tc_instance *inst)
+{
+    return &counts[inst->name[0] == 'b'];
+}
+
+static void wait_at(atomic_bool *gate)
+{
+    while (*gate)
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+static int init(struct tc_instance *inst)
+{
+    struct counts *const c = mine(inst);
+    sigset_t set;
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    c->blocked_signals = sigismember(&set, SIGTERM) && sigismember(&set, SIGINT) &&
+                         sigismember(&set, SIGCHLD) && !sigismember(&set, SIGSEGV);
+    wait_at(&c->gate_init);
+    c->inits++;
+    return c->fail_init ? -1 : 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct counts *const c = mine(inst);
+    wait_at(&c->gate_teardown);
+    c->teardowns++;
+}
+
+static int on_event(struct tc_turn *t, const struct tc_event *ev)
+{
+    struct counts *const c = mine(t->inst);
+    wait_at(&c->gate_event);
+    if (c->events == 0)
+        pthread_getname_np(pthread_self(), c->thread, sizeof c->thread);
+    if (ev->meta->seq <= c->last_seq)
+        c->disorder = true;
+    c->last_seq = ev->kind == TC_DONE ? 0 : ev->meta->seq;
+    c->dones += ev->kind == TC_DONE;
+    c->events++;
+    return 0;
+}
+
+static int on_idle(struct tc_instance *inst)
+{
+    mine(inst)->idles++;
+    return 0;
+}
+
+static struct loaded *load(void)
+{
+    static const struct loaded model = {
+        .plugin = {.name = "counter", .turn_size = 64, .init = init, .teardown = teardown},
+        .sink = {.on_event = on_event, .on_idle = on_idle},
+    };
+    struct loaded *const l = xmalloc(sizeof *l);
+    *l = model;
+    return l;
+}
+
+static struct conf_instance spec_of(const char *name)
+{
+    return (struct conf_instance){
+        .name = (char *)(uintptr_t)name,
+        .queue_events = 64,
+        .queue_bytes = 1 << 20,
+        .init_ms = DEADLINE_MS,
+        .callback_ms = 50,
+        .options = no_options,
+        .line = 3,
+    };
+}
+
+static struct channel *start(const char *name)
+{
+    struct tc_err err;
+    const struct conf_instance spec = spec_of(name);
+    struct channel *const c = channel_thread_start(&conf, &spec, load(), &err);
+    if (!c)
+        bail("%s", err_str(&err));
+    return c;
+}
+
+static void forget_counts(void)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct counts *const c = &counts[i];
+        c->events = c->idles = c->inits = c->teardowns = c->dones = 0;
+        c->last_seq = 0;
+        c->disorder = false;
+    }
+}
+
+static void *open_turn(struct channel *c)
+{
+    return c->ops->open(c, &(struct channel_turn){"t1", "claude", NULL});
+}
+
+static void send(struct channel *c, void *turn, struct event_box *box)
+{
+    c->ops->send(c, turn, box);
+    event_box_unref(box);
+}
+
+static int end(struct channel *c, int ms)
+{
+    c->ops->stop(c);
+    return c->ops->join(c, clock_mono_ms() + ms);
+}
+
+static bool has_events(void *arg)
+{
+    return counts[0].events >= *(unsigned *)arg;
+}
+
+static bool was_idle(void *arg)
+{
+    (void)arg;
+    return counts[0].idles > 0;
+}
+
+/* ---- tests ---- */
+
+static void test_life(void)
+{
+    forget_counts();
+    struct channel *const c = start("a-very-long-instance-name");
+    is_int(counts[0].inits, 1, "init ran before start returned");
+    ok(counts[0].blocked_signals, "signals are the loop's, faults are not");
+    void *const turn = open_turn(c);
+    for (uint64_t seq = 1; seq < 20; seq++)
+        send(c, turn, narration(seq, "x", "m"));
+    send(c, turn, box_of(TC_DONE, 20));
+    unsigned twenty = 20;
+    ok(tap_wait(has_events, &twenty, DEADLINE_MS), "all events arrive");
+    ok(!counts[0].disorder, "  in order");
+    ok(tap_wait(was_idle, NULL, DEADLINE_MS), "then the instance is told to flush");
+    is_str(counts[0].thread, "a-very-long-ins", "the thread has the instance's name");
+    const struct channel_health health = c->ops->health(c);
+    ok(health.delivered >= 20 && health.failed == 0 && !health.hung, "health");
+    is_real(health.fill, 0, "  empty");
+    is_int(end(c, DEADLINE_MS), 0, "it ends");
+    is_int(counts[0].teardowns, 1, "  after teardown");
+}
+
+static void test_drain(void)
+{
+    forget_counts();
+    struct channel *const c = start("a");
+    counts[0].gate_event = true;
+    void *const turn = open_turn(c);
+    send(c, turn, box_of(TC_START, 1));
+    for (uint64_t seq = 2; seq <= 30; seq++)
+        send(c, turn, box_of(TC_USAGE, seq));
+    counts[0].gate_event = false;
+    is_int(end(c, DEADLINE_MS), 0, "stop");
+    is_int(counts[0].events, 30, "delivers what is queued first");
+    ok(true, "a turn that never got done is freed");
+}
+
+static void test_init_faults(void)
+{
+    forget_counts();
+    struct tc_err err;
+    struct conf_instance spec = spec_of("a");
+    counts[0].fail_init = true;
+    ok(!channel_thread_start(&conf, &spec, load(), &err), "init that fails");
+    is_str(err_str(&err), "my.conf:3: instance a is disabled: its init failed", "  says so");
+    counts[0].fail_init = false;
+    is_int(counts[0].teardowns, 0, "  there is no teardown");
+
+    spec.init_ms = 20;
+    counts[0].gate_init = true;
+    ok(!channel_thread_start(&conf, &spec, load(), &err), "init that hangs");
+    is_str(err_str(&err), "my.conf:3: instance a is disabled: its init did not return within 20 ms",
+           "  says so");
+    counts[0].gate_init = false;
+
+    spec.options = (struct conf_pair[]){{(char[]){"k"}, (char[]){"v"}, 8}, {0}};
+    ok(!channel_thread_start(&conf, &spec, load(), &err), "a wrong option");
+    is_str(err_str(&err), "my.conf:8: unknown option \"k\"", "  says so");
+}
+
+static void test_hang(void)
+{
+    forget_counts();
+    struct channel *const a = start("a"), *const b = start("b");
+    counts[0].gate_event = true;
+    void *const at = open_turn(a), *const bt = open_turn(b);
+    send(a, at, box_of(TC_START, 1));
+    send(b, bt, box_of(TC_START, 1));
+    const int64_t until = clock_mono_ms() + DEADLINE_MS;
+    while (!a->ops->health(a).hung && clock_mono_ms() < until)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    ok(a->ops->health(a).hung, "a callback over its deadline is noticed");
+    ok(is_logged((char[]){"instance a: hangs in on_event for "}), "  and reported");
+    uint64_t seq = 1;
+    while (seq < 400) {
+        seq++;
+        send(a, at, box_of(seq % 8 ? TC_USAGE : TC_STEP, seq));
+        send(b, bt, box_of(TC_USAGE, seq));
+        b->ops->wait_room(b, DEADLINE_MS);
+    }
+    ok(!b->ops->health(b).hung, "the other one goes on");
+    is_int((long long)times_logged("hangs in"), 1, "one report for one hang");
+    ok(!a->ops->open(a, &(struct channel_turn){"t2", "", NULL}), "far behind it gets no new turns");
+    send(a, at, box_of(TC_DONE, seq + 1));
+    send(b, bt, box_of(TC_DONE, seq + 1));
+    counts[0].gate_event = false;
+    ok(wait_logged("instance a: the callback returned; going on"), "recovery is reported");
+    is_int(end(a, DEADLINE_MS), 0, "both end");
+    is_int(end(b, DEADLINE_MS), 0, "in time");
+    is_int(counts[1].events, 401, "the other one missed nothing");
+    is_int(counts[0].dones, 1, "the slow one got its done");
+    ok(!counts[0].disorder && counts[0].events < 401, "in order, with a gap");
+}
+
+static void test_abandon(void)
+{
+    forget_counts();
+    struct channel *const a = start("a"), *const b = start("b");
+    counts[0].gate_teardown = true;
+    const int64_t before = clock_mono_ms();
+    a->ops->stop(a);
+    b->ops->stop(b);
+    is_int(a->ops->join(a, before + 50), -1, "a teardown that hangs is abandoned");
+    is_int(b->ops->join(b, before + DEADLINE_MS), 0, "the other one has ended");
+    ok(clock_mono_ms() - before < 5000, "within the deadline");
+    ok(is_logged((char[]){"instance a: abandoned in teardown"}), "and reported");
+    counts[0].gate_teardown = false;
+}
+
+static bool has_torn_down(void *arg)
+{
+    (void)arg;
+    return counts[0].teardowns > 0;
+}
+
+int main(void)
+{
+    plan_lazy();
+    begin_log();
+    test_life();
+    test_drain();
+    test_init_faults();
+    test_hang();
+    test_abandon();
+    ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "the abandoned thread could go on");
+}
