@@ -11,5 +11,7 @@ libtcturn_la_SOURCES = \
 	src/turn/ledger.h \
 	src/turn/slash.c \
 	src/turn/slash.h \
+	src/turn/translate.c \
+	src/turn/translate.h \
 	src/turn/visibility.c \
 	src/turn/visibility.h

@@ -17,10 +17,15 @@ struct translate {
     void *state;
     struct arena scratch;
     struct buf mended;
-    struct dialect_out out;
+    struct dialect_out out; /* to forward(), in translate.c */
+    void (*emit)(void *ctx, struct event *ev);
+    void *ctx;
     struct translate_stats stats;
-    uint64_t noisy; /* notices told for lines that are no JSON; later ones are only counted */
-    bool last_bad;  /* the line before the end was not valid */
+    struct buf early; /* lines that are no JSON, from before the first event (the start) */
+    uint64_t noisy;   /* lines that are no JSON: the first ones are told, the rest is counted */
+    bool spoken;      /* the dialect has told something */
+    bool last_bad;    /* the newest line was not valid */
+    bool cut_off;     /* it had no newline either */
 };
 
 /* Borrows the dialect; drafts go to emit(ctx, …). */
@@ -28,7 +33,8 @@ void translate_init(struct translate *t, const struct dialect *dialect,
                     void (*emit)(void *ctx, struct event *ev), void *ctx);
 void translate_fini(struct translate *t);
 /* One line without newline; blank ones are ignored. A line that the dialect refuses even when
- * mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in detail);
+ * mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in detail), up
+ * to a limit: translate_end tells how many more there were;
  * `complete` is false for a last line that had no newline: then it may be a truncated one, and
  * no notice is made. */
 void translate_line(struct translate *t, const char *line, size_t len, bool complete);

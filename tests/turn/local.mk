@@ -26,3 +26,5 @@ tests_turn_t_guard_random_SOURCES = tests/turn/t_guard_random.c tests/turn/drive
 tests_turn_t_guard_random_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_ledger
 tests_turn_t_ledger_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_translate
+tests_turn_t_translate_LDADD = $(TEST_TURN)

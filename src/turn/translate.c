@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the reading of one stream line by line: mending what can be mended, telling what cannot. */
+#include "turn/translate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "event/json.h"
+
+#define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
+#define NOISE_SHOWN 200 /* bytes of such a line that are shown */
+
+static void tell(struct translate *t, struct event *ev)
+{
+    t->emit(t->ctx, ev);
+}
+
+static void tell_noise(struct translate *t, const char *code, const char *text, const char *detail)
+{
+    struct event ev;
+    event_init_notice(&ev, "warn", code, text);
+    ev.u.notice.detail = detail;
+    tell(t, &ev);
+}
+
+/* Details of the lines before the first event, each with a NUL behind it. */
+static void release_early(struct translate *t)
+{
+    const char *p = t->early.p, *const end = p + t->early.len;
+    t->spoken = true;
+    for (; p && p < end; p += strlen(p) + 1)
+        tell_noise(t, "unparsable_line", "a line of the stream is not valid", p);
+    buf_fini(&t->early);
+}
+
+/* The first event of a stream is the dialect's, as it may be the start of the turn. */
+static void forward(void *ctx, struct event *ev)
+{
+    struct translate *const t = ctx;
+    tell(t, ev);
+    if (!t->spoken)
+        release_early(t);
+}
+
+void translate_init(struct translate *t, const struct dialect *dialect,
+                    void (*emit)(void *ctx, struct event *ev), void *ctx)
+{
+    *t = (struct translate){.dialect = dialect,
+                            .state = xcalloc(1, dialect->state_size ? dialect->state_size : 1),
+                            .emit = emit,
+                            .ctx = ctx};
+    t->out = (struct dialect_out){.emit = forward, .ctx = t, .scratch = &t->scratch};
+}
+
+void translate_fini(struct translate *t)
+{
+    if (t->dialect->close)
+        t->dialect->close(t->state);
+    free(t->state);
+    arena_fini(&t->scratch);
+    buf_fini(&t->mended);
+    buf_fini(&t->early);
+}
+
+static bool is_blank(const char *line, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!memchr(" \t\r\n", line[i], 4))
+            return false;
+    return true;
+}
+
+/* What a person may see of a line that is no JSON: printable, on one line. */
+static const char *show(struct translate *t, const char *line, size_t len)
+{
+    CLEANUP_BUF struct buf text = {0}, shown = {0};
+    utf8_repair(&text, line, len < NOISE_SHOWN ? len : NOISE_SHOWN);
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned char byte = (unsigned char)text.p[i];
+        if (byte < 0x20 || byte == 0x7f)
+            buf_printf(&shown, "\\x%02x", byte);
+        else
+            buf_add_char(&shown, (char)byte);
+    }
+    return arena_strndup(&t->scratch, shown.p ? shown.p : "", shown.len);
+}
+
+static void note_unparsable(struct translate *t, const char *line, size_t len)
+{
+    t->stats.unparsable++;
+    if (t->noisy++ >= NOISY_MAX)
+        return;
+    const char *const detail = show(t, line, len);
+    if (t->spoken)
+        tell_noise(t, "unparsable_line", "a line of the stream is not valid", detail);
+    else
+        buf_add(&t->early, detail, strlen(detail) + 1);
+}
+
+static int read_mended(struct translate *t, const char *line, size_t len)
+{
+    buf_reset(&t->mended);
+    if (json_repair(&t->mended, line, len) == 0)
+        return -1;
+    if (t->dialect->line(t->state, &t->out, t->mended.p, t->mended.len) < 0)
+        return -1;
+    t->stats.repaired++;
+    return 0;
+}
+
+void translate_line(struct translate *t, const char *line, size_t len, bool complete)
+{
+    if (is_blank(line, len))
+        return;
+    arena_reset(&t->scratch);
+    t->stats.lines++;
+    t->last_bad =
+        t->dialect->line(t->state, &t->out, line, len) < 0 && read_mended(t, line, len) < 0;
+    t->cut_off = t->last_bad && !complete;
+    if (t->last_bad && complete)
+        note_unparsable(t, line, len);
+}
+
+void translate_dropped(struct translate *t, uint64_t bytes)
+{
+    arena_reset(&t->scratch);
+    t->stats.dropped++;
+    const char *const text =
+        arena_sprintf(&t->scratch, "a line of %" PRIu64 " bytes was too long and left out", bytes);
+    tell_noise(t, "line_dropped", text, NULL);
+}
+
+void translate_end(struct translate *t, struct stream_end_info *end)
+{
+    arena_reset(&t->scratch);
+    end->truncated |= t->cut_off;
+    if (t->dialect->end)
+        t->dialect->end(t->state, &t->out, end);
+    if (!t->spoken)
+        release_early(t);
+    if (t->noisy <= NOISY_MAX)
+        return;
+    const char *const text =
+        arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid", t->noisy - NOISY_MAX);
+    tell_noise(t, "unparsable_line", text, NULL);
+}
