@@ -3,6 +3,23 @@
 
 noinst_LTLIBRARIES += libtcdialect.la
 libtcdialect_la_SOURCES = \
+	src/dialect/claude.c \
+	src/dialect/claude.h \
+	src/dialect/claude_answer.c \
+	src/dialect/claude_assistant.c \
+	src/dialect/claude_block.c \
+	src/dialect/claude_input.c \
+	src/dialect/claude_line.c \
+	src/dialect/claude_line.h \
+	src/dialect/claude_message.c \
+	src/dialect/claude_notice.c \
+	src/dialect/claude_request.c \
+	src/dialect/claude_result.c \
+	src/dialect/claude_stream.c \
+	src/dialect/claude_tool.c \
+	src/dialect/dialect.h \
+	src/dialect/dialect_table.c \
+	src/dialect/dialects.h \
 	src/dialect/sse.c \
 	src/dialect/sse.h \
 	src/dialect/style.c \

@@ -202,3 +202,10 @@ char *value_rest(struct arena *a, struct str object, const char *const *known)
     add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
     return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }
+
+char *value_some(struct arena *a, struct str object, const char *const *kept)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
+    return out.len ? arena_strndup(a, out.p, out.len) : NULL;
+}

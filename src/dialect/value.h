@@ -51,5 +51,7 @@ char *value_select(struct arena *a, struct str object, const char *const *keys, 
 /* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON
  * object: what goes to meta.x. Bounded: large values are left out. NULL when nothing is left. */
 char *value_rest(struct arena *a, struct str object, const char *const *known);
+/* The same of the members that are in `kept`. */
+char *value_some(struct arena *a, struct str object, const char *const *kept);
 
 #endif

@@ -10,3 +10,13 @@ check_PROGRAMS += tests/dialect/t_style
 tests_dialect_t_style_LDADD = libtap.la $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/t_value
 tests_dialect_t_value_LDADD = libtap.la $(LINK_DIALECT)
+
+# Streams, and what a dialect says of them.
+READING = tests/dialect/reading.c tests/dialect/reading.h
+check_PROGRAMS += tests/dialect/t_claude
+tests_dialect_t_claude_SOURCES = tests/dialect/t_claude.c tests/dialect/claude_lines.h $(READING)
+tests_dialect_t_claude_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_claude_tools
+tests_dialect_t_claude_tools_SOURCES = tests/dialect/t_claude_tools.c \
+	tests/dialect/claude_lines.h $(READING)
+tests_dialect_t_claude_tools_LDADD = $(TEST_TURN)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the questions the CLI asks its host over the control protocol: open and no longer open. */
+#include "dialect/claude.h"
+
+#include "event/jsonw.h"
+
+#define QUESTIONS_MAX 32
+
+static void add_options(struct claude *c, struct buf *out, struct str options)
+{
+    struct json j;
+    json_start(&j, options.p, options.len);
+    buf_add_str(out, ",\"options\":[");
+    if (options.p && json_enter_array(&j))
+        for (bool first = true; json_next_element(&j); first = false) {
+            struct str option = {0}, label = {0}, description = {0};
+            const struct value_row wants[] = {{"label", &label}, {"description", &description}};
+            json_skip(&j, &option);
+            value_pick(option, VALUE_ROWS(wants));
+            const char *const text = claude_text(c, label);
+            buf_add_str(out, first ? "{" : ",{");
+            jsonw_member_str(out, "label", text ? text : "");
+            jsonw_member_str(out, "description", claude_text(c, description));
+            buf_add_char(out, '}');
+        }
+    buf_add_char(out, ']');
+}
+
+static void add_question(struct claude *c, struct buf *out, struct str question, unsigned number)
+{
+    struct str prompt = {0}, header = {0}, options = {0}, multi = {0};
+    const struct value_row wants[] = {
+        {"question", &prompt}, {"header", &header}, {"options", &options}, {"multiSelect", &multi}};
+    value_pick(question, VALUE_ROWS(wants));
+    const char *const text = claude_text(c, prompt);
+    buf_printf(out, "%s{\"id\":\"%u\"", number ? "," : "", number);
+    jsonw_member_str(out, "header", claude_text(c, header));
+    jsonw_member_str(out, "prompt", text ? text : "");
+    add_options(c, out, options);
+    jsonw_member_bool(out, "multi", value_true(multi));
+    buf_add_char(out, '}');
+}
+
+/* The questions of AskUserQuestion in the canonical form; ids are their places, from 0. */
+static const char *read_questions(struct claude *c, struct str input)
+{
+    const struct str list = value_member(input, "questions");
+    struct json j;
+    json_start(&j, list.p, list.len);
+    if (!list.p || !json_enter_array(&j))
+        return NULL;
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_char(&out, '[');
+    for (unsigned i = 0; json_next_element(&j); i++) {
+        struct str question = {0};
+        json_skip(&j, &question);
+        if (i < QUESTIONS_MAX)
+            add_question(c, &out, question, i);
+    }
+    buf_add_char(&out, ']');
+    return arena_strndup(c->out->scratch, out.p, out.len);
+}
+
+/* What the request is about, for people: the argument that names it. */
+static const char *subject_of(struct claude *c, struct str input, struct str blocked)
+{
+    struct str command = {0}, path = {0}, url = {0}, query = {0};
+    const struct value_row wants[] = {
+        {"command", &command}, {"file_path", &path}, {"url", &url}, {"query", &query}};
+    value_pick(input, VALUE_ROWS(wants));
+    const struct str order[] = {command, path, url, query, blocked};
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+        if (value_string(order[i]).p)
+            return claude_text(c, order[i]);
+    return NULL;
+}
+
+static void remember_request(struct claude *c, const struct tc_request *r)
+{
+    claude_ids_add(&c->requests, r->request_id);
+    claude_ids_add(&c->request_tools, r->tool_use_id ? r->tool_use_id : "");
+}
+
+static void can_use_tool(struct claude *c, struct str request_id, struct str request)
+{
+    static const char *const skip[] = {"subtype",     "tool_name",   "input",
+                                       "tool_use_id", "description", NULL};
+    struct str name = {0}, input = {0}, tool = {0}, text = {0}, reason = {0}, blocked = {0};
+    const struct value_row wants[] = {{"tool_name", &name},         {"input", &input},
+                                      {"tool_use_id", &tool},       {"description", &text},
+                                      {"decision_reason", &reason}, {"blocked_path", &blocked}};
+    value_pick(request, VALUE_ROWS(wants));
+    struct arena *const a = c->out->scratch;
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    struct tc_request *const r = &ev.u.request;
+    const bool ask = value_is(name, "AskUserQuestion");
+    r->request_id = claude_text(c, request_id);
+    r->kind = ask ? "ask" : "approval";
+    r->state = "open";
+    r->tool_use_id = claude_text(c, tool);
+    r->tool = claude_text(c, name);
+    r->args = json_compact_dup(a, input, NULL);
+    r->questions = ask ? read_questions(c, input) : NULL;
+    r->subject = ask ? NULL : subject_of(c, input, blocked);
+    r->message = claude_text(c, text);
+    r->reason = claude_text(c, reason);
+    r->blocking = true;
+    ev.meta.x = value_rest(a, request, skip);
+    remember_request(c, r);
+    claude_emit(c, NULL, &ev);
+}
+
+void claude_control_request(struct claude *c, const struct claude_line *l)
+{
+    struct str id = {0}, request = {0};
+    const struct value_row wants[] = {{"request_id", &id}, {"request", &request}};
+    value_pick(l->self, VALUE_ROWS(wants));
+    const struct str subtype = value_member(request, "subtype");
+    if (value_string(id).p && value_is(subtype, "can_use_tool")) {
+        can_use_tool(c, id, request);
+        return;
+    }
+    const char *const name = claude_text(c, subtype);
+    claude_raw(c, NULL, arena_sprintf(c->out->scratch, "control_request/%s", name ? name : ""),
+               l->self);
+}
+
+static void tell_resolved(struct claude *c, size_t slot, const char *decision)
+{
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    const char *const tool = c->request_tools.ids[slot];
+    ev.u.request.request_id = c->requests.ids[slot];
+    ev.u.request.tool_use_id = tool && *tool ? tool : NULL;
+    ev.u.request.kind = "approval";
+    ev.u.request.state = "resolved";
+    ev.u.request.decision = decision;
+    claude_emit(c, NULL, &ev);
+    claude_ids_take(&c->requests, c->requests.ids[slot]);
+}
+
+void claude_control_cancel(struct claude *c, const struct claude_line *l)
+{
+    const struct str id = value_member(l->self, "request_id");
+    const char *const text = claude_text(c, id);
+    for (size_t i = 0; text && i < CLAUDE_IDS; i++)
+        if (c->requests.ids[i] && strcmp(c->requests.ids[i], text) == 0)
+            tell_resolved(c, i, "cancelled");
+}
+
+/* A refused call says so; one that failed may have been allowed or not, so nothing is told. */
+void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
+                            bool is_error)
+{
+    const bool denied = strcmp(outcome, "denied") == 0;
+    for (size_t i = 0; i < CLAUDE_IDS; i++)
+        if (c->requests.ids[i] && strcmp(c->request_tools.ids[i], tool_use_id) == 0 &&
+            (denied || !is_error))
+            tell_resolved(c, i, denied ? "deny" : "allow");
+}

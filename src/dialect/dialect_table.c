@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * The table of dialects. */
+#include <string.h>
+
+#include "dialect/dialects.h"
+
+static const struct dialect *const dialects[] = {
+    &dialect_claude,
+    &dialect_codex,
+    &dialect_gemini,
+    &dialect_opencode,
+};
+
+const struct dialect *dialect_at(size_t i)
+{
+    return i < sizeof(dialects) / sizeof(*dialects) ? dialects[i] : NULL;
+}
+
+const struct dialect *dialect_find(const char *name)
+{
+    for (size_t i = 0; dialect_at(i); i++)
+        if (strcmp(dialect_at(i)->name, name) == 0)
+            return dialect_at(i);
+    return NULL;
+}

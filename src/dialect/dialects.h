@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * The dialects there are, one per file; dialect_table.c lists them. */
+#ifndef DIALECT_DIALECTS_H
+#define DIALECT_DIALECTS_H
+
+#include "dialect/dialect.h"
+
+extern const struct dialect dialect_claude;
+extern const struct dialect dialect_codex;
+extern const struct dialect dialect_gemini;
+extern const struct dialect dialect_opencode;
+
+#endif
