@@ -183,6 +183,15 @@ static void test_steps(void)
            "start, step start Explore @s1, step start Explore @s2, step start Plan, "
            "step end Explore @s1, step end Plan, step end Explore @s2, final ok, done completed",
            "sub-agents' steps are told apart by agent or name");
+    begin(&t);
+    start(&t);
+    step(&t, "start", "a");
+    agent_step(&t, "start", "b", NULL);
+    step(&t, "end", NULL);
+    final(&t, "ok");
+    finish(&t, STREAM_EOF,
+           "start, step start a, step start b, step end a, step end b, final ok, done completed",
+           "a step's end never ends a sub-agent");
 }
 
 /* More than can be remembered: the promises hold, and memory is bounded. */
