@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Manual pages, in mdoc: one line each.
+# Manual pages, in mdoc: one line each; those of the connectors are beside their code.
 
-dist_man_MANS +=
+dist_man_MANS += man/turncast-plugin.3
+dist_man_MANS += man/turncast.conf.5
+dist_man_MANS += man/turncast-events.7

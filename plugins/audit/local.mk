@@ -15,3 +15,5 @@ plugins_audit_la_SOURCES = \
 plugins_audit_la_CPPFLAGS = $(PLUGIN_CPP) $(NETTLE_CFLAGS)
 plugins_audit_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_audit_la_LIBADD = $(NETTLE_LIBS) -lm
+
+dist_man_MANS += plugins/audit/turncast-audit.7

@@ -18,3 +18,5 @@ plugins_cli_la_SOURCES = \
 plugins_cli_la_CPPFLAGS = $(PLUGIN_CPP)
 plugins_cli_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_cli_la_LIBADD = -lm
+
+dist_man_MANS += plugins/cli/turncast-cli.7

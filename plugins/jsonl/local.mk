@@ -5,3 +5,5 @@ plugin_LTLIBRARIES += plugins/jsonl.la
 plugins_jsonl_la_SOURCES = plugins/jsonl/jsonl.c
 plugins_jsonl_la_CPPFLAGS = $(PLUGIN_CPP)
 plugins_jsonl_la_LDFLAGS = $(PLUGIN_LINK)
+
+dist_man_MANS += plugins/jsonl/turncast-jsonl.7

@@ -5,3 +5,5 @@ plugin_LTLIBRARIES += plugins/null.la
 plugins_null_la_SOURCES = plugins/null/null.c
 plugins_null_la_CPPFLAGS = $(PLUGIN_CPP)
 plugins_null_la_LDFLAGS = $(PLUGIN_LINK)
+
+dist_man_MANS += plugins/null/turncast-null.7

@@ -11,7 +11,8 @@ SOURCE_LINT = \
 	tests/lint/spdx.t \
 	tests/lint/spelling.t \
 	tests/lint/shell.t \
-	tests/lint/man.t
+	tests/lint/man.t \
+	tests/lint/pages.t
 EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words $(SOURCE_LINT)
 
 dist_check_SCRIPTS += \
