@@ -18,3 +18,6 @@ tests_core_t_launch_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/t_result
 tests_core_t_result_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_dispatch
+tests_core_t_dispatch_LDADD = $(TEST_CORE)
