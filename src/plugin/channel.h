@@ -37,7 +37,7 @@ struct channel_ops {
     /* No more turns: what is queued is delivered, then teardown; begun, not awaited. */
     void (*stop)(struct channel *c);
     /* Waits until deadline_ms (monotonic) for the end, then abandons the instance. 0: it ended;
-     * -1: abandoned, its memory is leaked on purpose. Frees the channel either way. */
+     * -1: abandoned; its thread frees it, if it ever ends. The channel is gone either way. */
     int (*join)(struct channel *c, int64_t deadline_ms);
 };
 

@@ -46,6 +46,7 @@ struct thread_channel {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum stage stage;          /* under lock */
+    atomic_bool abandoned;     /* set under lock: from then on its thread owns the channel */
     struct thread_turn *turns; /* under lock */
 };
 
@@ -103,7 +104,13 @@ static void set_stage(struct thread_channel *c, enum stage stage)
 static void tell_recovery(struct thread_channel *c)
 {
     if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
-        log_line(LOG_WARN, label(c), "the callback returned; going on");
+        log_line(LOG_WARN, label(c), "the callback returned%s",
+                 atomic_load(&c->abandoned) ? ", too late" : "; going on");
+}
+
+static bool is_abandoned(const struct thread_channel *c)
+{
+    return atomic_load_explicit(&c->abandoned, memory_order_relaxed);
 }
 
 static void deliver(struct thread_channel *c, const struct backlog_item *item)
@@ -115,33 +122,63 @@ static void deliver(struct thread_channel *c, const struct backlog_item *item)
     tell_recovery(c);
     if (event_box_get(item->box)->kind == TC_DONE)
         end_turn(c, t);
-    event_box_unref(item->box);
 }
 
 static void work(struct thread_channel *c)
 {
     struct backlog_item items[BATCH];
     bool closed = false, busy = false;
-    while (!closed) {
+    while (!closed && !is_abandoned(c)) {
         const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : REST_MS, &closed);
-        for (size_t i = 0; i < n; i++)
-            deliver(c, &items[i]);
+        for (size_t i = 0; i < n; i++) {
+            if (!is_abandoned(c))
+                deliver(c, &items[i]);
+            event_box_unref(items[i].box);
+        }
         if (n == 0 && busy)
             instance_idle(c->instance);
         busy = n > 0;
     }
 }
 
+static void free_channel(struct thread_channel *c)
+{
+    queue_free(c->queue);
+    while (c->turns) {
+        struct thread_turn *const t = c->turns;
+        c->turns = t->next;
+        free_turn(t);
+    }
+    instance_free(c->instance);
+    loader_free(c->loaded);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* The last the thread does: if nobody waits for it any more, the channel is its own to free. */
+static void finish(struct thread_channel *c, enum stage stage)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool own = c->abandoned;
+    c->stage = stage;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    if (own)
+        free_channel(c);
+}
+
 static void *run(void *arg)
 {
     struct thread_channel *const c = arg;
-    const bool good = instance_init(c->instance) == 0;
-    set_stage(c, good ? RUNNING : REFUSED);
-    if (good) {
-        work(c);
-        instance_teardown(c->instance);
-        set_stage(c, ENDED);
+    if (instance_init(c->instance) < 0) {
+        finish(c, REFUSED);
+        return NULL;
     }
+    set_stage(c, RUNNING);
+    work(c);
+    instance_teardown(c->instance);
+    finish(c, ENDED);
     return NULL;
 }
 
@@ -196,19 +233,17 @@ static bool has_ended(enum stage stage)
     return stage == ENDED || stage == REFUSED;
 }
 
-static void free_channel(struct thread_channel *c)
+/* False: it has ended after all and is still the caller's. */
+static bool give_up(struct thread_channel *c)
 {
-    queue_free(c->queue);
-    while (c->turns) {
-        struct thread_turn *const t = c->turns;
-        c->turns = t->next;
-        free_turn(t);
+    pthread_mutex_lock(&c->lock);
+    const bool ended = has_ended(c->stage);
+    if (!ended) {
+        pthread_detach(c->thread);
+        c->abandoned = true;
     }
-    instance_free(c->instance);
-    loader_free(c->loaded);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
-    free(c);
+    pthread_mutex_unlock(&c->lock);
+    return !ended;
 }
 
 static void look(struct thread_channel *c)
@@ -275,22 +310,18 @@ static void thread_stop(struct channel *channel)
     queue_close(self(channel)->queue);
 }
 
-/* Its thread may run for as long as the process does, so all it can reach stays. */
-static void abandon(struct thread_channel *c)
-{
-    int64_t since_ms;
-    const char *const callback = instance_running(c->instance, &since_ms);
-    const size_t left = queue_stats(c->queue).events;
-    log_line(LOG_ERR, label(c), "abandoned in %s: it did not end in time; %zu events are lost",
-             callback ? callback : "its queue", left);
-    pthread_detach(c->thread);
-}
-
 static int thread_join(struct channel *channel, int64_t deadline_ms)
 {
     struct thread_channel *const c = self(channel);
-    if (!has_ended(await_stage(c, has_ended, deadline_ms - clock_mono_ms()))) {
-        abandon(c);
+    const enum stage stage = await_stage(c, has_ended, deadline_ms - clock_mono_ms());
+    int64_t since_ms;
+    const char *const callback = instance_running(c->instance, &since_ms);
+    const size_t left = queue_stats(c->queue).events;
+    char name[256]; /* when it is given up nothing of it may be touched */
+    snprintf(name, sizeof name, "%s", label(c));
+    if (!has_ended(stage) && give_up(c)) {
+        log_line(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
+                 callback ? callback : "its queue", left);
         return -1;
     }
     pthread_join(c->thread, NULL);
@@ -329,20 +360,22 @@ static struct thread_channel *make_channel(const struct conf_instance *spec, str
     return c;
 }
 
-/* 0; or -1 and the channel is gone, or left to its thread. */
+/* 0; or -1 and the channel is gone, or its thread's own. */
 static int await_verdict(struct thread_channel *c, int64_t init_ms, struct tc_err *err)
 {
     const enum stage stage = await_stage(c, has_verdict, init_ms);
-    if (stage == RUNNING || stage == ENDED)
+    if (stage == RUNNING)
         return 0;
     if (stage == STARTING) {
+        err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
+                label(c), init_ms);
         queue_close(c->queue);
-        pthread_detach(c->thread);
-        return err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
-                       label(c), init_ms);
+        if (give_up(c))
+            return -1;
+    } else {
+        err_set(err, NULL, "%s is disabled: its init failed", label(c));
     }
     pthread_join(c->thread, NULL);
-    err_set(err, NULL, "%s is disabled: its init failed", label(c));
     free_channel(c);
     return -1;
 }
