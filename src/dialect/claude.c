@@ -419,6 +419,7 @@ const struct dialect dialect_claude = {
     .name = "claude",
     .summary = "Claude Code: claude -p --output-format stream-json --verbose",
     .state_size = sizeof(struct claude),
+    .sniff = claude_sniff,
     .line = claude_line,
     .end = claude_end,
     .close = claude_close,

@@ -2,6 +2,9 @@
  * Owns the reading of a line: which members of Claude Code's stream-json mean something. */
 #include "dialect/claude_line.h"
 
+#include "dialect/dialect.h"
+#include "dialect/value.h"
+
 static void read_usage(struct json *j, struct claude_usage *u)
 {
     struct str key;
@@ -246,4 +249,17 @@ struct claude_usage claude_usage_read(struct str value)
         read_usage(&j, &usage);
     }
     return usage;
+}
+
+int claude_sniff(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    if (value_is(type, "stream_event"))
+        return value_member(line, "event").p ? DIALECT_SURE : 0;
+    if (value_is(type, "assistant") || value_is(type, "user"))
+        return value_member(line, "message").p ? DIALECT_SURE - 1 : 0;
+    if (value_is(type, "system") || value_is(type, "result"))
+        return value_member(line, "subtype").p ? DIALECT_SURE - 1 : 0;
+    return value_is(type, "control_request") || value_is(type, "control_response") ? 50 : 0;
 }

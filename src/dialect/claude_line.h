@@ -49,6 +49,8 @@ struct claude_line {
 /* 0, or -1: not a JSON object, and nothing in *l may be used. */
 int claude_line_read(struct claude_line *l, const char *line, size_t len)
     __attribute__((__warn_unused_result__));
+/* How surely a line is Claude Code's, see struct dialect. */
+int claude_sniff(struct str line, const char *event);
 /* Reads one content block with a cursor that stands before it. */
 void claude_content_read(struct json *j, struct claude_content *block);
 

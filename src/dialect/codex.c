@@ -311,10 +311,20 @@ static void close_state(void *state)
     tool_set_fini(&c->open);
 }
 
+static int sniff_line(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    if (value_is(type, "thread.started") || value_is(type, "turn.started"))
+        return DIALECT_SURE;
+    return value_string(value_member(value_member(line, "item"), "type")).p ? DIALECT_SURE : 0;
+}
+
 const struct dialect dialect_codex = {
     .name = "codex",
     .summary = "codex exec --json",
     .state_size = sizeof(struct codex),
+    .sniff = sniff_line,
     .line = read_line,
     .close = close_state,
 };

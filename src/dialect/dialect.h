@@ -17,8 +17,9 @@ struct dialect_out {
      * session_id, id, agent, parent_id, audience, x. The rest is the host's. */
     void (*emit)(void *ctx, struct event *ev);
     void *ctx;
-    struct arena *scratch; /* lives until the line or end call returns */
-    double ts;             /* the line's own time for drafts that say none; 0: it has none */
+    struct arena *scratch;   /* lives until the line or end call returns */
+    double ts;               /* the line's own time for drafts that say none; 0: it has none */
+    const char *frame_event; /* name of the server-sent event the line came in, or NULL */
 };
 
 static inline void dialect_emit(const struct dialect_out *out, struct event *ev)
@@ -63,10 +64,15 @@ struct dialect_input {
     void (*interrupt)(struct buf *out);
 };
 
+#define DIALECT_SURE 100
+
 struct dialect {
     const char *name;
     const char *summary;
     size_t state_size; /* allocated zeroed per stream by translate */
+    /* How surely a line is of this dialect: 0 not at all, DIALECT_SURE no other one writes such a
+     * line. `event` is the name of the frame it came in, or NULL. May be NULL: never guessed. */
+    int (*sniff)(struct str line, const char *event);
     /* One line without its newline. 0, or -1: not valid in this dialect and without effect; the
      * caller then mends the line and tries once more. Unknown but valid lines are `raw`. */
     int (*line)(void *state, const struct dialect_out *out, const char *line, size_t len);

@@ -202,10 +202,22 @@ static void close_state(void *state)
     buf_fini(&g->trouble);
 }
 
+static int sniff_line(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    if (!value_member(line, "timestamp").p || value_member(line, "data").p)
+        return 0;
+    if (value_is(type, "init") && value_member(line, "session_id").p)
+        return DIALECT_SURE;
+    return value_is(type, "tool_use") && value_member(line, "tool_id").p ? DIALECT_SURE : 0;
+}
+
 const struct dialect dialect_gemini = {
     .name = "gemini",
     .summary = "gemini --output-format stream-json",
     .state_size = sizeof(struct gemini),
+    .sniff = sniff_line,
     .line = read_line,
     .close = close_state,
 };

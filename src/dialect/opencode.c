@@ -288,10 +288,19 @@ static void close_state(void *state)
     buf_fini(&o->error_code);
 }
 
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    if (!value_member(line, "sessionID").p || !value_member(line, "type").p)
+        return 0;
+    return value_member(line, "part").p || value_member(line, "error").p ? DIALECT_SURE : 0;
+}
+
 const struct dialect dialect_opencode = {
     .name = "opencode",
     .summary = "opencode run --format json",
     .state_size = sizeof(struct opencode),
+    .sniff = sniff_line,
     .line = read_line,
     .end = end_stream,
     .close = close_state,

@@ -11,6 +11,8 @@ libtcturn_la_SOURCES = \
 	src/turn/ledger.h \
 	src/turn/slash.c \
 	src/turn/slash.h \
+	src/turn/sniff.c \
+	src/turn/sniff.h \
 	src/turn/translate.c \
 	src/turn/translate.h \
 	src/turn/visibility.c \

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "event/json.h"
 
+#define FRAME_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
 #define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
 #define NOISE_SHOWN 200 /* bytes of such a line that are shown */
 
@@ -44,24 +45,39 @@ static void forward(void *ctx, struct event *ev)
         release_early(t);
 }
 
+static void open_dialect(struct translate *t, const struct dialect *dialect)
+{
+    t->dialect = dialect;
+    t->state = xcalloc(1, dialect->state_size ? dialect->state_size : 1);
+}
+
+static void take_frame(void *ctx, const struct sse_frame *frame);
+
+static void drop_frame(void *ctx, uint64_t bytes)
+{
+    translate_dropped(ctx, bytes);
+}
+
 void translate_init(struct translate *t, const struct dialect *dialect,
                     void (*emit)(void *ctx, struct event *ev), void *ctx)
 {
-    *t = (struct translate){.dialect = dialect,
-                            .state = xcalloc(1, dialect->state_size ? dialect->state_size : 1),
-                            .emit = emit,
-                            .ctx = ctx};
+    *t = (struct translate){.emit = emit, .ctx = ctx};
     t->out = (struct dialect_out){.emit = forward, .ctx = t, .scratch = &t->scratch};
+    t->sse = (struct sse){.frame = take_frame, .dropped = drop_frame, .ctx = t, .cap = FRAME_MAX};
+    if (dialect)
+        open_dialect(t, dialect);
 }
 
 void translate_fini(struct translate *t)
 {
-    if (t->dialect->close)
+    if (t->dialect && t->dialect->close)
         t->dialect->close(t->state);
     free(t->state);
     arena_fini(&t->scratch);
     buf_fini(&t->mended);
     buf_fini(&t->early);
+    sniff_fini(&t->sniff);
+    sse_fini(&t->sse);
 }
 
 static bool is_blank(const char *line, size_t len)
@@ -110,17 +126,66 @@ static int read_mended(struct translate *t, const char *line, size_t len)
     return 0;
 }
 
-void translate_line(struct translate *t, const char *line, size_t len, bool complete)
+/* One message: a line, or the data of a frame. */
+static void read_message(struct translate *t, const char *p, size_t len, bool complete)
 {
-    if (is_blank(line, len))
-        return;
     arena_reset(&t->scratch);
     t->stats.lines++;
-    t->last_bad =
-        t->dialect->line(t->state, &t->out, line, len) < 0 && read_mended(t, line, len) < 0;
+    t->last_bad = t->dialect->line(t->state, &t->out, p, len) < 0 && read_mended(t, p, len) < 0;
     t->cut_off = t->last_bad && !complete;
     if (t->last_bad && complete)
-        note_unparsable(t, line, len);
+        note_unparsable(t, p, len);
+}
+
+static void read_held(void *ctx, const char *line, size_t len, const char *event)
+{
+    struct translate *const t = ctx;
+    t->out.frame_event = event;
+    read_message(t, line, len, true);
+}
+
+/* The dialect is known now: it reads what was kept for it. */
+static void settle(struct translate *t, const struct dialect *dialect)
+{
+    open_dialect(t, dialect);
+    sniff_replay(&t->sniff, read_held, t);
+    sniff_fini(&t->sniff);
+}
+
+static void take_message(struct translate *t, const char *p, size_t len, const char *event,
+                         bool complete)
+{
+    if (!t->dialect && complete) {
+        const struct dialect *const found = sniff_line(&t->sniff, p, len, event);
+        if (found)
+            settle(t, found);
+        return;
+    }
+    if (!t->dialect) {
+        sniff_look(&t->sniff, p, len, event);
+        settle(t, sniff_end(&t->sniff));
+    }
+    t->out.frame_event = event;
+    read_message(t, p, len, complete);
+}
+
+/* Chat-completion streams end with a frame that is no JSON. */
+static void take_frame(void *ctx, const struct sse_frame *frame)
+{
+    struct translate *const t = ctx;
+    if (strcmp(frame->data, "[DONE]") != 0)
+        take_message(t, frame->data, frame->len, frame->event, !t->ending);
+}
+
+void translate_line(struct translate *t, const char *line, size_t len, bool complete)
+{
+    const bool blank = is_blank(line, len);
+    if (t->framing == TRANSLATE_UNKNOWN && !blank)
+        t->framing = sse_sniff(line, len) ? TRANSLATE_FRAMES : TRANSLATE_LINES;
+    if (t->framing == TRANSLATE_FRAMES)
+        sse_line(&t->sse, line, len);
+    else if (!blank)
+        take_message(t, line, len, NULL, complete);
 }
 
 void translate_dropped(struct translate *t, uint64_t bytes)
@@ -134,6 +199,11 @@ void translate_dropped(struct translate *t, uint64_t bytes)
 
 void translate_end(struct translate *t, struct stream_end_info *end)
 {
+    t->ending = true;
+    if (t->framing == TRANSLATE_FRAMES)
+        sse_end(&t->sse);
+    if (!t->dialect)
+        settle(t, sniff_end(&t->sniff));
     arena_reset(&t->scratch);
     end->truncated |= t->cut_off;
     if (t->dialect->end)

@@ -7,13 +7,20 @@
 #include <stdint.h>
 
 #include "dialect/dialect.h"
+#include "dialect/sse.h"
+#include "turn/sniff.h"
 
 struct translate_stats {
     uint64_t lines, repaired, unparsable, dropped;
 };
 
+enum translate_framing { TRANSLATE_UNKNOWN, TRANSLATE_LINES, TRANSLATE_FRAMES };
+
 struct translate {
-    const struct dialect *dialect;
+    const struct dialect *dialect; /* NULL until it is known */
+    struct sniff sniff;
+    enum translate_framing framing; /* the first line tells */
+    struct sse sse;
     void *state;
     struct arena scratch;
     struct buf mended;
@@ -26,17 +33,18 @@ struct translate {
     bool spoken;      /* the dialect has told something */
     bool last_bad;    /* the newest line was not valid */
     bool cut_off;     /* it had no newline either */
+    bool ending;      /* the stream is over: a frame that is told now was not terminated */
 };
 
-/* Borrows the dialect; drafts go to emit(ctx, …). */
+/* Borrows the dialect; NULL: it is found from the first lines. Drafts go to emit(ctx, …). */
 void translate_init(struct translate *t, const struct dialect *dialect,
                     void (*emit)(void *ctx, struct event *ev), void *ctx);
 void translate_fini(struct translate *t);
-/* One line without newline; blank ones are ignored. A line that the dialect refuses even when
- * mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in detail), up
- * to a limit: translate_end tells how many more there were;
- * `complete` is false for a last line that had no newline: then it may be a truncated one, and
- * no notice is made. */
+/* One line without newline. Lines of server-sent events are put together to frames, whose data
+ * is then what a line is elsewhere; else blank ones are ignored. A line that the dialect refuses
+ * even when mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in
+ * detail), up to a limit: translate_end tells how many more there were; `complete` is false for a
+ * last line that had no newline: then it may be a truncated one, and no notice is made. */
 void translate_line(struct translate *t, const char *line, size_t len, bool complete);
 /* A line over the cap was skipped: notice{warn, line_dropped} with its size. */
 void translate_dropped(struct translate *t, uint64_t bytes);
