@@ -178,6 +178,8 @@ static void feed_result(struct guard *g, struct event *ev)
         result->tool_use_id = e ? e->id : make_id(g, &made);
     if (!e)
         e = invent_call(g, ev, nameless);
+    if (!said(result->name))
+        result->name = e->name;
     guard_tell(g, ev);
     ledger_close(&g->tools, e);
 }

@@ -228,6 +228,29 @@ static void test_bounds(void)
     buf_fini(&t.told);
 }
 
+static void keep_result_name(void *ctx, struct event *ev)
+{
+    if (ev->kind == TC_TOOL_RESULT)
+        snprintf(ctx, 64, "%s", ev->u.tool_result.name ? ev->u.tool_result.name : "(none)");
+}
+
+static void test_result_name(void)
+{
+    char name[64] = "";
+    struct turn_test t;
+    guard_init(&t.guard, "claude", "turn", keep_result_name, name);
+    call(&t, "t1");
+    result(&t, "t1");
+    is_str(name, "Bash", "a result has the name of its call");
+    call(&t, "t2");
+    FEED(&t, tool_result, TOOL_RESULT, p->tool_use_id = "t2", p->name = "bash");
+    is_str(name, "bash", "unless the source names it");
+    result(&t, "t3");
+    is_str(name, "tool", "or nobody knows the call");
+    guard_end(&t.guard, NULL);
+    guard_fini(&t.guard);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -238,4 +261,5 @@ int main(void)
     test_requests();
     test_steps();
     test_bounds();
+    test_result_name();
 }
