@@ -47,7 +47,7 @@ function damaged(text) {
 
 // What json_compact promises to mend.
 function mended(v) {
-    if (typeof v === 'string') return v.toWellFormed().replaceAll('\0', '\ufffd');
+    if (typeof v === 'string') return v.replace(/[\0\ud800-\udfff]/gu, '\ufffd');
     if (typeof v === 'number') return Number.isFinite(v) ? v : null;
     if (Array.isArray(v)) return v.map(mended);
     if (v === null || typeof v !== 'object') return v;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The JSON cursor and JSON.parse agree. Needs node 20, whose strings know toWellFormed.
+# The JSON cursor and JSON.parse agree.
 set -u
 here=${TURNCAST_SRCDIR:-.}/tests/event
 oracle=${TURNCAST_BUILDDIR:-.}/tests/event/t_json_oracle
-if ! node -e 'process.exit("".toWellFormed ? 0 : 1)' 2>/dev/null; then
-    echo "1..0 # SKIP node 20 is not installed"
+if ! node -e 0 2>/dev/null; then
+    echo "1..0 # SKIP node is not installed"
     exit 0
 fi
 exec node "$here/json_node.js" "$oracle"

@@ -38,7 +38,8 @@ static struct host *host_of(struct tc_instance *inst)
     return (struct host *)(void *)inst;
 }
 
-static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
+static void TC_PRINTF(3, 4)
+    service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
