@@ -16,7 +16,7 @@ static const char *fail(struct json *j, const char *at, const char *error)
 
 void json_start(struct json *j, const char *p, size_t len)
 {
-    *j = (struct json){.p = p, .end = p + len, .begin = p, .fresh = true};
+    *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .fresh = true};
     j->p = json_scan_space(p, j->end);
     if (j->p == j->end)
         fail(j, j->p, "no value");
