@@ -8,6 +8,10 @@
 
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev)
 {
+    /* Where the guard has yet to make the final, it cannot know that this is another turn's. */
+    if (c->closed && !c->answered && ev->kind != TC_NOTICE)
+        return;
+    c->answered |= ev->kind == TC_FINAL || ev->kind == TC_ERROR;
     ev->meta.session_id = c->session.p ? c->session.p : "";
     if (lane && lane->parent.len) {
         ev->meta.parent_id = lane->parent.p;
@@ -315,12 +319,13 @@ static void release_early(struct claude *c)
 {
     struct buf early = c->early;
     c->early = (struct buf){0};
-    for (char *p = early.p, *end = early.p + early.len; p && p < end;) {
-        char *const newline = memchr(p, '\n', (size_t)(end - p));
+    for (size_t at = 0; at < early.len;) {
+        const char *const p = early.p + at;
+        const char *const newline = memchr(p, '\n', early.len - at);
         struct claude_line l;
         if (claude_line_read(&l, p, (size_t)(newline - p)) == 0)
             find_handler(&l)->handle(c, &l);
-        p = newline + 1;
+        at = (size_t)(newline - early.p) + 1;
     }
     buf_fini(&early);
     if (c->early_left_out)
@@ -391,7 +396,7 @@ static void claude_end(void *state, const struct dialect_out *out,
         if (c->subs[i])
             claude_message_finish(c, c->subs[i]);
     claude_message_finish(c, &c->main);
-    if (c->held_result.len && !c->decided)
+    if (c->held_result.len && !c->closed)
         claude_result_held(c);
     claude_api_error_passed(c);
 }
@@ -407,8 +412,7 @@ static void claude_close(void *state)
     claude_told_fini(&c->told);
     ids_fini(&c->denied);
     ids_fini(&c->tasks);
-    ids_fini(&c->requests);
-    ids_fini(&c->request_tools);
+    claude_questions_fini(&c->questions);
     struct buf *const bufs[] = {&c->session_raw, &c->session,     &c->model,
                                 &c->early,       &c->held_result, &c->api_error};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)

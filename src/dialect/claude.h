@@ -108,10 +108,20 @@ struct claude_ids {
     unsigned next;
 };
 
+/* What the CLI asked its host and has no answer to, as far as the stream tells. */
+struct claude_questions {
+    struct claude_question {
+        char *id, *tool_use_id; /* owned; no id: an empty slot */
+        bool ask;               /* of the user, not for permission */
+    } slots[CLAUDE_IDS];
+    unsigned next;
+};
+
 struct claude {
     const struct dialect_out *out; /* of the call that runs */
     bool started;                  /* start was told, or will not be */
-    bool decided;                  /* a result gave the outcome */
+    bool closed;                   /* a result gave the outcome: done was told */
+    bool answered;                 /* with a final or an error */
     bool echoes;                   /* the stream has assistant lines that repeat blocks */
     bool interrupted;              /* the agent noted an interrupt */
     struct buf session_raw, session, model;
@@ -120,9 +130,9 @@ struct claude {
     struct claude_answer answer;
     struct claude_told told;
     struct claude_ids denied, tasks;
-    struct claude_ids requests, request_tools; /* side by side */
-    struct buf early;                          /* lines before the start, newline after each */
-    size_t early_left_out;                     /* lines that did not fit */
+    struct claude_questions questions;
+    struct buf early;       /* lines before the start, newline after each */
+    size_t early_left_out;  /* lines that did not fit */
     struct buf held_result; /* a result that does not answer the user, until the end */
     struct buf api_error;   /* text of an error line, until something goes on after it */
     char api_code[CLAUDE_CODE];
@@ -225,6 +235,7 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l);
 /* The tool has a result: whoever was asked about it has answered. */
 void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
                             bool is_error);
+void claude_questions_fini(struct claude_questions *q);
 
 /* claude_notice.c */
 void claude_system(struct claude *c, const struct claude_line *l);

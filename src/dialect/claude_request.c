@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Owns the questions the CLI asks its host over the control protocol: open and no longer open. */
-#include "dialect/claude.h"
+#include <stdlib.h>
 
+#include "base/alloc.h"
+#include "dialect/claude.h"
 #include "event/jsonw.h"
 
 #define QUESTIONS_MAX 32
@@ -75,10 +77,26 @@ static const char *subject_of(struct claude *c, struct str input, struct str blo
     return NULL;
 }
 
-static void remember_request(struct claude *c, const struct tc_request *r)
+static void question_clear(struct claude_question *q)
 {
-    claude_ids_add(&c->requests, r->request_id);
-    claude_ids_add(&c->request_tools, r->tool_use_id ? r->tool_use_id : "");
+    free(q->id);
+    free(q->tool_use_id);
+    *q = (struct claude_question){0};
+}
+
+void claude_questions_fini(struct claude_questions *q)
+{
+    for (size_t i = 0; i < CLAUDE_IDS; i++)
+        question_clear(&q->slots[i]);
+}
+
+static void remember(struct claude_questions *questions, const struct tc_request *r, bool ask)
+{
+    struct claude_question *const q = &questions->slots[questions->next++ % CLAUDE_IDS];
+    question_clear(q);
+    *q = (struct claude_question){.id = xstrdup(r->request_id),
+                                  .tool_use_id = xstrdup(r->tool_use_id ? r->tool_use_id : ""),
+                                  .ask = ask};
 }
 
 static void can_use_tool(struct claude *c, struct str request_id, struct str request)
@@ -107,7 +125,7 @@ static void can_use_tool(struct claude *c, struct str request_id, struct str req
     r->reason = claude_text(c, reason);
     r->blocking = true;
     ev.meta.x = value_rest(a, request, skip);
-    remember_request(c, r);
+    remember(&c->questions, r, ask);
     claude_emit(c, NULL, &ev);
 }
 
@@ -126,27 +144,27 @@ void claude_control_request(struct claude *c, const struct claude_line *l)
                l->self);
 }
 
-static void tell_resolved(struct claude *c, size_t slot, const char *decision)
+static void tell_resolved(struct claude *c, struct claude_question *q, const char *decision)
 {
     struct event ev;
     event_init(&ev, TC_REQUEST);
-    const char *const tool = c->request_tools.ids[slot];
-    ev.u.request.request_id = c->requests.ids[slot];
-    ev.u.request.tool_use_id = tool && *tool ? tool : NULL;
-    ev.u.request.kind = "approval";
+    ev.u.request.request_id = q->id;
+    ev.u.request.tool_use_id = *q->tool_use_id ? q->tool_use_id : NULL;
+    ev.u.request.kind = q->ask ? "ask" : "approval";
     ev.u.request.state = "resolved";
     ev.u.request.decision = decision;
     claude_emit(c, NULL, &ev);
-    claude_ids_take(&c->requests, c->requests.ids[slot]);
+    question_clear(q);
 }
 
 void claude_control_cancel(struct claude *c, const struct claude_line *l)
 {
-    const struct str id = value_member(l->self, "request_id");
-    const char *const text = claude_text(c, id);
-    for (size_t i = 0; text && i < CLAUDE_IDS; i++)
-        if (c->requests.ids[i] && strcmp(c->requests.ids[i], text) == 0)
-            tell_resolved(c, i, "cancelled");
+    const char *const id = claude_text(c, value_member(l->self, "request_id"));
+    for (size_t i = 0; id && i < CLAUDE_IDS; i++) {
+        struct claude_question *const q = &c->questions.slots[i];
+        if (q->id && strcmp(q->id, id) == 0)
+            tell_resolved(c, q, "cancelled");
+    }
 }
 
 /* A refused call says so; one that failed may have been allowed or not, so nothing is told. */
@@ -154,8 +172,9 @@ void claude_request_settled(struct claude *c, const char *tool_use_id, const cha
                             bool is_error)
 {
     const bool denied = strcmp(outcome, "denied") == 0;
-    for (size_t i = 0; i < CLAUDE_IDS; i++)
-        if (c->requests.ids[i] && strcmp(c->request_tools.ids[i], tool_use_id) == 0 &&
-            (denied || !is_error))
-            tell_resolved(c, i, denied ? "deny" : "allow");
+    for (size_t i = 0; i < CLAUDE_IDS; i++) {
+        struct claude_question *const q = &c->questions.slots[i];
+        if (q->id && strcmp(q->tool_use_id, tool_use_id) == 0 && (denied || !is_error))
+            tell_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
+    }
 }

@@ -231,7 +231,6 @@ static void decide(struct claude *c, const struct result *r, struct str line)
     const bool success = value_is(r->subtype, "success");
     const char *const subtype = success ? NULL : claude_text(c, r->subtype);
     const char *reason = "completed", *code = subtype;
-    c->decided = true;
     if (was_refused(c, r)) {
         reason = "refused";
         code = "refusal";
@@ -250,6 +249,7 @@ static void decide(struct claude *c, const struct result *r, struct str line)
     }
     tell_usage(c, r);
     tell_done(c, r, reason, code, line);
+    c->closed = true;
 }
 
 static void tell_duplicate(struct claude *c, const struct result *r)
@@ -296,7 +296,7 @@ void claude_result(struct claude *c, const struct claude_line *l)
     const struct result r = read_result(l->self);
     close_turn(c);
     check_index(c, &r);
-    if (c->decided) {
+    if (c->closed) {
         tell_duplicate(c, &r);
     } else if (r.origin.p) {
         /* It answers a task, not the user: it decides only if nothing else does. */

@@ -29,10 +29,9 @@ static void tell_noise(struct translate *t, const char *code, const char *text, 
 /* Details of the lines before the first event, each with a NUL behind it. */
 static void release_early(struct translate *t)
 {
-    const char *p = t->early.p, *const end = p + t->early.len;
     t->spoken = true;
-    for (; p && p < end; p += strlen(p) + 1)
-        tell_noise(t, "unparsable_line", "a line of the stream is not valid", p);
+    for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
+        tell_noise(t, "unparsable_line", "a line of the stream is not valid", t->early.p + at);
     buf_fini(&t->early);
 }
 
