@@ -20,3 +20,20 @@ check_PROGRAMS += tests/dialect/t_claude_tools
 tests_dialect_t_claude_tools_SOURCES = tests/dialect/t_claude_tools.c \
 	tests/dialect/claude_lines.h $(READING)
 tests_dialect_t_claude_tools_LDADD = $(TEST_TURN)
+
+# Whole turns: translate, guard and the promises.
+CAST = tests/dialect/cast.c tests/dialect/cast.h tests/dialect/adds_up.c tests/dialect/adds_up.h
+EXTRA_PROGRAMS += tests/dialect/sweep
+tests_dialect_sweep_SOURCES = tests/dialect/sweep.c $(CAST)
+tests_dialect_sweep_LDADD = libpromise.la $(TEST_TURN)
+CLEANFILES += tests/dialect/sweep$(EXEEXT)
+check_PROGRAMS += tests/dialect/t_golden
+tests_dialect_t_golden_SOURCES = tests/dialect/t_golden.c $(CAST)
+tests_dialect_t_golden_LDADD = libpromise.la $(TEST_TURN)
+EXTRA_DIST += tests/dialects
+
+sweep: tests/dialect/sweep$(EXEEXT)
+	tests/dialect/sweep$(EXEEXT) $(RECORDINGS)
+regolden: tests/dialect/t_golden$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) TURNCAST_REGOLDEN=1 tests/dialect/t_golden$(EXEEXT) | tail -n 1
+.PHONY: sweep regolden

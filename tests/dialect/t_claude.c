@@ -259,6 +259,12 @@ static void test_more_results(void)
     is_int((long long)reading_count(&r, "duplicate_result"), 1, "a later one is a notice");
     is_int((long long)r.counts[TC_START], 1, "the same session does not start again");
     reading_fini(&r);
+    reading_of(&r, "claude",
+               INIT RESULT("'subtype':'error_during_execution','is_error':true,"
+                           "'terminal_reason':'aborted_tools'") ANSWER SUCCESS("Second"));
+    is_int((long long)(r.counts[TC_NARRATION] + r.counts[TC_FINAL]), 0,
+           "a turn that ended without an answer does not take the next one's");
+    reading_fini(&r);
     const char *const task = RESULT("'subtype':'success','is_error':false,'result':'task',"
                                     "'origin':{'kind':'task-notification'}");
     char lines[8192];

@@ -240,6 +240,16 @@ static void test_request(void)
          "\"questions\":[{\"id\":\"0\",\"header\":\"H\",\"prompt\":\"Q?\",\"options\":["
          "{\"label\":\"A\",\"description\":\"d\"},{\"label\":\"B\"}],\"multi\":true}]",
          "a question to the user");
+    ends(
+        INIT CALLED(
+            "m1", "t1",
+            "{}") "{'type':'control_request','request_id':'r1','request':{'subtype':'can_use_tool',"
+                  "'tool_name':'AskUserQuestion','tool_use_id':'t1','input':{}}}\n" RETURNED(
+                      "t1", "'Red'"),
+        "request",
+        "{\"request_id\":\"r1\",\"kind\":\"ask\",\"state\":\"resolved\",\"tool_use_id\":\"t1\","
+        "\"blocking\":false,\"decision\":\"answered\"}",
+        "answered");
     ends(INIT "{'type':'control_request','request_id':'r1','request':{'subtype':'mcp_message'}}\n",
          "raw", "\"name\":\"control_request/mcp_message\"", "other control requests are raw");
 }

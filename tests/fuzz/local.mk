@@ -53,3 +53,10 @@ tests_fuzz_fuzz_guard_SOURCES = tests/fuzz/fuzz_guard.c tests/turn/drive.c tests
 tests_fuzz_fuzz_guard_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_guard_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/guard
+
+fuzz_targets += tests/fuzz/fuzz_claude
+tests_fuzz_fuzz_claude_SOURCES = tests/fuzz/fuzz_claude.c tests/dialect/cast.c \
+	tests/dialect/cast.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_claude_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_claude_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/claude tests/fuzz/claude.dict

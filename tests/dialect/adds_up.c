@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the judgement of one stream by its canonical lines. */
+#include "dialect/adds_up.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+struct facts {
+    json_t *told;     /* block id -> text that stands */
+    json_t *messages; /* message id -> text */
+    json_t *final, *error, *done, *result;
+};
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+static void append(json_t *map, const char *key, const char *text)
+{
+    const char *const old = text_of(map, key);
+    char *const all = malloc(strlen(old) + strlen(text) + 1);
+    strcpy(stpcpy(all, old), text);
+    json_object_set_new(map, key, json_string(all));
+    free(all);
+}
+
+static void note_event(struct facts *f, const char *kind, json_t *payload)
+{
+    const char *const id = text_of(payload, "message_id");
+    if (strcmp(kind, "narration") == 0)
+        append(f->told, id, text_of(payload, "text"));
+    else if (strcmp(text_of(payload, "code"), "retracted") == 0)
+        json_object_del(f->told, id);
+    else if (strcmp(kind, "message") == 0)
+        append(f->messages, id, text_of(payload, "text"));
+    else if (strcmp(kind, "final") == 0)
+        f->final = json_incref(payload);
+    else if (strcmp(kind, "error") == 0)
+        f->error = json_incref(payload);
+    else if (strcmp(kind, "done") == 0)
+        f->done = json_incref(payload);
+}
+
+static void read_told(struct facts *f, const char *told)
+{
+    for (const char *p = told; *p; p = strchr(p, '\n') + 1) {
+        json_t *const line = json_loadb(p, strcspn(p, "\n"), 0, NULL);
+        note_event(f, text_of(line, "type"), json_object_get(line, "payload"));
+        json_decref(line);
+    }
+}
+
+/* The result that decides: the first one that answers the user, else the last one of a task. */
+static void read_stream(struct facts *f, const char *stream, size_t len)
+{
+    const char *const end = stream + len;
+    for (const char *p = stream; p < end;) {
+        const char *const newline = memchr(p, '\n', (size_t)(end - p));
+        const size_t n = (size_t)((newline ? newline : end) - p);
+        json_t *const line = json_loadb(p, n, JSON_ALLOW_NUL, NULL);
+        p += n + 1;
+        if (strcmp(text_of(line, "type"), "result") == 0 &&
+            (!f->result || json_object_get(f->result, "origin"))) {
+            json_decref(f->result);
+            f->result = json_incref(line);
+        }
+        json_decref(line);
+    }
+}
+
+/* Message ids of the blocks, their texts in the order of their first words. */
+static bool texts_add_up(const struct facts *f, char why[512])
+{
+    json_t *const sums = json_object();
+    const char *id;
+    json_t *text;
+    json_object_foreach(f->told, id, text)
+    {
+        char message[256];
+        snprintf(message, sizeof(message), "%.*s", (int)strcspn(id, "#"), id);
+        append(sums, message, json_string_value(text));
+    }
+    bool same = true;
+    json_object_foreach(sums, id, text)
+    {
+        if (same && strcmp(json_string_value(text), text_of(f->messages, id)) != 0) {
+            snprintf(why, 512, "message %s: told \"%.80s\", complete \"%.80s\"", id,
+                     json_string_value(text), text_of(f->messages, id));
+            same = false;
+        }
+    }
+    json_decref(sums);
+    return same;
+}
+
+static bool is_nothing(const char *text)
+{
+    return text[strspn(text, " \n\r\t")] == '\0' || strcmp(text, "(no content)") == 0;
+}
+
+static bool final_adds_up(const struct facts *f, char why[512])
+{
+    const char *const final = text_of(f->final, "text"), *const result =
+                                                             text_of(f->result, "result");
+    const size_t len = strlen(final), tail = strlen(result);
+    if (is_nothing(result) || (len >= tail && strcmp(final + len - tail, result) == 0))
+        return true;
+    snprintf(why, 512, "final \"%.100s\", result \"%.100s\"", final, result);
+    return false;
+}
+
+/* What the result line leads to, told in other words than the dialect's. */
+static const char *wanted_reason(const json_t *result)
+{
+    const char *const subtype = text_of(result, "subtype");
+    const bool failed =
+        json_is_true(json_object_get(result, "is_error")) || strncmp(subtype, "error", 5) == 0;
+    if (!failed)
+        return "completed";
+    if (strcmp(text_of(result, "stop_reason"), "refusal") == 0)
+        return "refused";
+    if (strncmp(text_of(result, "terminal_reason"), "aborted", 7) == 0)
+        return "cancelled";
+    if (strcmp(subtype, "error_max_turns") == 0 || strcmp(subtype, "error_max_budget_usd") == 0)
+        return "stopped";
+    return "error";
+}
+
+/* Releases before 2.1 say neither why they stopped nor that they were interrupted. */
+static bool reason_adds_up(const struct facts *f, char why[512])
+{
+    const char *const reason = text_of(f->done, "reason"), *const wanted = wanted_reason(f->result);
+    const bool vague = strcmp(wanted, "error") == 0 &&
+                       !json_object_get(f->result, "terminal_reason") &&
+                       (strcmp(reason, "cancelled") == 0 || strcmp(reason, "refused") == 0);
+    if (vague || strcmp(reason, wanted) == 0)
+        return true;
+    snprintf(why, 512, "done %s, result wants %s", reason, wanted);
+    return false;
+}
+
+static bool judge(const struct facts *f, char why[512])
+{
+    if (!f->result) {
+        if (f->error)
+            return true;
+        snprintf(why, 512, "no result, and no error");
+        return false;
+    }
+    const bool completed = strcmp(text_of(f->done, "reason"), "completed") == 0;
+    return texts_add_up(f, why) && reason_adds_up(f, why) && (!completed || final_adds_up(f, why));
+}
+
+bool adds_up(const char *stream, size_t stream_len, const char *told, char why[512])
+{
+    struct facts f = {.told = json_object(), .messages = json_object()};
+    read_told(&f, told);
+    read_stream(&f, stream, stream_len);
+    const bool good = judge(&f, why);
+    json_t *const all[] = {f.told, f.messages, f.final, f.error, f.done, f.result};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        json_decref(all[i]);
+    return good;
+}

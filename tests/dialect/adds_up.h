@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Does what was told add up? A judge of its own (jansson reads both sides) of one claude stream
+ * and the canonical lines made from it. */
+#ifndef TESTS_DIALECT_ADDS_UP_H
+#define TESTS_DIALECT_ADDS_UP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns true, or false with the first thing that does not in `why`:
+ * - narration minus what was taken back is, message by message, the text of the messages;
+ * - the final is the result's text, or ends with it, or stands where the result has none;
+ * - the turn ends in the way the result says.
+ * Streams without a result are judged by the last rule only: no final that the agent meant. */
+bool adds_up(const char *stream, size_t stream_len, const char *told, char why[512]);
+
+#endif

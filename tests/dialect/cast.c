@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Owns casting a test's stream. */
+#include "dialect/cast.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "event/codec.h"
+
+static void see(void *ctx, struct event *ev)
+{
+    struct cast *const c = ctx;
+    promise_see(&c->promise, ev);
+    if (!c->seq)
+        c->first = ev->kind;
+    c->last = ev->kind;
+    c->falls |= ev->meta.seq <= c->seq;
+    c->seq = ev->meta.seq;
+    c->counts[ev->kind]++;
+    if (!c->keep)
+        return;
+    codec_encode(&c->told, ev);
+    buf_add_char(&c->told, '\n');
+}
+
+static void to_guard(void *ctx, struct event *ev)
+{
+    guard_feed(ctx, ev);
+}
+
+static double no_time(void)
+{
+    return 0;
+}
+
+void cast_init(struct cast *c, const struct dialect *dialect, bool keep)
+{
+    *c = (struct cast){.keep = keep};
+    guard_init(&c->guard, dialect->name, "turn", see, c);
+    c->guard.now = no_time;
+    translate_init(&c->translate, dialect, to_guard, &c->guard);
+    buf_add_str(&c->told, "");
+}
+
+void cast_fini(struct cast *c)
+{
+    translate_fini(&c->translate);
+    guard_fini(&c->guard);
+    promise_fini(&c->promise);
+    buf_fini(&c->line);
+    buf_fini(&c->told);
+}
+
+void cast_feed(struct cast *c, const char *p, size_t n)
+{
+    const char *const end = p + n;
+    while (p < end) {
+        const char *const newline = memchr(p, '\n', (size_t)(end - p));
+        if (!newline) {
+            buf_add(&c->line, p, (size_t)(end - p));
+            return;
+        }
+        if (c->line.len) {
+            buf_add(&c->line, p, (size_t)(newline - p));
+            translate_line(&c->translate, c->line.p, c->line.len, true);
+            buf_reset(&c->line);
+        } else {
+            translate_line(&c->translate, p, (size_t)(newline - p), true);
+        }
+        p = newline + 1;
+    }
+}
+
+const char *cast_end(struct cast *c)
+{
+    struct stream_end_info end = {.how = STREAM_EOF};
+    if (c->line.len)
+        translate_line(&c->translate, c->line.p, c->line.len, false);
+    translate_end(&c->translate, &end);
+    guard_end(&c->guard, &end);
+    return promise_end(&c->promise);
+}
+
+bool cast_keeps(const struct dialect *dialect, const char *p, size_t n, char broken[256])
+{
+    struct cast c;
+    cast_init(&c, dialect, false);
+    cast_feed(&c, p, n);
+    const char *const said = cast_end(&c);
+    snprintf(broken, 256, "%s", said ? said : "");
+    cast_fini(&c);
+    return !said;
+}
+
+uint32_t cast_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Fuzzes a whole claude stream: translate and guard, with the promises as the judge. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dialect/cast.h"
+#include "dialect/dialects.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char broken[256];
+    if (!cast_keeps(&dialect_claude, (const char *)data, size, broken)) {
+        fprintf(stderr, "%s\n", broken);
+        abort();
+    }
+    return 0;
+}
