@@ -4,12 +4,15 @@
 
 #include "dialect/dialects.h"
 
+/* clang-format off */
 static const struct dialect *const dialects[] = {
     &dialect_claude,
     &dialect_codex,
     &dialect_gemini,
     &dialect_opencode,
+    &dialect_turncast,
 };
+/* clang-format on */
 
 const struct dialect *dialect_at(size_t i)
 {

@@ -9,5 +9,6 @@ extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;
 extern const struct dialect dialect_gemini;
 extern const struct dialect dialect_opencode;
+extern const struct dialect dialect_turncast;
 
 #endif

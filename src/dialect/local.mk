@@ -26,6 +26,7 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style.h \
 	src/dialect/style_json.c \
 	src/dialect/style_traits.h \
+	src/dialect/turncast_read.c \
 	src/dialect/turncast_write.c \
 	src/dialect/codex.c \
 	src/dialect/gemini.c \

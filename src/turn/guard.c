@@ -41,7 +41,8 @@ void guard_tell(struct guard *g, struct event *ev)
     meta->seq = ++g->seq;
     if (!(meta->ts >= 0))
         meta->ts = g->now();
-    meta->src = g->src;
+    if (!meta->src || !*meta->src) /* a log of another host keeps its own */
+        meta->src = g->src;
     meta->correlation_id = g->correlation_id;
     if (!meta->session_id || !*meta->session_id)
         meta->session_id = g->session_id ? g->session_id : "";

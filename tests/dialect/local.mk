@@ -37,3 +37,5 @@ sweep: tests/dialect/sweep$(EXEEXT)
 regolden: tests/dialect/t_golden$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) TURNCAST_REGOLDEN=1 tests/dialect/t_golden$(EXEEXT) | tail -n 1
 .PHONY: sweep regolden
+check_PROGRAMS += tests/dialect/t_turncast
+tests_dialect_t_turncast_LDADD = $(TEST_TURN)
