@@ -182,13 +182,14 @@ static pid_t start(const struct plan *plan)
     return pid;
 }
 
-/* exec says "No such file" of a script that is there, too. */
+/* exec says "No such file" of a script that is there, too. A relative path means another file
+ * here than in the child's directory. */
 static bool is_interpreter_missing(const struct plan *plan, const struct report *r)
 {
     if (r->error != ENOENT)
         return false;
     for (char *const *path = plan->paths; *path; path++)
-        if (faccessat(AT_FDCWD, *path, X_OK, AT_EACCESS) == 0)
+        if ((!plan->cwd || **path == '/') && faccessat(AT_FDCWD, *path, X_OK, AT_EACCESS) == 0)
             return true;
     return false;
 }
