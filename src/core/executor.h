@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Runs an agent for one turn: spawns it, feeds its stream to the turn, watches the clocks, walks
- * the shutdown ladder, tries again when the error may pass. Loop thread only. */
+ * the shutdown ladder, tries again when the error may pass. Loop thread only.
+ *
+ * The ladder. Whatever the reason, it ends the same way, each rung after the grace of the one
+ * before, and `ended` is called once no process of the agent is left:
+ *   outcome read:    stdin closed ── exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree
+ *   timeout, cancel: interrupt ───── exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree
+ * The interrupt is the dialect's control message, or SIGINT. An agent that closes stdout and goes
+ * on running has twice the exit grace to end, then it counts as hung. An end takes the tree along:
+ * whatever the agent left running is killed, in whatever session it hides. */
 #ifndef CORE_EXECUTOR_H
 #define CORE_EXECUTOR_H
 
@@ -12,20 +20,22 @@ struct executor;
 
 struct executor_spec {
     const struct conf_agent *agent;
-    const char *message; /* what goes to the agent, verbatim */
+    const char *message; /* what goes to the agent, verbatim, by stdin */
     size_t message_len;
     const char *session_id;   /* resume this session, or NULL */
     const char *conversation; /* or NULL */
 };
 
-/* Begins; `ended` is called once, after the tree of processes is gone and done was told.
- * spawn_failed: the agent could not be started. Borrows spec's agent and the turn. */
+/* Begins; `ended` is called once, from the loop, after the tree of processes is gone and done was
+ * told. spawn_failed: the agent could not be started. Borrows the agent and the turn until then.
+ * process_become_subreaper has been called. */
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */
 void executor_shutdown(struct executor *x);
+/* May be called by `ended`. Before that it kills, and the turn is not told. */
 void executor_free(struct executor *x);
 
 #endif

@@ -7,6 +7,11 @@ libtccore_la_SOURCES = \
 	src/core/audit.h \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
+	src/core/executor.c \
+	src/core/executor.h \
+	src/core/executor_end.c \
+	src/core/executor_impl.h \
+	src/core/executor_ladder.c \
 	src/core/launch.c \
 	src/core/launch.h \
 	src/core/result.c \
@@ -17,5 +22,7 @@ libtccore_la_SOURCES = \
 	src/core/sticky.h \
 	src/core/tail.c \
 	src/core/tail.h \
+	src/core/turn.c \
+	src/core/turn.h \
 	src/core/uuid.c \
 	src/core/uuid.h

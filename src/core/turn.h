@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * One turn: translator, guard, result and dispatch joined. Whoever has bytes of an agent's
- * stream (executor, replay) feeds it. Loop thread only. */
+ * One turn: lines, translator, attempt gate, guard, result and dispatch joined. Whoever has bytes
+ * of an agent's stream (executor, replay) feeds it. Loop thread only.
+ *
+ * The attempt gate: an error that the stream tells, and the outcome, usage and done behind it, are
+ * held back until it is known that no other attempt follows (turn_release, turn_end_attempt). A
+ * final passes at once: after it nothing is tried again. */
 #ifndef CORE_TURN_H
 #define CORE_TURN_H
 
@@ -17,26 +21,40 @@ struct turn_spec {
     const char *conversation; /* or NULL */
     const char *id;           /* correlation id, or NULL: a new random one */
     const char *task; /* the user's message, for start.task when the stream has none; or NULL */
-    struct visibility visibility;
+    struct visibility visibility; /* resolved */
     int64_t max_line;
 };
 
+/* Copies what it keeps of the spec, but for the dialect; borrows d. */
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec);
 /* Bytes of the stream, in any pieces. */
 void turn_feed(struct turn *t, const char *p, size_t n);
-/* The stream of this attempt is over. With `retry` the turn goes on: its error (held back) is
- * forgotten, a notice{retry} is told, and a fresh translator reads the next attempt's stream. */
-void turn_end_attempt(struct turn *t, struct stream_end_info *end, bool retry);
+/* No more bytes come in this attempt: a last line without newline counts now. Optional before
+ * turn_end_attempt, for who must know the outcome first. */
+void turn_feed_end(struct turn *t);
+/* No other attempt will follow: what is held back is told, and from now on nothing is. */
+void turn_release(struct turn *t);
+/* The stream of this attempt is over. With `retry` (why, for people) the turn goes on: what is
+ * held back is forgotten, a notice{retry} is told, and a fresh translator reads the next
+ * attempt's stream. Without, the turn ends: outcome, usage, done. An error held back does not
+ * count when the host ended the stream (timeout, cancel, shutdown). */
+void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry);
 /* Tells the host's own notice (still working…). */
 void turn_notice(struct turn *t, const char *level, const char *code, const char *text);
-/* The outcome of the attempt has been read (final told, or its error held back). */
+/* The outcome of the attempt has been read (final told, or its error or done held back). */
 bool turn_has_outcome(const struct turn *t);
 /* Text of the error held back, or NULL: what the retry rules look at. Borrowed. */
 const char *turn_held_error(const struct turn *t);
+/* The host ends the stream for a reason of its own (timeout, shutdown): whatever outcome the
+ * stream still tells does not count. */
+void turn_abandon(struct turn *t);
+/* The agent's session as the stream named it, "" while it has not. Borrowed. */
 const char *turn_session_id(const struct turn *t);
 const char *turn_id(const struct turn *t);
+const struct dialect *turn_dialect(const struct turn *t);
 const struct result *turn_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
+/* A turn that was not ended is ended as one the host gave up (host_shutdown). */
 void turn_free(struct turn *t);
 
 #endif

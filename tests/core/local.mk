@@ -21,3 +21,20 @@ tests_core_t_result_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/t_dispatch
 tests_core_t_dispatch_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_turn
+tests_core_t_turn_SOURCES = tests/core/t_turn.c tests/core/cast_log.c tests/core/cast_log.h
+tests_core_t_turn_LDADD = $(TEST_CORE)
+
+STAGE = tests/core/stage.c tests/core/stage.h tests/core/cast_log.c tests/core/cast_log.h \
+	tests/fake/children.c tests/fake/children.h
+
+check_PROGRAMS += tests/core/t_executor_faults
+tests_core_t_executor_faults_SOURCES = tests/core/t_executor_faults.c $(STAGE)
+tests_core_t_executor_faults_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_executor_faults_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+check_PROGRAMS += tests/core/t_executor
+tests_core_t_executor_SOURCES = tests/core/t_executor.c $(STAGE)
+tests_core_t_executor_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the attempts of a turn: what is spawned, what it is told, what follows it. */
+#include "core/executor.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "core/executor_impl.h"
+#include "core/launch.h"
+
+/* --- what comes from the agent -------------------------------------------------------------- */
+
+/* An error is told at once when nothing is tried after it. */
+static void on_outcome(struct executor *x)
+{
+    x->outcome = true;
+    if (x->why == WHY_NONE && !end_retry(x).again)
+        turn_release(x->turn);
+    ladder_outcome(x);
+}
+
+static void on_out(void *ctx, const char *p, size_t n)
+{
+    struct executor *const x = ctx;
+    ladder_output(x);
+    turn_feed(x->turn, p, n);
+    if (!x->outcome && turn_has_outcome(x->turn))
+        on_outcome(x);
+}
+
+static void on_err(void *ctx, const char *p, size_t n)
+{
+    tail_add(&((struct executor *)ctx)->tail, p, n);
+}
+
+static void on_out_end(void *ctx)
+{
+    ladder_mute(ctx);
+}
+
+static void on_gone(void *ctx, int status)
+{
+    struct executor *const x = ctx;
+    x->exited = true;
+    x->status = status;
+    turn_feed_end(x->turn);
+    ladder_exited(x);
+}
+
+/* --- an attempt ------------------------------------------------------------------------------- */
+
+static int spawn(struct executor *x)
+{
+    static const struct process_events events = {on_out, on_err, on_out_end, on_gone};
+    char **const argv = launch_argv(x->agent, x->session_id, x->conversation, &x->spawn_error);
+    if (!argv)
+        return -1;
+    char **const env = launch_env(x->agent, environ);
+    const struct process_spec spec = {
+        .argv = (const char *const *)argv, .env = (const char *const *)env, .cwd = x->agent->cwd};
+    x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
+    launch_free(argv);
+    launch_free(env);
+    return x->process ? 0 : -1;
+}
+
+static void send_message(struct executor *x)
+{
+    const struct dialect_input *const input = turn_dialect(x->turn)->input;
+    if (!input) {
+        process_write(x->process, x->message.p, x->message.len);
+        process_close_stdin(x->process);
+        return;
+    }
+    const struct dialect_prompt prompt = {
+        .text = x->message.p, .len = x->message.len, .session_id = x->session_id};
+    CLEANUP_BUF struct buf bytes = {0};
+    input->prompt(&bytes, &prompt);
+    process_write(x->process, bytes.p, bytes.len);
+    if (!input->keep_open)
+        process_close_stdin(x->process);
+}
+
+void executor_next_attempt(struct executor *x)
+{
+    x->attempt++;
+    x->exited = false;
+    tail_reset(&x->tail);
+    if (spawn(x) < 0) {
+        x->spawn_failed = true;
+        ladder_pause(x, 0);
+        return;
+    }
+    ladder_begin(x);
+    send_message(x);
+}
+
+static void set_session(struct executor *x, const char *id)
+{
+    char *const old = x->session_id;
+    x->session_id = id && *id ? xstrdup(id) : NULL;
+    free(old);
+}
+
+/* The session that the stream named is resumed, unless its loss is what is being repaired. */
+static void prepare_retry(struct executor *x, const struct retry *retry)
+{
+    const char *const id = turn_session_id(x->turn);
+    if (retry->without_session)
+        set_session(x, NULL);
+    else if (launch_is_session(id))
+        set_session(x, id);
+}
+
+static void try_again(struct executor *x, const struct retry *retry)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "%s: attempt %u", retry->reason, x->attempt + 1);
+    if (retry->without_session)
+        buf_add_str(&text, " begins a new one");
+    else
+        buf_printf(&text, " of %lld in %lld s", (long long)x->agent->attempts,
+                   (long long)retry->delay_ms / 1000);
+    log_line(LOG_WARN, x->log_name, "%s", text.p);
+    struct stream_end_info end = {.how = STREAM_EOF};
+    turn_end_attempt(x->turn, &end, text.p);
+    x->outcome = false;
+    prepare_retry(x, retry);
+    ladder_pause(x, retry->delay_ms);
+}
+
+void executor_attempt_over(struct executor *x)
+{
+    const unsigned strays = process_strays(x->process);
+    if (strays)
+        log_line(LOG_INFO, x->log_name, "killed %u processes it had left running", strays);
+    process_free(x->process);
+    x->process = NULL;
+    const struct retry retry = end_retry(x);
+    if (retry.again)
+        try_again(x, &retry);
+    else
+        executor_finish(x);
+}
+
+void executor_finish(struct executor *x)
+{
+    x->rung = RUNG_OVER;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    CLEANUP_BUF struct buf text = {0};
+    end_explain(x, &end, &text);
+    turn_end_attempt(x->turn, &end, NULL);
+    ladder_fini(x);
+    x->ended(x->ctx, x->spawn_failed);
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
+struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
+                                void (*ended)(void *ctx, bool spawn_failed), void *ctx)
+{
+    struct executor *const x = xcalloc(1, sizeof *x);
+    x->loop = l;
+    x->turn = t;
+    x->agent = spec->agent;
+    x->ended = ended;
+    x->ctx = ctx;
+    x->log_name = xasprintf("agent %s", spec->agent->name);
+    buf_add(&x->message, spec->message, spec->message_len);
+    x->conversation = spec->conversation ? xstrdup(spec->conversation) : NULL;
+    set_session(x, spec->session_id);
+    ladder_init(x);
+    executor_next_attempt(x);
+    return x;
+}
+
+void executor_cancel(struct executor *x)
+{
+    x->cancels++;
+    ladder_end(x, WHY_CANCEL);
+}
+
+void executor_shutdown(struct executor *x)
+{
+    x->cancels++;
+    ladder_end(x, WHY_SHUTDOWN);
+}
+
+void executor_free(struct executor *x)
+{
+    if (!x)
+        return;
+    ladder_fini(x);
+    process_free(x->process);
+    tail_fini(&x->tail);
+    buf_fini(&x->message);
+    free(x->log_name);
+    free(x->conversation);
+    free(x->session_id);
+    free(x);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the end of an attempt means: for the turn, for the log, for another attempt. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "core/executor_impl.h"
+#include "core/retry.h"
+
+#define STDERR_LOGGED ((size_t)2 << 10)
+#define STDERR_SEARCHED ((size_t)4 << 10)
+#define STDERR_TOLD ((size_t)200)
+
+/* --- another attempt -------------------------------------------------------------------------- */
+
+/* What the rules look at: the error's text and the end of stderr. */
+static void error_text(const struct executor *x, struct buf *out)
+{
+    const char *const error = turn_held_error(x->turn);
+    if (error) {
+        buf_add(out, error, strnlen(error, STDERR_SEARCHED));
+        buf_add_char(out, '\n');
+    }
+    tail_copy(out, &x->tail, STDERR_SEARCHED);
+    for (char *nul = out->p; nul && (nul = memchr(nul, '\0', (size_t)(out->p + out->len - nul)));)
+        *nul = ' ';
+}
+
+static bool is_session_lost(const struct executor *x)
+{
+    CLEANUP_BUF struct buf error = {0};
+    error_text(x, &error);
+    return retry_is_session_lost(error.p);
+}
+
+struct retry end_retry(const struct executor *x)
+{
+    const struct retry no = {.again = false};
+    if (x->why != WHY_NONE || x->spawn_failed)
+        return no;
+    if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
+        return no; /* a final, or an error that was told */
+    if (is_session_lost(x) && x->session_id)
+        return (struct retry){.again = true, .without_session = true, .reason = "session lost"};
+    CLEANUP_BUF struct buf error = {0};
+    error_text(x, &error);
+    const char *const reason = retry_reason(error.p);
+    if (!reason || (int64_t)x->attempt >= x->agent->attempts)
+        return no;
+    return (struct retry){.again = true, .reason = reason, .delay_ms = retry_delay_ms(x->attempt)};
+}
+
+/* --- the end of the turn ---------------------------------------------------------------------- */
+
+static void log_end(const struct executor *x, const char *what)
+{
+    CLEANUP_BUF struct buf tail = {0}, safe = {0};
+    tail_copy(&tail, &x->tail, STDERR_LOGGED);
+    log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
+    if (safe.len)
+        log_line(LOG_ERR, x->log_name, "%s; the end of its stderr: %s", what, safe.p);
+    else
+        log_line(LOG_ERR, x->log_name, "%s", what);
+}
+
+/* The short form for people: one line of stderr, secrets masked. */
+static void add_stderr_line(const struct executor *x, struct buf *text)
+{
+    CLEANUP_BUF struct buf line = {0}, safe = {0};
+    tail_copy_line(&line, &x->tail, STDERR_TOLD);
+    log_redact(&safe, (struct str){line.p ? line.p : "", line.len});
+    if (safe.len)
+        buf_printf(text, ": %s", safe.p);
+}
+
+static void explain_spawn(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    log_line(LOG_ERR, x->log_name, "cannot be started: %s", err_str(&x->spawn_error));
+    *end = (struct stream_end_info){.how = STREAM_SPAWN, .code = "agent_spawn"};
+    buf_printf(text, "The agent could not be started: %s.", x->spawn_error.text);
+}
+
+static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    const struct conf_agent *const a = x->agent;
+    *end = (struct stream_end_info){.how = STREAM_TIMEOUT, .code = "agent_timeout"};
+    switch (x->why) {
+    case WHY_IDLE:
+        buf_printf(text, "The agent was silent for %g s.", (double)a->idle_timeout_ms / 1000);
+        break;
+    case WHY_TOTAL:
+        buf_printf(text, "The turn took longer than %g s.", (double)a->turn_timeout_ms / 1000);
+        break;
+    case WHY_MUTE:
+        buf_add_str(text, "The agent closed its output and went on running.");
+        break;
+    case WHY_SHUTDOWN:
+        *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_shutdown"};
+        buf_add_str(text, "The host was stopped.");
+        return;
+    case WHY_CANCEL:
+    case WHY_NONE:
+        *end = (struct stream_end_info){.how = STREAM_CANCELLED};
+        buf_add_str(text, "The turn was cancelled.");
+        return;
+    }
+    log_end(x, text->p);
+}
+
+static void explain_signal(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    const int signo = WTERMSIG(x->status);
+    const char *const name = sigabbrev_np(signo);
+    *end = (struct stream_end_info){.how = STREAM_SIGNAL, .code = "agent_signal"};
+    if (name)
+        buf_printf(text, "The agent was killed by SIG%s", name);
+    else
+        buf_printf(text, "The agent was killed by signal %d", signo);
+    if (signo == SIGKILL)
+        buf_add_str(text, ", possibly out of memory");
+}
+
+static void explain_exit(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    if (WIFSIGNALED(x->status)) {
+        explain_signal(x, end, text);
+    } else if (WEXITSTATUS(x->status)) {
+        *end = (struct stream_end_info){.how = STREAM_EXIT, .code = "agent_exit"};
+        buf_printf(text, "The agent exited with status %d", WEXITSTATUS(x->status));
+    } else {
+        *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
+        buf_add_str(text, "The agent exited without a result");
+    }
+    log_end(x, text->p);
+    add_stderr_line(x, text);
+    buf_add_char(text, '.');
+}
+
+static void explain(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    if (x->why != WHY_NONE)
+        explain_why(x, end, text);
+    else if (x->spawn_failed)
+        explain_spawn(x, end, text);
+    else if (!turn_has_outcome(x->turn))
+        explain_exit(x, end, text);
+    else
+        *end = (struct stream_end_info){.how = STREAM_EOF};
+}
+
+void end_explain(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    explain(x, end, text);
+    if (x->why == WHY_NONE && is_session_lost(x))
+        end->code = "agent_session";
+    end->message = text->p;
+}

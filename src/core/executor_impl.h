@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * The executor between its files: executor.c (attempts), executor_ladder.c (clocks and signals),
+ * executor_end.c (what an end means). */
+#ifndef CORE_EXECUTOR_IMPL_H
+#define CORE_EXECUTOR_IMPL_H
+
+#include "base/buf.h"
+#include "core/executor.h"
+#include "core/tail.h"
+#include "io/process.h"
+
+/* How far down the ladder the attempt is. */
+enum rung {
+    RUNG_RUN,   /* it works */
+    RUNG_LEAVE, /* it has an outcome and may leave by itself */
+    RUNG_ASK,   /* it was interrupted */
+    RUNG_TERM,  /* it got SIGTERM */
+    RUNG_KILL,  /* its tree gets SIGKILL until nobody is left */
+    RUNG_PAUSE, /* there is none: the next attempt waits for its time */
+    RUNG_OVER,  /* the turn is told to its end, or about to be */
+};
+
+/* Why the host ended it, if it did. */
+enum why { WHY_NONE, WHY_IDLE, WHY_TOTAL, WHY_MUTE, WHY_CANCEL, WHY_SHUTDOWN };
+
+struct executor {
+    struct loop *loop;
+    struct turn *turn;
+    const struct conf_agent *agent;
+    void (*ended)(void *ctx, bool spawn_failed);
+    void *ctx;
+    char *log_name;
+    struct buf message;
+    char *conversation; /* or NULL */
+    /* the turn */
+    struct loop_timer *total;
+    int64_t deadline_ms; /* of all attempts together; 0: none */
+    unsigned attempt;    /* from 1 */
+    unsigned cancels;
+    enum why why;
+    /* the attempt */
+    char *session_id; /* that it resumes, or NULL */
+    struct process *process;
+    struct tail tail;
+    struct loop_timer *idle, *step;
+    int64_t last_out_ms;
+    enum rung rung;
+    unsigned kills;  /* rounds of RUNG_KILL */
+    bool still_told; /* "still working" since the last output */
+    bool outcome;    /* has been read */
+    bool exited;
+    bool spawn_failed;
+    int status; /* of waitid, once exited */
+    struct tc_err spawn_error;
+};
+
+/* executor.c: the attempt's processes are gone. Frees nothing of x, but `ended` may have. */
+void executor_attempt_over(struct executor *x);
+/* executor.c: the pause before the next attempt is over. */
+void executor_next_attempt(struct executor *x);
+/* executor.c: ends the turn now; there is no process. */
+void executor_finish(struct executor *x);
+
+/* executor_ladder.c */
+void ladder_init(struct executor *x);
+void ladder_fini(struct executor *x);
+void ladder_begin(struct executor *x);   /* an attempt runs */
+void ladder_output(struct executor *x);  /* it printed something */
+void ladder_outcome(struct executor *x); /* it has an outcome */
+void ladder_mute(struct executor *x);    /* it closed its stdout */
+void ladder_exited(struct executor *x);  /* it is gone, its tree perhaps not */
+void ladder_end(struct executor *x, enum why why);
+void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt */
+
+/* executor_end.c */
+struct retry {
+    bool again;
+    bool without_session;
+    const char *reason;
+    int64_t delay_ms;
+};
+/* Whether the attempt is worth another one, by what is known of its error. */
+struct retry end_retry(const struct executor *x);
+/* Fills `end` with how the attempt ended; the texts it points to live in `text`. Logs what an
+ * operator must know. */
+void end_explain(struct executor *x, struct stream_end_info *end, struct buf *text);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the clocks of a turn and the rungs of the ladder. */
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/executor_impl.h"
+
+#define KILL_EVERY_MS 100
+#define KILL_ROUNDS 100 /* then what cannot be killed is reported and left */
+
+static void on_total(void *arg);
+static void on_idle(void *arg);
+static void on_step(void *arg);
+
+void ladder_init(struct executor *x)
+{
+    x->total = loop_timer_new(x->loop, on_total, x);
+    x->idle = loop_timer_new(x->loop, on_idle, x);
+    x->step = loop_timer_new(x->loop, on_step, x);
+    if (x->agent->turn_timeout_ms > 0)
+        x->deadline_ms = clock_mono_ms() + x->agent->turn_timeout_ms;
+}
+
+void ladder_fini(struct executor *x)
+{
+    loop_timer_free(x->total);
+    loop_timer_free(x->idle);
+    loop_timer_free(x->step);
+    x->total = x->idle = x->step = NULL;
+}
+
+/* --- the rungs ------------------------------------------------------------------------------ */
+
+static void stand(struct executor *x, enum rung rung, int64_t for_ms)
+{
+    x->rung = rung;
+    loop_timer_set(x->step, for_ms);
+}
+
+static void kill_all(struct executor *x)
+{
+    x->rung = RUNG_KILL;
+    const unsigned left = process_kill_tree(x->process);
+    if (!left && x->exited) {
+        executor_attempt_over(x);
+        return;
+    }
+    if (x->kills++ < KILL_ROUNDS) {
+        stand(x, RUNG_KILL, KILL_EVERY_MS);
+        return;
+    }
+    log_line(LOG_ERR, x->log_name, "%u of its processes cannot be killed", left);
+    executor_attempt_over(x);
+}
+
+static void terminate(struct executor *x)
+{
+    if (x->outcome && x->why == WHY_NONE)
+        log_line(LOG_INFO, x->log_name, "stays after its result: ending it");
+    process_signal(x->process, SIGTERM);
+    stand(x, RUNG_TERM, x->agent->term_grace_ms);
+}
+
+static void on_step(void *arg)
+{
+    struct executor *const x = arg;
+    switch (x->rung) {
+    case RUNG_RUN: /* mute for long enough */
+        ladder_end(x, WHY_MUTE);
+        break;
+    case RUNG_LEAVE:
+    case RUNG_ASK:
+        terminate(x);
+        break;
+    case RUNG_TERM:
+    case RUNG_KILL:
+        kill_all(x);
+        break;
+    case RUNG_PAUSE:
+        if (x->why != WHY_NONE || x->spawn_failed)
+            executor_finish(x);
+        else
+            executor_next_attempt(x);
+        break;
+    case RUNG_OVER:
+        break;
+    }
+}
+
+/* Behind a control message stdin ends: the agent has nothing to wait for once it has obeyed. */
+static void interrupt(struct executor *x)
+{
+    const struct dialect_input *const input = turn_dialect(x->turn)->input;
+    if (!input || !input->interrupt) {
+        process_signal(x->process, SIGINT);
+        return;
+    }
+    CLEANUP_BUF struct buf bytes = {0};
+    input->interrupt(&bytes);
+    process_write(x->process, bytes.p, bytes.len);
+    process_close_stdin(x->process);
+}
+
+static void stop_clocks(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    loop_timer_set(x->total, -1);
+}
+
+/* Of two reasons the first counts, and none changes an outcome that has been told. A second
+ * request by a person goes straight to the end. */
+void ladder_end(struct executor *x, enum why why)
+{
+    if (x->rung == RUNG_OVER)
+        return;
+    stop_clocks(x);
+    const bool settled = x->outcome && !turn_held_error(x->turn);
+    if (x->why == WHY_NONE && !settled) {
+        x->why = why;
+        if (why != WHY_CANCEL) /* a person who cancels may keep what there is */
+            turn_abandon(x->turn);
+    }
+    if (x->rung == RUNG_PAUSE) {
+        loop_timer_set(x->step, 0);
+    } else if (x->cancels > 1 || x->rung == RUNG_KILL) {
+        stand(x, RUNG_KILL, 0);
+    } else if (x->outcome) {
+        terminate(x);
+    } else if (x->rung == RUNG_RUN) {
+        interrupt(x);
+        stand(x, RUNG_ASK, x->agent->exit_grace_ms);
+    }
+}
+
+static void start_total(struct executor *x)
+{
+    const int64_t left = x->deadline_ms - clock_mono_ms();
+    if (x->deadline_ms)
+        loop_timer_set(x->total, left > 0 ? left : 0);
+}
+
+void ladder_pause(struct executor *x, int64_t ms)
+{
+    start_total(x);
+    stand(x, RUNG_PAUSE, ms);
+}
+
+/* --- what the agent does -------------------------------------------------------------------- */
+
+void ladder_begin(struct executor *x)
+{
+    x->kills = 0;
+    x->still_told = false;
+    x->last_out_ms = clock_mono_ms();
+    stand(x, RUNG_RUN, -1);
+    start_total(x);
+    if (x->agent->idle_timeout_ms > 0)
+        loop_timer_set(x->idle, x->agent->idle_timeout_ms / 2);
+}
+
+void ladder_output(struct executor *x)
+{
+    x->last_out_ms = clock_mono_ms();
+    x->still_told = false;
+}
+
+void ladder_outcome(struct executor *x)
+{
+    stop_clocks(x);
+    process_close_stdin(x->process);
+    if (x->rung == RUNG_RUN)
+        stand(x, RUNG_LEAVE, x->agent->exit_grace_ms);
+}
+
+void ladder_mute(struct executor *x)
+{
+    if (x->rung == RUNG_RUN)
+        loop_timer_set(x->step, 2 * x->agent->exit_grace_ms);
+}
+
+void ladder_exited(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    kill_all(x);
+}
+
+/* --- the clocks ------------------------------------------------------------------------------- */
+
+static void on_total(void *arg)
+{
+    ladder_end(arg, WHY_TOTAL);
+}
+
+static void tell_still_working(struct executor *x, int64_t silent_ms)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "still working: no output for %lld s", (long long)silent_ms / 1000);
+    turn_notice(x->turn, "info", "still_working", text.p);
+    x->still_told = true;
+}
+
+/* The timer is not moved at every output: when it fires it looks how long the silence is. */
+static void on_idle(void *arg)
+{
+    struct executor *const x = arg;
+    const int64_t limit = x->agent->idle_timeout_ms;
+    const int64_t silent = clock_mono_ms() - x->last_out_ms;
+    if (silent >= limit) {
+        ladder_end(x, WHY_IDLE);
+        return;
+    }
+    if (silent >= limit / 2 && !x->still_told)
+        tell_still_working(x, silent);
+    loop_timer_set(x->idle, (x->still_told ? limit : limit / 2) - silent);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how the stages of a turn are joined, and what is held back between attempts. */
+#include "core/turn.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "core/uuid.h"
+#include "io/lines.h"
+#include "turn/guard.h"
+#include "turn/translate.h"
+
+/* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
+#define HELD_MAX 4
+
+struct turn {
+    struct lines lines;
+    struct translate translate;
+    struct guard guard;
+    struct result result;
+    struct dispatch_turn *cast;
+    struct event_box *held[HELD_MAX]; /* in the order of the stream */
+    size_t n_held;
+    const struct dialect *dialect;
+    char *id, *task;
+    int64_t began_ms, ended_ms;
+    bool released;  /* no other attempt: nothing is held back */
+    bool abandoned; /* the stream's outcome does not count */
+    bool ended;
+};
+
+/* --- from guard to result and instances --------------------------------------------------- */
+
+static void cast(void *ctx, struct event *ev)
+{
+    struct turn *const t = ctx;
+    if (ev->kind == TC_START && !ev->u.start.task)
+        ev->u.start.task = t->task;
+    result_feed(&t->result, ev);
+    dispatch_cast(t->cast, ev);
+}
+
+/* --- the attempt gate, between translator and guard ----------------------------------------
+ * Guard holds a usage and a done back as well, but for good: what a failed attempt said must not
+ * reach it. */
+
+static const struct event *find_held(const struct turn *t, enum tc_kind kind)
+{
+    for (size_t i = 0; i < t->n_held; i++)
+        if (event_box_get(t->held[i])->kind == kind)
+            return event_box_get(t->held[i]);
+    return NULL;
+}
+
+/* A sub-agent's error or end is none of the turn's. */
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+static bool is_held(const struct turn *t, const struct event *ev)
+{
+    if (t->released || is_child(ev) || guard_has_outcome(&t->guard))
+        return false;
+    switch ((int)ev->kind) {
+    case TC_ERROR:
+    case TC_DONE:
+        return true;
+    case TC_USAGE:
+        return strcmp(ev->u.usage.scope, "turn") == 0;
+    case TC_FINAL:
+        return find_held(t, TC_ERROR); /* the first outcome counts */
+    default:
+        return false;
+    }
+}
+
+static void forget_held(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_held; i++)
+        event_box_unref(t->held[i]);
+    t->n_held = 0;
+}
+
+static void tell_held(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_held; i++) {
+        struct event ev = *event_box_get(t->held[i]);
+        ev.u.meta = &ev.meta;
+        guard_feed(&t->guard, &ev);
+    }
+    forget_held(t);
+}
+
+static bool is_end(const struct event *ev)
+{
+    return ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE;
+}
+
+static bool is_ignored(const struct turn *t, const struct event *ev)
+{
+    return t->abandoned && is_end(ev) && !is_child(ev) && !guard_has_outcome(&t->guard);
+}
+
+/* What was spent counts, however the turn ends. */
+static void forget_held_end(struct turn *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_held; i++)
+        if (is_end(event_box_get(t->held[i])))
+            event_box_unref(t->held[i]);
+        else
+            t->held[kept++] = t->held[i];
+    t->n_held = kept;
+}
+
+static void gate(void *ctx, struct event *ev)
+{
+    struct turn *const t = ctx;
+    if (is_ignored(t, ev))
+        return;
+    if (is_held(t, ev)) {
+        if (!find_held(t, ev->kind))
+            t->held[t->n_held++] = event_box_new(ev);
+        return;
+    }
+    if (ev->kind == TC_FINAL)
+        tell_held(t); /* a usage or done that came before it */
+    guard_feed(&t->guard, ev);
+}
+
+void turn_release(struct turn *t)
+{
+    t->released = true;
+    tell_held(t);
+}
+
+/* --- from bytes to translator ---------------------------------------------------------------- */
+
+static void on_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    translate_line(&((struct turn *)ctx)->translate, p, len, complete);
+}
+
+static void on_dropped(void *ctx, uint64_t bytes)
+{
+    translate_dropped(&((struct turn *)ctx)->translate, bytes);
+}
+
+void turn_feed(struct turn *t, const char *p, size_t n)
+{
+    lines_feed(&t->lines, p, n);
+}
+
+void turn_feed_end(struct turn *t)
+{
+    lines_end(&t->lines);
+}
+
+static void read_from_start(struct turn *t)
+{
+    translate_init(&t->translate, t->dialect, gate, t);
+}
+
+struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
+{
+    struct turn *const t = xcalloc(1, sizeof *t);
+    char uuid[37];
+    uuid_make(uuid);
+    t->id = xstrdup(spec->id ? spec->id : uuid);
+    t->task = spec->task ? xstrdup(spec->task) : NULL;
+    t->dialect = spec->dialect;
+    t->began_ms = clock_mono_ms();
+    t->lines = (struct lines){
+        .line = on_line, .dropped = on_dropped, .ctx = t, .cap = (size_t)spec->max_line};
+    read_from_start(t);
+    guard_init(&t->guard, spec->dialect->name, t->id, cast, t);
+    t->cast = dispatch_open(d, t->id, spec->agent, spec->conversation, spec->visibility);
+    return t;
+}
+
+/* --- the end of an attempt ------------------------------------------------------------------- */
+
+static bool is_by_host(const struct stream_end_info *end)
+{
+    return end->how == STREAM_TIMEOUT || end->how == STREAM_CANCELLED ||
+           end->how == STREAM_SHUTDOWN;
+}
+
+static void finish(struct turn *t, struct stream_end_info *end)
+{
+    if (is_by_host(end))
+        forget_held_end(t);
+    turn_release(t);
+    if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
+        end->code = "agent_truncated";
+        end->message = "The agent's output ends in the middle of a line.";
+    }
+    guard_end(&t->guard, end);
+    t->ended = true;
+    t->ended_ms = clock_mono_ms();
+}
+
+void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry)
+{
+    if (t->ended)
+        return;
+    lines_end(&t->lines);
+    translate_end(&t->translate, end);
+    if (!retry) {
+        finish(t, end);
+        return;
+    }
+    forget_held(t);
+    translate_fini(&t->translate);
+    read_from_start(t);
+    turn_notice(t, "info", "retry", retry);
+}
+
+void turn_notice(struct turn *t, const char *level, const char *code, const char *text)
+{
+    struct event ev;
+    event_init_notice(&ev, level, code, text);
+    guard_feed(&t->guard, &ev);
+}
+
+bool turn_has_outcome(const struct turn *t)
+{
+    return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);
+}
+
+const char *turn_held_error(const struct turn *t)
+{
+    const struct event *const ev = find_held(t, TC_ERROR);
+    return ev ? ev->u.error.message : NULL;
+}
+
+void turn_abandon(struct turn *t)
+{
+    t->abandoned = true;
+}
+
+const char *turn_session_id(const struct turn *t)
+{
+    return t->guard.session_id ? t->guard.session_id : "";
+}
+
+const char *turn_id(const struct turn *t)
+{
+    return t->id;
+}
+
+const struct dialect *turn_dialect(const struct turn *t)
+{
+    return t->dialect;
+}
+
+const struct result *turn_result(const struct turn *t)
+{
+    return &t->result;
+}
+
+int64_t turn_elapsed_ms(const struct turn *t)
+{
+    return (t->ended ? t->ended_ms : clock_mono_ms()) - t->began_ms;
+}
+
+void turn_free(struct turn *t)
+{
+    if (!t)
+        return;
+    struct stream_end_info end = {
+        .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = "The host was stopped."};
+    turn_end_attempt(t, &end, NULL);
+    dispatch_close(t->cast);
+    translate_fini(&t->translate);
+    guard_fini(&t->guard);
+    lines_fini(&t->lines);
+    result_fini(&t->result);
+    free(t->id);
+    free(t->task);
+    free(t);
+}

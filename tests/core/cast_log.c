@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the short form of events. */
+#include "core/cast_log.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+struct dispatch_turn {
+    struct dispatch *d;
+};
+
+static void put(struct dispatch *d, const char *word, const char *text)
+{
+    buf_printf(&d->text, "%s%s", d->text.len ? " " : "", word);
+    if (text)
+        buf_printf(&d->text, "(%s)", text);
+}
+
+static void put_error(struct dispatch *d, const struct tc_error *e)
+{
+    CLEANUP_BUF struct buf both = {0};
+    buf_printf(&both, "%s: %s", e->code ? e->code : "-", e->message);
+    put(d, "error", both.p);
+}
+
+static void put_number(struct dispatch *d, const char *word, long long n)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "%lld", n);
+    put(d, word, text.p);
+}
+
+static void put_event(struct dispatch *d, const struct event *ev)
+{
+    switch ((int)ev->kind) {
+    case TC_START:
+        put(d, "start", ev->u.start.task ? ev->u.start.task : "-");
+        break;
+    case TC_NARRATION:
+        put(d, "n", ev->u.narration.text);
+        break;
+    case TC_FINAL:
+        put(d, "final", ev->u.final.text);
+        break;
+    case TC_ERROR:
+        put_error(d, &ev->u.error);
+        break;
+    case TC_USAGE:
+        put_number(d, "usage", ev->u.usage.input_tokens);
+        break;
+    case TC_NOTICE:
+        put(d, "notice", ev->u.notice.code);
+        buf_printf(&d->notices, "%s\n", ev->u.notice.text);
+        break;
+    case TC_DONE:
+        put(d, "done", ev->u.done.reason);
+        break;
+    default:
+        put(d, kind_name(ev->kind), NULL);
+    }
+}
+
+struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
+                                    const char *conversation, struct visibility v)
+{
+    (void)id;
+    (void)agent;
+    (void)conversation;
+    (void)v;
+    struct dispatch_turn *const t = xmalloc(sizeof *t);
+    *t = (struct dispatch_turn){d};
+    d->turns_open++;
+    return t;
+}
+
+void dispatch_cast(struct dispatch_turn *t, struct event *ev)
+{
+    struct dispatch *const d = t->d;
+    d->disorder |= ev->meta.seq <= d->last_seq;
+    d->last_seq = ev->meta.seq;
+    if (ev->kind == TC_FINAL || ev->kind == TC_ERROR)
+        d->final_s = clock_wall();
+    if (ev->kind == TC_DONE)
+        d->done_s = clock_wall();
+    const size_t before = d->text.len;
+    put_event(d, ev);
+    if (ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE)
+        buf_add_str(&d->outcome, d->text.p + before + (before && !d->outcome.len ? 1 : 0));
+}
+
+void dispatch_close(struct dispatch_turn *t)
+{
+    t->d->turns_open--;
+    free(t);
+}
+
+void cast_log_fini(struct dispatch *d)
+{
+    buf_fini(&d->text);
+    buf_fini(&d->outcome);
+    buf_fini(&d->notices);
+    *d = (struct dispatch){0};
+}
+
+const char *cast_log_text(const struct dispatch *d)
+{
+    return d->text.p ? d->text.p : "";
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that are cancelled, tried again, resumed; and what an agent is given: arguments,
+ * environment, message. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "core/stage.h"
+#include "tap/tap.h"
+
+#define FINAL_HI "final(hi) done(completed)"
+
+static char *path_of(const char *verb, const char *name)
+{
+    static char paths[8][4200];
+    static unsigned next;
+    char *const path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s=%s/%s", verb, tap_tmpdir(), name);
+    return path;
+}
+
+static const char *file_of(const char *word)
+{
+    return strchr(word, '=') + 1;
+}
+
+/* --- cancel ------------------------------------------------------------------------------- */
+
+static void test_cancel(void)
+{
+    struct stage s = {0};
+    stage_set(&s, WORDS(SAY_INIT, SAY_HI, "await=interrupt", SAY_ERROR("aborted"), "eof"));
+    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_cancel(s.executor);
+    ok(!s.ended, "a cancel is a request");
+    stage_end(&s, "final(*", "an agent that obeys the interrupt");
+    ok(s.took_ms < 10000, "which costs no grace");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, "ignore=15", "children=10", SAY_HI, "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "an agent that does not obey");
+    ok(s.took_ms >= 200, "which costs both graces");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, "ignore=15", "child=double", SAY_HI, "sleep"));
+    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_cancel(s.executor);
+    executor_cancel(s.executor);
+    stage_end(&s, "final(*", "two cancels");
+    ok(s.took_ms < 10000, "kill at once");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, SAY_HI, SAY_RESULT, "sleep"));
+    s.agent.exit_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "final");
+    executor_cancel(s.executor);
+    stage_end(&s, FINAL_HI, "a cancel behind the result");
+    ok(s.took_ms < 10000, "which ends the waiting");
+}
+
+static void test_cancel_early(void)
+{
+    struct stage s = {0};
+    stage_set(&s, WORDS("sleep"));
+    stage_begin(&s);
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "a cancel before anything came");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, "child=double", SAY_HI, "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_shutdown(s.executor);
+    stage_end(&s, "error(host_shutdown: The host was stopped.) done(error)", "a host that stops");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, "child=setsid", SAY_HI, "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_free(s.executor);
+    s.executor = NULL;
+    turn_free(s.turn);
+    s.turn = NULL;
+    s.ended = true;
+    stage_end(&s, "error(host_shutdown: *", "an executor freed within its turn");
+}
+
+/* A text agent is interrupted by SIGINT; what it still answers after a timeout does not count. */
+static void test_interrupt_signal(void)
+{
+    struct dialect plain = *dialect_find("claude");
+    plain.input = NULL;
+    struct stage s = {.dialect = &plain};
+    stage_set(&s, WORDS("print_on=2", SAY_INIT, "sleep"));
+    s.agent.exit_grace_ms = 20000;
+    s.agent.idle_timeout_ms = 200;
+    stage_run(&s, "error(agent_timeout: *", "an answer behind a timeout");
+    ok(s.took_ms < 10000, "the agent has left by itself");
+    s = (struct stage){.dialect = &plain};
+    stage_set(&s, WORDS("print_on=2", SAY_INIT, SAY_HI, "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    executor_cancel(s.executor);
+    stage_end(&s, "final(stopped politely) *", "an answer behind a cancel is kept");
+}
+
+/* --- another attempt ------------------------------------------------------------------------ */
+
+static void test_retry(void)
+{
+    struct stage s = {0};
+    char *const count = path_of("count", "c1"), *const dump = path_of("dump", "d1");
+    stage_set(&s, WORDS(count, "on=1", SAY_INIT, SAY_ERROR("API Error: 429 slow down"), "exit=1",
+                        "on=2", dump, SAY_INIT, SAY_HI, SAY_RESULT));
+    s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
+    stage_begin(&s);
+    stage_wait(&s, "notice(retry)");
+    has_str(s.log.notices.p, "rate limit: attempt 2 of 3 in 1 s", "the reason is told");
+    stage_end(&s, FINAL_HI, "an error that passes");
+    ok(s.took_ms >= 1000, "after a pause");
+    char *const seen = tap_slurp(file_of(dump), NULL);
+    has_str(seen, "\"--resume\",\"s-1\"]", "the session is resumed");
+    free(seen);
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(path_of("count", "c2"), SAY_INIT, SAY_ERROR("connection reset"), "exit=1"));
+    s.agent.attempts = 2;
+    stage_begin(&s);
+    stage_wait(&s, "error(");
+    ok(strstr(cast_log_text(&s.log), "notice(retry)"), "one retry was told");
+    stage_end(&s, "error(*", "an error that does not pass");
+
+    s = (struct stage){0};
+    char *const stderr_count = path_of("count", "c3");
+    stage_set(&s, WORDS(stderr_count, "on=1", "errtext=Overloaded", "exit=1", "on=2", SAY_INIT,
+                        SAY_HI, SAY_RESULT));
+    stage_run(&s, FINAL_HI, "an error on stderr only");
+}
+
+static void test_no_retry(void)
+{
+    struct stage s = {0};
+    char *const count = path_of("count", "c4");
+    stage_set(&s, WORDS(count, SAY_INIT, SAY_ERROR("no such model"), "exit=1"));
+    stage_run(&s, "error(*", "an error that is final");
+    size_t runs = 0;
+    free(tap_slurp(file_of(count), &runs));
+    is_int((long long)runs, 1, "is not tried again");
+
+    s = (struct stage){0};
+    char *const after = path_of("count", "c5");
+    stage_set(&s, WORDS(after, SAY_INIT, SAY_HI, SAY_RESULT, "errtext=429", "exit=1"));
+    stage_run(&s, FINAL_HI, "a final, then a status");
+    free(tap_slurp(file_of(after), &runs));
+    is_int((long long)runs, 1, "is not tried again");
+
+    s = (struct stage){0};
+    char *const idle = path_of("count", "c6");
+    stage_set(&s, WORDS(idle, SAY_INIT, "errtext=429", "sleep"));
+    s.agent.idle_timeout_ms = 200;
+    stage_run(&s, "error(agent_timeout: *", "a timeout");
+    free(tap_slurp(file_of(idle), &runs));
+    is_int((long long)runs, 1, "is not tried again");
+}
+
+static void test_cancel_in_pause(void)
+{
+    struct stage s = {0};
+    stage_set(&s, WORDS(SAY_INIT, SAY_ERROR("429"), "exit=1"));
+    stage_begin(&s);
+    stage_wait(&s, "notice(retry)");
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "a cancel between two attempts");
+    ok(s.took_ms < 1000, "does not wait for the next");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, SAY_ERROR("429"), "exit=1"));
+    s.agent.turn_timeout_ms = 300;
+    stage_run(&s, "error(agent_timeout: *", "the turn's time goes on between attempts");
+    ok(s.took_ms >= 300 && s.took_ms < 1000, "and ends in the pause");
+}
+
+static void test_lost_session(void)
+{
+    struct stage s = {.session_id = "gone"};
+    char *const dump = path_of("dump", "d2");
+    stage_set(&s, WORDS(path_of("count", "c7"), "on=1",
+                        "errtext=No conversation found with session ID: gone", "exit=1", "on=2",
+                        dump, SAY_INIT, SAY_HI, SAY_RESULT));
+    s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
+    stage_run(&s, FINAL_HI, "a session that is lost");
+    ok(s.took_ms < 900, "is tried without it at once");
+    char *const seen = tap_slurp(file_of(dump), NULL);
+    ok(!strstr(seen, "--resume"), "as a new one");
+    free(seen);
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS("errtext=No conversation found with session ID: x", "exit=1"));
+    stage_run(&s, "error(agent_session: *", "a session that the command itself names");
+
+    s = (struct stage){.session_id = "--settings={}"};
+    stage_set(&s, WORDS("exit=0"));
+    stage_run(&s, "error(agent_spawn: *", "a session id that looks like an option");
+}
+
+/* --- what it is given ----------------------------------------------------------------------- */
+
+/* The message reaches the agent byte for byte by stdin, and nothing of it by any other way. */
+static void test_message(const char *message, size_t len, const char *what)
+{
+    struct dialect plain = *dialect_find("claude");
+    plain.input = NULL;
+    struct stage s = {.dialect = &plain, .message = message, .message_len = len};
+    char *const dump = path_of("dump", "d3"), *const save = path_of("save", "s3");
+    stage_set(&s, WORDS(dump, save, SAY_INIT, SAY_HI, SAY_RESULT));
+    stage_run(&s, FINAL_HI, what);
+    size_t got_len = 0;
+    char *got = tap_slurp(file_of(save), &got_len);
+    is_mem(got, got_len, message, len, "%s: arrives as it is", what);
+    free(got);
+    json_t *const seen = json_load_file(file_of(dump), 0, NULL);
+    is_int((long long)json_array_size(json_object_get(seen, "argv")), 7,
+           "%s: the arguments are those of the config", what);
+    json_decref(seen);
+
+    s = (struct stage){.message = message, .message_len = len};
+    stage_set(&s, WORDS(dump, SAY_INIT, SAY_HI, SAY_RESULT, save));
+    stage_run(&s, FINAL_HI, what);
+    json_t *const line = json_load_file(file_of(save), 0, NULL);
+    const char *content = "";
+    size_t content_len = 0;
+    json_unpack(line, "{s:{s:s%}}", "message", "content", &content, &content_len);
+    is_mem(content, content_len, message, len, "%s: arrives as a user line", what);
+    json_decref(line);
+    got = tap_slurp(file_of(dump), NULL);
+    ok(len > 40 || !strstr(got, message), "%s: and nowhere else", what);
+    free(got);
+}
+
+static void test_messages(void)
+{
+    static const char *const nasty[] = {
+        "-p --settings={\"hooks\":{}}",
+        "--help",
+        "--",
+        "two\nlines\nand \"quotes\" \\ and /clear @file",
+    };
+    for (size_t i = 0; i < 4; i++)
+        test_message(nasty[i], strlen(nasty[i]), nasty[i]);
+    char *const big = malloc(1 << 20);
+    for (size_t i = 0; i < 1 << 20; i++)
+        big[i] = (char)('a' + i % 26);
+    test_message(big, 1 << 20, "1 MiB");
+    free(big);
+}
+
+static void test_environment(void)
+{
+    static const char *const canaries[] = {
+        "TURNCAST_CONFIG", "LD_AUDIT",         "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT",
+        "ANTHROPIC_LOG",   "NODE_OPTIONS",     "DEBUG",      "SLACK_BOT_TOKEN",
+        "SSH_AUTH_SOCK",   "ANTHROPIC_API_KEY"};
+    for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++)
+        setenv(canaries[i], "", 1);
+    setenv("SLACK_BOT_TOKEN", "canary", 1);
+    setenv("ANTHROPIC_API_KEY", "canary", 1);
+    setenv("NAMED", "yes", 1);
+    struct stage s = {0};
+    char *const dump = path_of("dump", "d4");
+    stage_set(&s, WORDS(dump, SAY_INIT, SAY_HI, SAY_RESULT));
+    s.agent.env_pass = (char *[]){(char[]){"NAMED"}, NULL};
+    s.agent.env_set = (char *[]){(char[]){"CLAUDE_CODE_MAX_RETRIES=1"}, NULL};
+    char directory[4200];
+    snprintf(directory, sizeof directory, "%s", tap_tmpdir());
+    s.agent.cwd = directory;
+    stage_run(&s, FINAL_HI, "an agent that looks at itself");
+    char *const seen = tap_slurp(file_of(dump), NULL);
+    for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "\"%s=", canaries[i]);
+        ok(!strstr(seen, text), "%s does not arrive", canaries[i]);
+        unsetenv(canaries[i]);
+    }
+    has_str(seen, "\"TERM=dumb\"", "TERM is dumb");
+    has_str(seen, "\"PATH=", "PATH arrives");
+    has_str(seen, "\"NAMED=yes\"", "what is named arrives");
+    has_str(seen, "\"CLAUDE_CODE_MAX_RETRIES=1\"", "and what is set");
+    has_str(seen, "\"fds\":[0,1,2]", "three descriptors");
+    has_str(seen, "\"SigIgn\":\"0000000000000000\"", "no ignored signal");
+    has_str(seen, directory, "the directory of the config");
+    free(seen);
+}
+
+/* The classic deadlock: both sides write and none reads. */
+static void test_never_reads(void)
+{
+    struct dialect plain = *dialect_find("claude");
+    plain.input = NULL;
+    char *const big = calloc(1, 1 << 20);
+    memset(big, 'm', 1 << 20);
+    struct stage s = {.dialect = &plain, .message = big, .message_len = 1 << 20};
+    stage_set(&s, WORDS(SAY_INIT, "noise=10000000", SAY_HI, SAY_RESULT));
+    stage_run(&s, FINAL_HI, "an agent that prints 10 MB and never reads 1 MiB");
+    free(big);
+}
+
+/* Turns side by side do not touch each other's processes. */
+static void test_two_turns(void)
+{
+    struct stage a = {0}, b = {0};
+    stage_set(&a, WORDS(SAY_INIT, "child=double", SAY_HI, "await=interrupt", SAY_RESULT));
+    stage_begin(&a);
+    stage_wait(&a, "n(hi)");
+    stage_set(&b, WORDS(SAY_INIT, SAY_HI, SAY_RESULT, "child=plain"));
+    stage_run(&b, FINAL_HI, "the second of two turns");
+    ok(!a.ended && !strstr(cast_log_text(&a.log), "error"), "the first goes on");
+    executor_cancel(a.executor);
+    stage_end(&a, "final(hi) *", "the first of two turns");
+}
+
+int main(void)
+{
+    plan_lazy();
+    stage_init();
+    log_setup(LOG_TEXT, LOG_ERR, -1);
+    test_cancel();
+    test_cancel_early();
+    test_interrupt_signal();
+    test_retry();
+    test_no_retry();
+    test_cancel_in_pause();
+    test_lost_session();
+    test_messages();
+    test_environment();
+    test_never_reads();
+    test_two_turns();
+    stage_fini();
+    return 0;
+}
