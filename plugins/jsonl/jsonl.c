@@ -21,6 +21,7 @@ static const struct tc_option options[] = {
 struct state {
     int fd;
     bool torn;     /* the last write stopped inside a line */
+    bool gone;     /* who read stdout has stopped: nothing is written any more */
     uint64_t lost; /* lines, since the failure that was told */
     size_t len;
     char buf[64 * 1024];
@@ -49,6 +50,12 @@ static int report_lost(struct tc_instance *inst, const char *p, size_t n)
 {
     struct state *s = inst->state;
     const struct conf *conf = inst->conf;
+    if (errno == EPIPE && !conf->path) {
+        /* As with head(1): no failure, but an end. */
+        tc_log(inst, TC_INFO, "nobody reads stdout any more");
+        s->gone = true;
+        return 0;
+    }
     if (s->lost == 0)
         tc_log(inst, TC_ERR, "cannot write to %s: %s; events are being lost",
                conf->path ? conf->path : "stdout", strerror(errno));
@@ -60,6 +67,8 @@ static int report_lost(struct tc_instance *inst, const char *p, size_t n)
 static int put(struct tc_instance *inst, const char *p, size_t n)
 {
     struct state *s = inst->state;
+    if (s->gone)
+        return 0;
     if (s->torn && write_all(s->fd, "\n", 1) != 1)
         return report_lost(inst, p, n);
     s->torn = false;

@@ -120,6 +120,33 @@ static void test_full_disk(void)
     free(path);
 }
 
+static void test_reader_gone(void)
+{
+    int ends[2], rc;
+    const char *const options[] = {NULL};
+    signal(SIGPIPE, SIG_IGN);
+    if (pipe(ends))
+        bail("no pipe");
+    const int saved = dup(1);
+    fflush(stdout);
+    dup2(ends[1], 1);
+    close(ends[1]);
+    close(ends[0]);
+    struct host *h = host_new("jsonl", options);
+    host_init(h);
+    send_text(h, 1, &rc);
+    rc = host_idle(h);
+    send_text(h, 1, &rc);
+    rc |= host_idle(h);
+    char *log = xstrdup(host_log(h));
+    host_free(h);
+    dup2(saved, 1);
+    close(saved);
+    is_int(rc, 0, "a reader of stdout who has gone is no failure");
+    is_str(log, "6 nobody reads stdout any more\n", "told once, to who wants to know");
+    free(log);
+}
+
 static void test_refusal(void)
 {
     const char *const options[] = {"path", "/nonexistent/x", NULL};
@@ -134,6 +161,7 @@ int main(void)
     plan_lazy();
     test_lines();
     test_full_disk();
+    test_reader_gone();
     test_refusal();
     return 0;
 }
