@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What an author of connectors starts from; installed as documentation, built by nobody but tests.
+# What an author of connectors starts from, and a turn to try it with; installed as documentation.
 
 exampledir = $(docdir)/examples
-dist_example_DATA = examples/hello.c
+dist_example_DATA = examples/hello.c examples/recording.jsonl examples/recording.meta.json

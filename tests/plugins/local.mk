@@ -26,3 +26,4 @@ check_PROGRAMS += tests/plugins/t_cli_preview
 tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/preview.c
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_preview_LDADD = libtap.la -lm
+
