@@ -9,7 +9,8 @@
  * lines of stdin and prints them      eof       reads stdin to its end await=TEXT       reads stdin
  * until a line has TEXT in it     save=FILE copies stdin to FILE close=FD         exit=N kill=SIGNO
  * ignore=SIGNO  print_on=SIGNO (result, exit 0) sleep            for ever ms=N          that long
- *   child=plain|setsid|double|loud    a descendant that holds the pipes and sleeps (loud: writes)
+ *   child=KIND       a descendant that holds the pipes, ignores SIGTERM and sleeps: plain, setsid,
+ *                    orphan (its parent is gone), double (that and setsid), loud (it writes)
  *   children=N       N of them, every second in a session of its own
  *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
  *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
@@ -250,14 +251,15 @@ static void do_child(const char *value)
     if (pid < 0)
         _exit(90);
     if (pid > 0) {
-        if (strcmp(value, "double") == 0)
+        if (strcmp(value, "double") == 0 || strcmp(value, "orphan") == 0)
             waitpid(pid, NULL, 0);
         return;
     }
     signal(SIGTERM, SIG_IGN);
+    const bool is_orphan = strcmp(value, "orphan") == 0;
     if (strcmp(value, "setsid") == 0 || strcmp(value, "double") == 0)
         setsid();
-    if (strcmp(value, "double") == 0 && fork() != 0)
+    if ((is_orphan || strcmp(value, "double") == 0) && fork() != 0)
         _exit(0);
     if (strcmp(value, "loud") == 0)
         be_loud();
