@@ -61,10 +61,8 @@ struct claude_block {
 /* The message a lane is at. Buffers are reused from message to message. */
 struct claude_message {
     struct buf id, source, model; /* source: its id in the stream, if it has one */
-    bool streaming;               /* message_start was seen and message_stop not yet */
     bool started;                 /* message_start was seen */
     bool ended;                   /* it gave a stop reason */
-    bool counted;                 /* its usage was told */
     bool cut; /* it ran into the output limit: the next one goes on with its text */
     struct claude_usage usage;
     int64_t next_index;
@@ -138,7 +136,8 @@ struct claude {
     char api_code[CLAUDE_CODE];
     char stop_reason[CLAUDE_CODE]; /* of the newest message of the main agent */
     char counted_id[2][96];        /* message whose usage was told last: main, sub */
-    double cost_seen;              /* running total of the results before */
+    double cost_seen,
+        cost_unheld; /* running total of the results before; and before the held one */
     int64_t results;
     uint64_t lines, unnamed;
 };

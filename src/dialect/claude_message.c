@@ -47,7 +47,7 @@ static void message_clear(struct claude_message *m)
         buf_recycle(&b->input);
     }
     m->count = 0;
-    m->streaming = m->started = m->ended = m->counted = m->cut = false;
+    m->started = m->ended = m->cut = false;
     m->usage = CLAUDE_USAGE_NONE;
 }
 
@@ -77,9 +77,8 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
     struct claude_message *const m = &lane->message;
     char *const last = c->counted_id[lane == &c->main ? 0 : 1];
     const size_t room = sizeof(c->counted_id[0]);
-    if (m->counted || now->output < 0 || strncmp(last, m->id.p, room - 1) == 0)
+    if (now->output < 0 || strncmp(last, m->id.p, room - 1) == 0)
         return;
-    m->counted = true;
     claude_copy_code(last, room, (struct str){m->id.p, m->id.len});
     struct event ev;
     event_init(&ev, TC_USAGE);
@@ -110,7 +109,6 @@ void claude_message_drop_open(struct claude *c, struct claude_lane *lane)
     for (size_t i = 0; i < m->count; i++)
         if (claude_block_is_waiting(&m->blocks[i]))
             claude_retract(c, lane, &m->blocks[i]);
-    m->streaming = false;
 }
 
 /* The committed texts of one kind, joined; NULL: none. */

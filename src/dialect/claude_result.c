@@ -302,7 +302,7 @@ void claude_result(struct claude *c, const struct claude_line *l)
         /* It answers a task, not the user: it decides only if nothing else does. */
         buf_reset(&c->held_result);
         buf_add(&c->held_result, l->self.p, l->self.len);
-        return;
+        c->cost_unheld = c->cost_seen;
     } else {
         decide(c, &r, l->self);
     }
@@ -313,6 +313,6 @@ void claude_result_held(struct claude *c)
 {
     const struct str line = {c->held_result.p, c->held_result.len};
     const struct result r = read_result(line);
+    c->cost_seen = c->cost_unheld;
     decide(c, &r, line);
-    after_result(c, &r);
 }

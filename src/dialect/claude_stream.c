@@ -93,7 +93,7 @@ static void on_message_start(struct claude *c, struct claude_lane *lane,
     claude_api_error_passed(c);
     claude_message_drop_open(c, lane);
     claude_message_begin(c, lane, l);
-    m->started = m->streaming = true;
+    m->started = true;
     m->usage = l->usage;
 }
 

@@ -92,6 +92,13 @@ static void test_provisional(void)
             "'retry_delay_ms':500,'error_status':529,'error':'overloaded'," TAIL ANSWER SUCCESS(
                 "Second"),
             "Second", 1, "api_retry while a block is open");
+    is_text(INIT ATTEMPT "{'type':'system','subtype':'api_retry','attempt':1," TAIL, "", 1,
+            "at once");
+    is_text(INIT MESSAGE("m1") SAYS("m1", 0, "Ke", "pt") SAYS("m1", 1, "lo", "st")
+                ABANDONED("m1", 1),
+            "Kept", 1, "a committed block that is abandoned afterwards");
+    is_text(INIT MESSAGE("m1") SAYS("m1", 0, "Ke", "pt") ABANDONED("m7", 0), "Kept", 0,
+            "what another message abandons");
     is_text(INIT ATTEMPT SAID("m2", "Whole") SUCCESS("Whole"), "Whole", 1,
             "a whole message instead");
     is_text(INIT MESSAGE("m1") SAYS("m1", 0, "Ke", "pt") TEXT_BLOCK(1) TEXT(1, "lost")
@@ -291,6 +298,14 @@ static void test_cost(void)
             "\"cost_usd\":0.5,\"duration_ms\":9,\"model\":\"opus\",\"is_error\":false}",
             "usage of the turn");
     reading_fini(&r);
+    const char *const task =
+        "{'type':'result','subtype':'success','result':'t','origin':{'kind':'x'},"
+        "'total_cost_usd':0.125," TAIL;
+    char lines[4096];
+    snprintf(lines, sizeof(lines), "%s%s%s", INIT, task, SUCCESS("x"));
+    ends(lines, "usage", "\"cost_usd\":0.375", "what earlier results cost is not counted again");
+    snprintf(lines, sizeof(lines), "%s%s", INIT, task);
+    ends(lines, "usage", "\"cost_usd\":0.125", "a held result has its own cost");
     ends(INIT "{'type':'result','subtype':'success','cost_usd':0.25," TAIL, "usage",
          "\"cost_usd\":0.25", "the old name of the cost");
     reading_of(&r, "claude",
@@ -310,7 +325,6 @@ static void test_cost(void)
     const char *const whole = "{'type':'assistant','message':{'id':'m1','model':'opus','content':["
                               "{'type':'text','text':'a'}],'stop_reason':'end_turn','usage':"
                               "{'input_tokens':1,'output_tokens':2}}," TAIL;
-    char lines[4096];
     snprintf(lines, sizeof(lines), "%s%s%s", INIT, whole, whole);
     reading_of(&r, "claude", lines);
     is_int((long long)r.counts[TC_USAGE], 1, "whole lines that say why they end count, once");
