@@ -262,7 +262,8 @@ struct tc_notice {
     const char *text;
     const char *code;       /* or NULL */
     const char *detail;     /* or NULL */
-    const char *message_id; /* or NULL: the message that code "retracted" takes back */
+    const char *message_id; /* or NULL: of the narration or thinking that code "retracted" takes
+                               back, all of it */
 };
 
 /* State of the agent's application. */
