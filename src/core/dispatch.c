@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the running instances, their classes, and the boxes an event is cast in. */
+ * Owns the running instances, their groups, and the boxes an event is cast in. */
 #include "core/dispatch.h"
 
 #include <stdlib.h>
@@ -15,25 +15,28 @@
 #define AUTO_EVENTS 4096
 #define AUTO_BYTES (8 << 20)
 
+/* The forms one event is cast in. */
+enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
+
 /* What of a turn some instances see alike. */
-struct class
-{
+struct group {
     bool sees_all;
     bool wants_state, wants_raw;
     char *audience; /* or NULL: user */
+    enum form form; /* of the event that is being cast */
 };
 
 struct runner {
     char *name;
     struct channel *channel;
-    size_t class;
+    size_t group;
     bool left_behind; /* did not move for as long as patience goes; not waited for */
 };
 
 struct dispatch {
     struct runner *runners;
-    struct class *classes;
-    size_t n, n_classes;
+    struct group *groups;
+    size_t n, n_groups;
     int patience_ms;
     unsigned failed;
 };
@@ -51,26 +54,26 @@ static bool same_audience(const char *a, const char *b)
     return strcmp(a ? a : "user", b ? b : "user") == 0;
 }
 
-/* The class of an instance; a new one when no other sees the same. */
-static size_t find_class(struct dispatch *d, const struct conf_instance *spec,
+/* The group of an instance; a new one when no other sees the same. */
+static size_t find_group(struct dispatch *d, const struct conf_instance *spec,
                          const struct tc_plugin *plugin)
 {
     const char *const audience = spec->audience ? spec->audience : plugin->audience;
-    const struct class wanted = {
+    const struct group wanted = {
         .sees_all = spec->sees_all_set ? spec->sees_all : (plugin->flags & TC_SEES_ALL) != 0,
         .wants_state = spec->wants_state,
         .wants_raw = spec->wants_raw,
     };
-    for (size_t i = 0; i < d->n_classes; i++) {
-        const struct class *const c = &d->classes[i];
+    for (size_t i = 0; i < d->n_groups; i++) {
+        const struct group *const c = &d->groups[i];
         if (c->sees_all == wanted.sees_all && c->wants_state == wanted.wants_state &&
             c->wants_raw == wanted.wants_raw && same_audience(c->audience, audience))
             return i;
     }
-    d->classes = xrealloc(d->classes, (d->n_classes + 1) * sizeof *d->classes);
-    d->classes[d->n_classes] = wanted;
-    d->classes[d->n_classes].audience = audience ? xstrdup(audience) : NULL;
-    return d->n_classes++;
+    d->groups = xrealloc(d->groups, (d->n_groups + 1) * sizeof *d->groups);
+    d->groups[d->n_groups] = wanted;
+    d->groups[d->n_groups].audience = audience ? xstrdup(audience) : NULL;
+    return d->n_groups++;
 }
 
 static bool is_running(const struct dispatch *d, const char *name)
@@ -91,14 +94,14 @@ static void start_loaded(struct dispatch *d, const struct conf *conf,
                          const struct conf_instance *spec, struct loaded *loaded)
 {
     struct tc_err err = {0};
-    const size_t class = find_class(d, spec, &loaded->plugin);
+    const size_t group = find_group(d, spec, &loaded->plugin);
     struct channel *const channel = channel_thread_start(conf, spec, loaded, &err);
     if (!channel) {
         refuse(d, &err);
         return;
     }
     d->runners = xrealloc(d->runners, (d->n + 1) * sizeof *d->runners);
-    d->runners[d->n++] = (struct runner){xstrdup(spec->name), channel, class, false};
+    d->runners[d->n++] = (struct runner){xstrdup(spec->name), channel, group, false};
 }
 
 static void start_instance(struct dispatch *d, const struct conf *conf,
@@ -186,10 +189,10 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
         abandoned += c->ops->join(c, deadline_ms) < 0;
         free(d->runners[i].name);
     }
-    for (size_t i = 0; i < d->n_classes; i++)
-        free(d->classes[i].audience);
+    for (size_t i = 0; i < d->n_groups; i++)
+        free(d->groups[i].audience);
     free(d->runners);
-    free(d->classes);
+    free(d->groups);
     free(d);
     return abandoned;
 }
@@ -229,10 +232,7 @@ void dispatch_close(struct dispatch_turn *t)
     free(t);
 }
 
-/* The forms one event may be cast in; each boxed at its first use. */
-enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
-
-static enum form form_for(const struct class *c, const struct visibility *v, const struct event *ev)
+static enum form form_for(const struct group *c, const struct visibility *v, const struct event *ev)
 {
     if ((ev->kind == TC_STATE && !c->wants_state) || (ev->kind == TC_RAW && !c->wants_raw))
         return FORM_NONE;
@@ -256,18 +256,23 @@ static struct event_box *make_box(const struct event *ev, enum form form,
     return event_box_new(&draft);
 }
 
-/* Casts to all instances of one class. */
-static void cast_class(struct dispatch_turn *t, size_t class, struct event_box *box, bool done)
+/* The form in which runner i gets the event that is being cast. */
+static enum form form_of(const struct dispatch_turn *t, size_t i)
 {
     const struct dispatch *const d = t->dispatch;
-    for (size_t i = 0; i < d->n; i++) {
-        if (d->runners[i].class != class || !t->handles[i])
-            continue;
-        struct channel *const c = d->runners[i].channel;
-        c->ops->send(c, t->handles[i], box);
-        if (done)
-            t->handles[i] = NULL;
-    }
+    return t->handles[i] ? d->groups[d->runners[i].group].form : FORM_NONE;
+}
+
+/* Boxes the event in every form that somebody gets, with one reference for each who does. */
+static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
+                       struct event_box *boxes[FORMS])
+{
+    unsigned wanted[FORMS] = {0};
+    for (size_t i = 0; i < t->dispatch->n; i++)
+        wanted[form_of(t, i)]++;
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        if (wanted[form])
+            boxes[form] = event_box_ref_many(make_box(ev, form, &t->visibility), wanted[form] - 1);
 }
 
 void dispatch_cast(struct dispatch_turn *t, struct event *ev)
@@ -275,17 +280,19 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
     struct dispatch *const d = t->dispatch;
     if (d->patience_ms > 0)
         dispatch_wait_room(d, d->patience_ms);
+    for (size_t i = 0; i < d->n_groups; i++)
+        d->groups[i].form = form_for(&d->groups[i], &t->visibility, ev);
     struct event_box *boxes[FORMS] = {NULL};
-    for (size_t i = 0; i < d->n_classes; i++) {
-        const enum form form = form_for(&d->classes[i], &t->visibility, ev);
+    make_boxes(t, ev, boxes);
+    for (size_t i = 0; i < d->n; i++) {
+        const enum form form = form_of(t, i);
         if (form == FORM_NONE)
             continue;
-        if (!boxes[form])
-            boxes[form] = make_box(ev, form, &t->visibility);
-        cast_class(t, i, boxes[form], ev->kind == TC_DONE);
+        struct channel *const c = d->runners[i].channel;
+        c->ops->send(c, t->handles[i], boxes[form]);
+        if (ev->kind == TC_DONE)
+            t->handles[i] = NULL;
     }
-    for (size_t i = 0; i < FORMS; i++)
-        event_box_unref(boxes[i]);
 }
 
 /* ---- sources that can wait ---- */

@@ -115,10 +115,15 @@ struct event_box *event_box_new(const struct event *ev)
     return box;
 }
 
+struct event_box *event_box_ref_many(struct event_box *box, unsigned n)
+{
+    atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+    return box;
+}
+
 struct event_box *event_box_ref(struct event_box *box)
 {
-    atomic_fetch_add_explicit(&box->refs, 1, memory_order_relaxed);
-    return box;
+    return event_box_ref_many(box, 1);
 }
 
 void event_box_unref(struct event_box *box)

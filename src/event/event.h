@@ -88,6 +88,8 @@ struct event_box;
 /* Copies the draft and all its strings in one allocation; the caller owns one reference. */
 struct event_box *event_box_new(const struct event *ev);
 struct event_box *event_box_ref(struct event_box *box);
+/* `n` references at once: one write to memory that many threads share. */
+struct event_box *event_box_ref_many(struct event_box *box, unsigned n);
 void event_box_unref(struct event_box *box); /* NULL is fine */
 /* Borrows; valid while a reference is held. */
 const struct event *event_box_get(const struct event_box *box);

@@ -366,6 +366,18 @@ static void take_first(struct backlog *b, struct backlog_item *item, int64_t now
         close_lane(b, lane);
 }
 
+bool backlog_pass(struct backlog *b, struct lane *lane, struct event_box *box,
+                  struct backlog_item *item)
+{
+    if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
+        return false;
+    b->stats.pushed++;
+    *item = (struct backlog_item){lane->turn, box};
+    if (event_box_get(box)->kind == TC_DONE)
+        close_lane(b, lane);
+    return true;
+}
+
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
 {
     release_due(b, now_ms);

@@ -27,8 +27,8 @@ struct channel {
 struct channel_ops {
     /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
-    /* Casts one event; keeps a reference of its own. Never blocks. The turn's handle ends with
-     * its done event. */
+    /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
+     * done event. */
     void (*send)(struct channel *c, void *turn, struct event_box *box);
     /* Waits for room, see queue_wait_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);

@@ -279,7 +279,7 @@ static void thread_send(struct channel *channel, void *turn, struct event_box *b
     struct thread_channel *const c = self(channel);
     struct thread_turn *const t = turn;
     const bool done = event_box_get(box)->kind == TC_DONE;
-    queue_push(c->queue, t->lane, event_box_ref(box));
+    queue_push(c->queue, t->lane, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
         look(c);
 }

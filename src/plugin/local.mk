@@ -7,6 +7,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
 	src/plugin/channel_thread.c \
+	src/plugin/inbox.c \
+	src/plugin/inbox.h \
 	src/plugin/instance.c \
 	src/plugin/instance.h \
 	src/plugin/join.c \

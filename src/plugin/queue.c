@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Owns the lock of one instance's queue, and when which side is woken.
  *
- * A wake-up costs more than the event it tells of. So the producer signals only a consumer that
- * sleeps; and a consumer that ran out of work naps for a moment first, in which the producer
- * wakes it for a whole batch only. In a burst there is one wake-up per batch, and an event that
- * comes alone is told at once. */
+ * Two things cost more than the event they are about: a lock that the other side holds, and a
+ * wake-up. So the producer puts into a ring, and locks only to empty it when it is full (or the
+ * instance has a pace: then what is due must be known at once). And it wakes only a consumer
+ * that sleeps: one that ran out of work in a burst naps for a moment first, until the ring is
+ * full or the moment is over, while events that come alone are told at once. */
 #include "plugin/queue.h"
 
 #include <errno.h>
@@ -15,18 +16,24 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "plugin/inbox.h"
 
-#define NAP_NS ((int64_t)100000)
-#define NAP_BATCH ((size_t)64) /* events that end a nap */
+#define INBOX_PART ((size_t)8) /* of the limits may be in the ring */
+#define NAP_NS ((int64_t)500000)
+#define BRISK_NS ((int64_t)200000) /* a sleep shorter than that: more will come */
+#define BRISK_EVENTS ((size_t)2)   /* so many in one nap: still more will come */
 #define NS_PER_MS ((int64_t)1000000)
 
 enum consumer { AWAKE, NAPPING, ASLEEP };
 
 struct queue {
+    struct inbox inbox;
     pthread_mutex_t lock;
     pthread_cond_t work, room;
     struct backlog backlog;
-    enum consumer consumer;
+    _Atomic enum consumer consumer; /* changed under lock */
+    bool brisk;                     /* the consumer's next rest is a nap */
+    size_t taken;                   /* by the consumer since its last rest */
     int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
     bool closed, producer_waits;
     _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
@@ -41,13 +48,24 @@ static void init_cond(pthread_cond_t *cond)
     pthread_condattr_destroy(&attr);
 }
 
+/* The ring's two ends are on cache lines of their own. */
+static struct queue *make_queue(void)
+{
+    struct queue *const q = aligned_alloc(_Alignof(struct queue), sizeof *q);
+    if (!q)
+        abort();
+    *q = (struct queue){0};
+    return q;
+}
+
 struct queue *queue_new(const struct backlog_limits *limits)
 {
-    struct queue *const q = xcalloc(1, sizeof *q);
+    struct queue *const q = make_queue();
     pthread_mutex_init(&q->lock, NULL);
     init_cond(&q->work);
     init_cond(&q->room);
     backlog_init(&q->backlog, limits);
+    inbox_init(&q->inbox, limits->events / INBOX_PART);
     return q;
 }
 
@@ -55,6 +73,7 @@ void queue_free(struct queue *q)
 {
     if (!q)
         return;
+    inbox_fini(&q->inbox);
     backlog_fini(&q->backlog);
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->room);
@@ -62,15 +81,30 @@ void queue_free(struct queue *q)
     free(q);
 }
 
+static int64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 * NS_PER_MS + now.tv_nsec;
+}
+
 /* Waits on the condition for at most ns; real time, whatever the clock of the tests says. */
 static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t nsec = until.tv_nsec + ns;
-    until.tv_sec += nsec / (1000 * NS_PER_MS);
-    until.tv_nsec = nsec % (1000 * NS_PER_MS);
+    const int64_t end = real_ns() + ns;
+    const struct timespec until = {
+        .tv_sec = end / (1000 * NS_PER_MS),
+        .tv_nsec = end % (1000 * NS_PER_MS),
+    };
     pthread_cond_timedwait(cond, &q->lock, &until);
+}
+
+/* Under the lock: what is in the ring now enters by the rules of the backlog. */
+static void drain(struct queue *q, int64_t now_ms)
+{
+    struct inbox_slot slot;
+    for (size_t n = inbox_count(&q->inbox); n > 0 && inbox_take(&q->inbox, &slot); n--)
+        backlog_push(&q->backlog, slot.lane, slot.box, now_ms);
 }
 
 static void publish(struct queue *q)
@@ -79,12 +113,20 @@ static void publish(struct queue *q)
     atomic_store_explicit(&q->bytes, q->backlog.stats.bytes, memory_order_relaxed);
 }
 
+static size_t count_events(const struct queue *q)
+{
+    return atomic_load_explicit(&q->events, memory_order_relaxed) + inbox_count(&q->inbox);
+}
+
+static size_t count_bytes(const struct queue *q)
+{
+    return atomic_load_explicit(&q->bytes, memory_order_relaxed) + inbox_bytes(&q->inbox);
+}
+
 double queue_fill(const struct queue *q)
 {
-    const size_t events = atomic_load_explicit(&q->events, memory_order_relaxed);
-    const size_t bytes = atomic_load_explicit(&q->bytes, memory_order_relaxed);
-    const double by_events = (double)events / (double)q->backlog.limits.events;
-    const double by_bytes = (double)bytes / (double)q->backlog.limits.bytes;
+    const double by_events = (double)count_events(q) / (double)q->backlog.limits.events;
+    const double by_bytes = (double)count_bytes(q) / (double)q->backlog.limits.bytes;
     return by_events > by_bytes ? by_events : by_bytes;
 }
 
@@ -96,24 +138,18 @@ struct lane *queue_open(struct queue *q, void *turn)
     return lane;
 }
 
+/* Under the lock. */
 static bool must_wake(const struct queue *q)
 {
-    switch (q->consumer) {
-    case AWAKE:
-        return false;
-    case NAPPING:
-        return q->backlog.n_ready >= NAP_BATCH;
-    case ASLEEP:
-        return q->backlog.n_ready > 0 || backlog_due(&q->backlog) < q->sleeps_until;
-    }
-    return false;
+    return q->consumer != AWAKE &&
+           (q->backlog.n_ready > 0 || backlog_due(&q->backlog) < q->sleeps_until);
 }
 
-void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+/* Empties the ring, and wakes the consumer if there is something for it. */
+static void push_through(struct queue *q)
 {
-    const int64_t now_ms = q->backlog.limits.pace_ms ? clock_mono_ms() : 0;
     pthread_mutex_lock(&q->lock);
-    backlog_push(&q->backlog, lane, box, now_ms);
+    drain(q, clock_mono_ms());
     publish(q);
     const bool wake = must_wake(q);
     if (wake)
@@ -121,6 +157,14 @@ void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
     pthread_mutex_unlock(&q->lock);
     if (wake)
         pthread_cond_signal(&q->work);
+}
+
+void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+{
+    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box});
+    if (!room || q->consumer == ASLEEP || q->backlog.limits.pace_ms > 0 ||
+        inbox_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
+        push_through(q);
 }
 
 void queue_close(struct queue *q)
@@ -136,9 +180,8 @@ void queue_close(struct queue *q)
 
 static bool below(const struct queue *q, size_t part)
 {
-    return atomic_load_explicit(&q->events, memory_order_relaxed) <=
-               q->backlog.limits.events / part &&
-           atomic_load_explicit(&q->bytes, memory_order_relaxed) <= q->backlog.limits.bytes / part;
+    return count_events(q) <= q->backlog.limits.events / part &&
+           count_bytes(q) <= q->backlog.limits.bytes / part;
 }
 
 bool queue_wait_room(struct queue *q, int timeout_ms)
@@ -160,32 +203,65 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
     return room;
 }
 
-/* Naps once per pop, then sleeps until something is due or until_ms. */
-static void rest(struct queue *q, bool *napped, int64_t now_ms, int64_t until_ms)
+static void nap(struct queue *q)
+{
+    q->consumer = NAPPING;
+    if (inbox_count(&q->inbox) == 0)
+        wait_ns(q, &q->work, NAP_NS);
+    q->taken = 0;
+}
+
+static void sleep_until(struct queue *q, int64_t ms)
+{
+    const int64_t before = real_ns();
+    q->consumer = ASLEEP;
+    if (inbox_count(&q->inbox) == 0)
+        wait_ns(q, &q->work, ms * NS_PER_MS);
+    q->brisk = real_ns() - before < BRISK_NS;
+    q->taken = BRISK_EVENTS;
+}
+
+/* Until something is due, for at most ms. What came into the ring just before it lay down it finds
+ * by looking again (see inbox_put). */
+static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
 {
     const int64_t due = backlog_due(&q->backlog);
-    const int64_t wake_ms = due < until_ms ? due : until_ms;
-    const bool nap = !*napped;
-    *napped = true;
     q->sleeps_until = due;
-    q->consumer = nap ? NAPPING : ASLEEP;
-    wait_ns(q, &q->work, nap ? NAP_NS : (wake_ms - now_ms) * NS_PER_MS);
+    if (q->brisk && q->taken >= BRISK_EVENTS)
+        nap(q);
+    else
+        sleep_until(q, (due < until_ms ? due : until_ms) - now_ms);
     q->consumer = AWAKE;
+}
+
+/* What is in the ring goes straight to a consumer that keeps up. */
+static size_t take(struct queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
+{
+    struct inbox_slot slot;
+    size_t n = 0;
+    while (n < max && inbox_take(&q->inbox, &slot)) {
+        if (!backlog_pass(&q->backlog, slot.lane, slot.box, &items[n])) {
+            backlog_push(&q->backlog, slot.lane, slot.box, now_ms);
+            drain(q, now_ms);
+            break;
+        }
+        n++;
+    }
+    return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
 }
 
 size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wait_ms, bool *closed)
 {
     int64_t now_ms = clock_mono_ms();
     const int64_t until_ms = now_ms + wait_ms;
-    bool napped = false;
     size_t n;
     pthread_mutex_lock(&q->lock);
-    while ((n = backlog_pop(&q->backlog, items, max, now_ms)) == 0 && !q->closed &&
-           now_ms < until_ms) {
-        rest(q, &napped, now_ms, until_ms);
+    while ((n = take(q, items, max, now_ms)) == 0 && !q->closed && now_ms < until_ms) {
+        rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
     *closed = n == 0 && q->closed;
+    q->taken += n;
     publish(q);
     const bool tell = q->producer_waits && below(q, 4);
     pthread_mutex_unlock(&q->lock);
@@ -197,6 +273,8 @@ size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wa
 struct backlog_stats queue_stats(struct queue *q)
 {
     pthread_mutex_lock(&q->lock);
+    drain(q, clock_mono_ms());
+    publish(q);
     const struct backlog_stats stats = q->backlog.stats;
     pthread_mutex_unlock(&q->lock);
     return stats;

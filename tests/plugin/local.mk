@@ -4,8 +4,9 @@
 #	tests_plugin_t_x_LDADD = $(TEST_PLUGIN)
 # a shell test one line, dist_check_SCRIPTS += tests/plugin/x.t; fixtures: EXTRA_DIST += folder.
 
-check_PROGRAMS += tests/plugin/t_backlog tests/plugin/t_queue
+check_PROGRAMS += tests/plugin/t_backlog tests/plugin/t_inbox tests/plugin/t_queue
 tests_plugin_t_backlog_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_inbox_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_queue_LDADD = $(TEST_PLUGIN)
 EXTRA_DIST += tests/plugin/events.h
 

@@ -330,6 +330,36 @@ static void test_one_big_event(void)
     end();
 }
 
+static void test_pass(void)
+{
+    struct backlog_item item;
+    begin(100, 1 << 20, 0);
+    struct event_box *const box = event_box_ref(narration(1, "a", "m"));
+    ok(backlog_pass(&b, lane, box, &item) && item.box == box && item.turn == turn_tag,
+       "an event that need not wait is handed through");
+    event_box_unref(box);
+    event_box_unref(box);
+    push(narration(2, "b", "m"), 0);
+    struct event_box *const next = narration(3, "c", "m");
+    ok(!backlog_pass(&b, lane, next, &item), "not past one that waits");
+    pop(0);
+    lane->drop_seq = 2;
+    ok(!backlog_pass(&b, lane, next, &item), "not past a notice that is due");
+    lane->drop_seq = 0;
+    lane->bare = true;
+    ok(!backlog_pass(&b, lane, next, &item), "not past the rules of a bare lane");
+    event_box_unref(next);
+    end();
+    begin(100, 1 << 20, 10);
+    struct event_box *const done = box_of(TC_DONE, 1);
+    ok(!backlog_pass(&b, lane, done, &item), "not past a pace");
+    end();
+    begin(100, 1 << 20, 0);
+    ok(backlog_pass(&b, lane, done, &item) && !b.lanes, "done ends the lane");
+    event_box_unref(done);
+    end();
+}
+
 static void test_trim(void)
 {
     CLEANUP_BUF struct buf out = {0};
@@ -357,5 +387,6 @@ int main(void)
     test_order_of_dropping();
     test_hard();
     test_one_big_event();
+    test_pass();
     test_trim();
 }

@@ -170,7 +170,6 @@ static void *open_turn(struct channel *c)
 static void send(struct channel *c, void *turn, struct event_box *box)
 {
     c->ops->send(c, turn, box);
-    event_box_unref(box);
 }
 
 static int end(struct channel *c, int ms)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * A ring of events on their way into a backlog: the producer puts without a lock; whoever holds
+ * the queue's lock takes. It keeps the loop's thread out of the way of the consumers'. */
+#ifndef PLUGIN_INBOX_H
+#define PLUGIN_INBOX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "event/event.h"
+#include "plugin/backlog.h"
+
+struct inbox_slot {
+    struct lane *lane;
+    struct event_box *box; /* one reference, owned */
+};
+
+struct inbox {
+    struct inbox_slot *slots;
+    size_t size;       /* a power of two */
+    size_t known_head; /* the producer's copy, maybe old */
+    _Alignas(64) _Atomic size_t tail;
+    _Atomic size_t bytes_in; /* ever put */
+    _Alignas(64) _Atomic size_t head;
+    _Atomic size_t bytes_out; /* ever taken */
+};
+
+/* `size` is rounded down to a power of two, at least 4. */
+void inbox_init(struct inbox *in, size_t size);
+/* Unreferences what is left. */
+void inbox_fini(struct inbox *in);
+/* Producer: there is room; takes over the reference. False: that was the last room, somebody has
+ * to take before the next put. */
+bool inbox_put(struct inbox *in, struct inbox_slot slot);
+/* Under the lock. False: empty. */
+bool inbox_take(struct inbox *in, struct inbox_slot *slot);
+/* Any thread. */
+size_t inbox_count(const struct inbox *in);
+size_t inbox_bytes(const struct inbox *in);
+
+#endif

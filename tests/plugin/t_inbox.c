@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/inbox.h; its threads are tested through the queue. */
+#include "plugin/inbox.h"
+
+#include "plugin/events.h"
+#include "tap/tap.h"
+
+static struct inbox in;
+
+static bool put(uint64_t seq)
+{
+    return inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, seq)});
+}
+
+/* The seq of what comes next, or 0. */
+static long long take(void)
+{
+    struct inbox_slot slot;
+    if (!inbox_take(&in, &slot))
+        return 0;
+    const long long seq = (long long)event_box_get(slot.box)->meta.seq;
+    event_box_unref(slot.box);
+    return seq;
+}
+
+int main(void)
+{
+    plan_lazy();
+    inbox_init(&in, 11);
+    is_int((long long)in.size, 8, "the size is a power of two");
+    is_int(take(), 0, "empty");
+    bool order = true;
+    for (uint64_t seq = 1; seq <= 100; seq++) {
+        put(seq);
+        order = order && take() == (long long)seq;
+    }
+    ok(order, "first in, first out, around the ring");
+    is_int((long long)inbox_bytes(&in), 0, "the bytes are accounted for");
+    for (uint64_t seq = 1; seq <= 7; seq++)
+        ok(put(seq), "there is room behind %d", (int)seq);
+    ok(!put(8), "the last room is told");
+    is_int((long long)inbox_count(&in), 8, "full");
+    struct event_box *const box = box_of(TC_USAGE, 1);
+    is_int((long long)inbox_bytes(&in), 8 * (long long)event_box_size(box), "so many bytes");
+    event_box_unref(box);
+    is_int(take(), 1, "what was taken");
+    is_int(take(), 2, "in order");
+    ok(put(9), "makes room");
+    inbox_fini(&in);
+    ok(true, "what is left is freed");
+}
