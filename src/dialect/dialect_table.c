@@ -7,9 +7,11 @@
 /* clang-format off */
 static const struct dialect *const dialects[] = {
     &dialect_claude,
+    &dialect_awaken,
     &dialect_codex,
     &dialect_gemini,
     &dialect_opencode,
+    &dialect_tirea,
     &dialect_turncast,
 };
 /* clang-format on */

@@ -5,10 +5,12 @@
 
 #include "dialect/dialect.h"
 
+extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;
 extern const struct dialect dialect_gemini;
 extern const struct dialect dialect_opencode;
+extern const struct dialect dialect_tirea;
 extern const struct dialect dialect_turncast;
 
 #endif

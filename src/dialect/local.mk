@@ -3,6 +3,13 @@
 
 noinst_LTLIBRARIES += libtcdialect.la
 libtcdialect_la_SOURCES = \
+	src/dialect/awaken.c \
+	src/dialect/awaken.h \
+	src/dialect/awaken_activity.c \
+	src/dialect/awaken_tool.c \
+	src/dialect/awaken_write.c \
+	src/dialect/awaken_write.h \
+	src/dialect/awaken_write_tool.c \
 	src/dialect/claude.c \
 	src/dialect/claude.h \
 	src/dialect/claude_answer.c \
@@ -31,6 +38,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/codex.c \
 	src/dialect/gemini.c \
 	src/dialect/opencode.c \
+	src/dialect/tally.c \
+	src/dialect/tally.h \
 	src/dialect/tell.c \
 	src/dialect/tell.h \
 	src/dialect/tool.c \

@@ -113,6 +113,12 @@ const char *tool_set_find_name(const struct tool_set *set, const char *name)
     return NULL;
 }
 
+const char *tool_set_name(const struct tool_set *set, const char *id)
+{
+    const size_t i = find(set, id);
+    return i < set->n ? set->names[i] : NULL;
+}
+
 void tool_set_fini(struct tool_set *set)
 {
     while (set->n)

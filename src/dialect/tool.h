@@ -26,6 +26,8 @@ bool tool_set_has(const struct tool_set *set, const char *id);
 bool tool_set_take(struct tool_set *set, const char *id);
 /* The oldest open call of that name, or NULL; borrowed until the set changes. */
 const char *tool_set_find_name(const struct tool_set *set, const char *name);
+/* What was added beside the id, or NULL; borrowed until the set changes. */
+const char *tool_set_name(const struct tool_set *set, const char *id);
 void tool_set_fini(struct tool_set *set);
 
 #endif

@@ -5,6 +5,7 @@
 #include "dialect/writers.h"
 
 static const struct writer *const table[] = {
+    &writer_awaken,
     &writer_turncast,
 };
 

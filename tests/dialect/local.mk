@@ -39,3 +39,9 @@ regolden: tests/dialect/t_golden$(EXEEXT)
 .PHONY: sweep regolden
 check_PROGRAMS += tests/dialect/t_turncast
 tests_dialect_t_turncast_LDADD = $(TEST_TURN)
+
+# One dialect in, another out.
+REWRITE = tests/dialect/rewrite.c tests/dialect/rewrite.h
+check_PROGRAMS += tests/dialect/t_awaken
+tests_dialect_t_awaken_SOURCES = tests/dialect/t_awaken.c $(READING) $(REWRITE)
+tests_dialect_t_awaken_LDADD = libpromise.la $(TEST_TURN)

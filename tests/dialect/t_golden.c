@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Recorded streams of every dialect (tests/dialects/NAME/CASE.jsonl): their canonical lines
+ * Recorded streams of every dialect (tests/dialects/NAME/CASE.jsonl or .sse): their canonical lines
  * (CASE.events), the same in whatever pieces the bytes come, and the promises kept wherever the
  * stream is cut, shuffled or strewn with rubbish. `make regolden` writes the events anew. */
 #include <dirent.h>
@@ -124,7 +124,8 @@ static void test_rubbish(const struct golden *g)
     for (const char *p = g->stream, *const end = p + g->len; p < end;) {
         const char *const newline = memchr(p, '\n', (size_t)(end - p));
         const size_t n = newline ? (size_t)(newline - p) + 1 : (size_t)(end - p);
-        for (uint32_t i = cast_random(&seed) % 3; i > 0; i--) {
+        /* The first line tells how a stream is framed: none before that. */
+        for (uint32_t i = p > g->stream ? cast_random(&seed) % 3 : 0; i > 0; i--) {
             buf_add_str(&strewn,
                         rubbish[cast_random(&seed) % (sizeof(rubbish) / sizeof(*rubbish))]);
             buf_add_char(&strewn, '\n');
@@ -190,8 +191,8 @@ static void test_case(struct golden *g, const char *events_path)
 
 static int is_stream(const struct dirent *entry)
 {
-    const size_t len = strlen(entry->d_name);
-    return len > 6 && strcmp(entry->d_name + len - 6, ".jsonl") == 0;
+    const char *const suffix = strrchr(entry->d_name, '.');
+    return suffix && (strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".sse") == 0);
 }
 
 static int test_dialect(const struct dialect *dialect)
@@ -205,10 +206,10 @@ static int test_dialect(const struct dialect *dialect)
         struct golden g = {.dialect = dialect};
         char path[8192];
         snprintf(g.name, sizeof(g.name), "%s/%s", dialect->name, entries[i]->d_name);
-        g.name[strlen(g.name) - 6] = '\0';
         snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
         g.stream = tap_slurp(path, &g.len);
         snprintf(strrchr(path, '.'), 8, ".events");
+        *strrchr(g.name, '.') = '\0';
         test_case(&g, path);
         free(g.stream);
         free(entries[i]);

@@ -60,3 +60,10 @@ tests_fuzz_fuzz_claude_SOURCES = tests/fuzz/fuzz_claude.c tests/dialect/cast.c \
 tests_fuzz_fuzz_claude_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_claude_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/claude tests/fuzz/claude.dict
+
+fuzz_targets += tests/fuzz/fuzz_rewrite
+tests_fuzz_fuzz_rewrite_SOURCES = tests/fuzz/fuzz_rewrite.c tests/dialect/rewrite.c \
+	tests/dialect/rewrite.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_rewrite_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_rewrite_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/rewrite

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the sums. */
+#include "dialect/tally.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The counts that can be added. */
+static const size_t counts[] = {
+    offsetof(struct tc_usage, input_tokens),       offsetof(struct tc_usage, output_tokens),
+    offsetof(struct tc_usage, total_tokens),       offsetof(struct tc_usage, cache_read_tokens),
+    offsetof(struct tc_usage, cache_write_tokens), offsetof(struct tc_usage, cache_miss_tokens),
+    offsetof(struct tc_usage, reasoning_tokens),
+};
+
+static void add_count(int64_t *sum, int64_t n)
+{
+    if (n < 0)
+        return;
+    if (*sum < 0)
+        *sum = n;
+    else if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
+static void add_real(double *sum, double v)
+{
+    if (v >= 0)
+        *sum = *sum < 0 ? v : *sum + v;
+}
+
+static void add_cost(struct tally *t, const struct tc_usage *call)
+{
+    const char *const currency = call->currency ? call->currency : "";
+    add_real(&t->sum.cost_usd, call->cost_usd);
+    if (!(call->cost >= 0))
+        return;
+    if (t->sum.cost < 0)
+        snprintf(t->currency, sizeof(t->currency), "%s", currency);
+    t->mixed |= strcmp(t->currency, currency) != 0;
+    add_real(&t->sum.cost, call->cost);
+}
+
+static void begin(struct tally *t)
+{
+    struct event ev;
+    event_init(&ev, TC_USAGE);
+    t->sum = ev.u.usage;
+    t->counted = true;
+}
+
+void tally_add(struct tally *t, const struct tc_usage *call)
+{
+    if (!t->counted)
+        begin(t);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        add_count((int64_t *)((char *)&t->sum + counts[i]),
+                  *(const int64_t *)((const char *)call + counts[i]));
+    add_cost(t, call);
+    if (call->cache_counted >= 0)
+        t->sum.cache_counted = call->cache_counted;
+}
+
+void tally_tell(struct tally *t, const struct dialect_out *out, bool is_error)
+{
+    struct event ev;
+    if (!t->counted)
+        return;
+    event_init(&ev, TC_USAGE);
+    ev.u.usage = t->sum;
+    ev.u.usage.scope = "turn";
+    ev.u.usage.is_error = is_error;
+    ev.u.usage.currency = *t->currency ? t->currency : NULL;
+    if (t->mixed) {
+        ev.u.usage.cost = -1;
+        ev.u.usage.currency = NULL;
+    }
+    dialect_emit(out, &ev);
+    *t = (struct tally){0};
+}
