@@ -374,6 +374,14 @@ struct tc_plugin {
     const char *audience; /* whose events it shows; NULL: "user" */
 };
 
+/* Another system's wire format for a turn's events. Made by TC_FORMAT. */
+struct tc_format {
+    size_t size;
+    const char *name;     /* "ag-ui", "reasonix"…; see turncast(1) */
+    const char *protocol; /* version of it, or NULL: what every reader takes */
+    bool frames;          /* server-sent events instead of lines */
+};
+
 /* What the host does for a plugin. Use the macros below. Those that take a turn return
  * memory of that turn, valid until on_done returned; NULL means out of memory or bad input,
  * which the host has logged. Call them on the instance's thread only, log from any. */
@@ -386,6 +394,8 @@ struct tc_host {
     char *(*json)(struct tc_turn *, const char *, ...);
     char *(*json_get)(struct tc_turn *, const char *, const char *);
     size_t (*redact)(struct tc_instance *, const char *, size_t, char *, size_t);
+    bool (*has_format)(struct tc_instance *, const char *);
+    const char *(*encode)(struct tc_turn *, const struct tc_format *, size_t *);
 };
 
 /* Logs one line, prefixed with instance name; secrets are masked. */
@@ -403,7 +413,15 @@ struct tc_host {
 #define tc_redact(inst, json, len, out, cap)                                                       \
     ((inst)->host->redact((inst), (json), (len), (out), (cap)))
 
+/* Whether the host writes a format of that name; for init. */
+#define tc_has_format(inst, name) ((inst)->host->has_format((inst), (name)))
+/* The event of the running callback in another format: none, one or several whole messages,
+ * valid until the callback returns; their bytes in *len. One format per turn, asked for at every
+ * event of it, as what is written depends on what came before. NULL: it cannot be done. */
+#define tc_encode(turn, format, len) ((turn)->inst->host->encode((turn), (format), (len)))
+
 #ifndef __cplusplus
+#define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
 /* TC_OPTION(struct conf, field, default text or NULL, flags, help): the key is the field's
  * name, its type one of const char *, int64_t, bool, double; any other does not compile. */
 #define TC_OPTION(T, field, dflt_, flags_, help_)                                                  \

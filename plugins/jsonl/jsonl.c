@@ -11,10 +11,15 @@
 
 struct conf {
     const char *path;
+    const char *format, *protocol;
+    bool sse;
 };
 
 static const struct tc_option options[] = {
     TC_OPTION(struct conf, path, NULL, 0, "file to append to; stdout when not given"),
+    TC_OPTION(struct conf, format, NULL, 0, "another system's format; canonical when not given"),
+    TC_OPTION(struct conf, protocol, NULL, 0, "version of that format"),
+    TC_OPTION(struct conf, sse, "false", 0, "server-sent events instead of lines"),
     {0},
 };
 
@@ -91,32 +96,41 @@ static int flush(struct tc_instance *inst)
     return n > 0 ? put(inst, s->buf, n) : 0;
 }
 
-/* A line too long to hold goes out at once; its newline begins what is held next. */
-static int put_long(struct tc_instance *inst, const char *line, size_t len)
+/* Holds what fits and writes the rest as it comes. */
+static int hold(struct tc_instance *inst, const char *p, size_t n)
 {
     struct state *s = inst->state;
-    if (put(inst, line, len)) {
-        s->lost++;
+    const int rc = n > sizeof s->buf - s->len ? flush(inst) : 0;
+    if (n > sizeof s->buf && put(inst, p, n)) {
+        s->lost += p[n - 1] != '\n'; /* its newline comes alone, and is not missed */
         return -1;
     }
-    s->buf[s->len++] = '\n';
-    return 0;
+    if (n > sizeof s->buf)
+        return rc;
+    memcpy(s->buf + s->len, p, n);
+    s->len += n;
+    return rc;
 }
 
-static int hold(struct state *s, const char *line, size_t len)
+/* As canonical lines, or as the host writes the event in the format that is asked for. */
+static int hold_event(struct tc_turn *turn, const struct tc_event *ev)
 {
-    memcpy(s->buf + s->len, line, len);
-    s->buf[s->len + len] = '\n';
-    s->len += len + 1;
-    return 0;
+    const struct conf *conf = turn->inst->conf;
+    size_t len;
+    if (!conf->format && !conf->sse) {
+        const int rc = hold(turn->inst, ev->line, ev->line_len);
+        return rc | hold(turn->inst, "\n", 1);
+    }
+    const char *text = tc_encode(turn,
+                                 TC_FORMAT(.name = conf->format ? conf->format : "turncast",
+                                           .protocol = conf->protocol, .frames = conf->sse),
+                                 &len);
+    return text ? hold(turn->inst, text, len) : -1;
 }
 
 static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 {
-    struct state *s = turn->inst->state;
-    int rc = ev->line_len >= sizeof s->buf - s->len ? flush(turn->inst) : 0;
-    rc |= ev->line_len >= sizeof s->buf ? put_long(turn->inst, ev->line, ev->line_len)
-                                        : hold(s, ev->line, ev->line_len);
+    const int rc = hold_event(turn, ev);
     return ev->kind == TC_DONE ? rc | flush(turn->inst) : rc;
 }
 
@@ -125,6 +139,10 @@ static int init(struct tc_instance *inst)
     struct state *s = inst->state;
     const struct conf *conf = inst->conf;
     s->fd = STDOUT_FILENO;
+    if (conf->format && !tc_has_format(inst, conf->format)) {
+        tc_log(inst, TC_ERR, "there is no format \"%s\"", conf->format);
+        return -1;
+    }
     if (!conf->path)
         return 0;
     s->fd = open(conf->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);

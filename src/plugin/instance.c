@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "conf/options.h"
+#include "dialect/writer.h"
 #include "plugin/services.h"
 
 #define INSTANCE_MAGIC 0x74634931u
@@ -27,6 +28,9 @@ struct instance_turn {
     struct instance_turn *next, *prev; /* live turns; next also links those that are over */
     void *state;
     struct arena arena;
+    const struct event *delivering; /* NULL outside of callbacks */
+    struct writing writing;         /* for tc_encode */
+    struct buf encoded;
 };
 
 struct instance {
@@ -146,8 +150,10 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct even
 
 int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
 {
-    const int typed = deliver_typed(in, t, event_box_get(box));
+    t->delivering = event_box_get(box);
+    const int typed = deliver_typed(in, t, t->delivering);
     const int any = deliver_any(in, t, box);
+    t->delivering = NULL;
     return typed || any ? -1 : 0;
 }
 
@@ -267,6 +273,8 @@ void instance_turn_free(struct instance_turn *t)
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
+    writing_fini(&t->writing);
+    buf_fini(&t->encoded);
     arena_fini(&t->arena);
     free(t->state);
     keep_over(in, t);
@@ -328,4 +336,42 @@ struct arena *instance_check_turn(struct tc_turn *turn, const char *service)
         return NULL;
     }
     return &t->arena;
+}
+
+/* ---- other formats ---- */
+
+static const char *refuse_format(struct instance_turn *t, const char *name, const char *why)
+{
+    log_line(LOG_ERR, t->in->label, "tc_encode(\"%s\"): %s", name ? name : "", why);
+    return NULL;
+}
+
+static bool open_writing(struct instance_turn *t, const struct tc_format *format)
+{
+    const struct writer *const writer = writer_find(format->name);
+    if (!writer)
+        return false;
+    const char *const protocol =
+        format->protocol ? arena_strdup(&t->arena, format->protocol) : NULL;
+    writing_init(&t->writing, writer,
+                 &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
+                                       .protocol = protocol});
+    return true;
+}
+
+const char *instance_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len)
+{
+    struct instance_turn *const t = CONTAINER(turn, struct instance_turn, handle);
+    *len = 0;
+    if (!t->delivering)
+        return refuse_format(t, format->name, "no event is being delivered");
+    if (!t->writing.writer && !open_writing(t, format))
+        return refuse_format(t, format->name, "there is no such format");
+    if (strcmp(t->writing.writer->name, format->name) != 0)
+        return refuse_format(t, format->name, "the turn is written in another format");
+    buf_reset(&t->encoded);
+    buf_reserve(&t->encoded, 0);
+    writing_event(&t->writing, &t->encoded, t->delivering);
+    *len = t->encoded.len;
+    return t->encoded.p;
 }

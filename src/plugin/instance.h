@@ -46,6 +46,8 @@ uint64_t instance_failed(const struct instance *in);
  * is of a turn that is over, of none, or this is not the instance's thread; it has been logged
  * with the service and the callback that runs. */
 struct arena *instance_check_turn(struct tc_turn *turn, const char *service);
+/* The event being delivered in another format; see tc_encode. The turn has been checked. */
+const char *instance_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len);
 /* NULL: no instance. */
 struct instance *instance_check(struct tc_instance *inst);
 

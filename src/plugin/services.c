@@ -12,6 +12,7 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "dialect/writer.h"
 #include "event/json.h"
 #include "event/redact.h"
 #include "plugin/instance.h"
@@ -142,6 +143,18 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
     return masked.len;
 }
 
+static bool service_has_format(struct tc_instance *inst, const char *name)
+{
+    (void)inst;
+    return name && writer_find(name);
+}
+
+static const char *service_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len)
+{
+    const bool sane = format && format->size >= sizeof *format && format->name && len;
+    return sane && arena_for(turn, 0, "tc_encode") ? instance_encode(turn, format, len) : NULL;
+}
+
 const struct tc_host *services_table(void)
 {
     static const struct tc_host table = {
@@ -154,6 +167,8 @@ const struct tc_host *services_table(void)
         .json = service_json,
         .json_get = service_json_get,
         .redact = service_redact,
+        .has_format = service_has_format,
+        .encode = service_encode,
     };
     return &table;
 }

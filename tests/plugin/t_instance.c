@@ -283,6 +283,19 @@ static void mask(struct tc_turn *t)
            "  also into nothing");
 }
 
+static void encode(struct tc_turn *t)
+{
+    size_t len = 1;
+    ok(tc_has_format(t->inst, "turncast") && !tc_has_format(t->inst, "morse"), "tc_has_format");
+    ok(!tc_encode(t, TC_FORMAT(.name = "morse"), &len) && len == 0, "an unknown format gives NULL");
+    has_str(logged(), "tc_encode(\"morse\"): there is no such format", "  and a line");
+    const char *const text = tc_encode(t, TC_FORMAT(.name = "turncast", .frames = true), &len);
+    has_str(text, "data: {\"type\":\"final\",\"payload\":{", "tc_encode writes the event");
+    is_int((long long)len, (long long)strlen(text), "  and says the length");
+    ok(!tc_encode(t, TC_FORMAT(.name = "other"), &len),
+       "another format in the same turn is refused");
+}
+
 static struct tc_turn *kept;
 
 static void keep(struct tc_turn *t)
@@ -325,6 +338,7 @@ static void test_services(void)
     run_inside(in, t, use_services);
     run_inside(in, t, misuse_services);
     run_inside(in, t, mask);
+    run_inside(in, t, encode);
     run_inside(in, t, on_a_thread);
     run_inside(in, t, keep);
     instance_turn_free(t);
