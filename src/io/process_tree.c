@@ -146,9 +146,9 @@ static bool is_disputed(const struct process_tree *mine, const struct stat_line 
     return false;
 }
 
-static bool is_orphan_of(const struct process_tree *t, pid_t pid, const struct stat_line *st)
+static bool is_orphan_of(const struct process_tree *t, const struct stat_line *st)
 {
-    if (is_spawned_here(pid) || st->session == getsid(0))
+    if (st->session == getsid(0))
         return false;
     const struct process_tree *const owner = tree_of_session(st->session);
     if (owner)
@@ -165,7 +165,7 @@ static unsigned add_orphans(struct pid_set *set, const struct process_tree *t)
     for (size_t i = 0; i < set_count(&ours); i++) {
         const pid_t pid = set_at(&ours, i);
         struct stat_line st;
-        if (!read_stat(pid, &st) || !is_orphan_of(t, pid, &st))
+        if (is_spawned_here(pid) || !read_stat(pid, &st) || !is_orphan_of(t, &st))
             continue;
         if (!is_dead(&st))
             set_add(set, pid);
