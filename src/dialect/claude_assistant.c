@@ -147,10 +147,11 @@ void claude_assistant(struct claude *c, struct claude_lane *lane, const struct c
     if (!enter_message(c, lane, l))
         return;
     c->echoes |= lane == &c->main;
+    const struct claude_content plain = {.type = STR("text"), .text = l->text};
     struct json j;
     json_start(&j, l->blocks.p, l->blocks.len);
     if (!l->blocks.p)
-        whole_block(c, lane, &l->block, l);
+        whole_block(c, lane, l->text.p ? &plain : &l->block, l);
     else if (json_enter_array(&j))
         while (json_next_element(&j)) {
             struct claude_content content;

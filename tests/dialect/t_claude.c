@@ -156,6 +156,8 @@ static void test_once(void)
     is_text(INIT ANSWER SUCCESS("Second"), "Second", 0, "deltas and the line that repeats them");
     is_text(INIT SAID("m1", "Only a line") SUCCESS("Only a line"), "Only a line", 0,
             "a line alone");
+    is_text(INIT "{'type':'assistant','message':{'id':'m1','model':'opus','content':'Plain'}}\n",
+            "Plain", 0, "a message that is a plain string");
     is_text(INIT MESSAGE("m1") TEXT_BLOCK(0) TEXT(0, "Only") TEXT(0, " deltas") STOP(0)
                 MESSAGE_DELTA("end_turn") MESSAGE_STOP SUCCESS("Only deltas"),
             "Only deltas", 0, "deltas alone, in a message with a start");
