@@ -15,18 +15,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Behind the closing quote of the valid string that starts at p. */
-static const char *behind_string(const char *p, const char *end)
-{
-    for (p++; p < end; p++) {
-        p = json_scan_plain(p, end);
-        if (p == end || *p == '"')
-            break;
-        p += *p == '\\';
-    }
-    return p < end ? p + 1 : end;
-}
-
 static bool is_surrogate(uint16_t unit, uint16_t half)
 {
     return (unit & 0xfc00) == half;
@@ -46,22 +34,23 @@ static size_t measure_escape(const char *p, const char *end, bool *bad)
     return 6;
 }
 
-static void compact_string(struct buf *out, const char *p, const char *end)
+/* Appends the valid string that starts at p; returns where it ends. */
+static const char *compact_string(struct buf *out, const char *p, const char *end)
 {
     const char *from = p;
-    while (p < end) {
-        const char *const escape = memchr(p, '\\', (size_t)(end - p));
-        if (!escape)
-            break;
+    for (p = json_scan_valid(p + 1, end); p < end && *p == '\\'; p = json_scan_valid(p, end)) {
         bool bad;
-        p = escape + measure_escape(escape, end, &bad);
+        const char *const escape = p;
+        p += measure_escape(escape, end, &bad);
         if (!bad)
             continue;
         buf_add(out, from, (size_t)(escape - from));
         buf_add_str(out, "\\ufffd");
         from = p;
     }
-    buf_add(out, from, (size_t)(end - from));
+    p += p < end;
+    buf_add(out, from, (size_t)(p - from));
+    return p;
 }
 
 /* An integer of up to 18 digits, or a fraction without exponent: read alike by everyone. */
@@ -113,8 +102,7 @@ void json_compact(struct buf *out, struct str value)
         if (is_space(*p)) {
             next = p + 1;
         } else if (*p == '"') {
-            next = behind_string(p, end);
-            compact_string(out, p, next);
+            next = compact_string(out, p, end);
         } else if (*p == '-' || is_digit(*p)) {
             next = json_scan_number(p, end);
             compact_number(out, (struct str){p, (size_t)(next - p)});

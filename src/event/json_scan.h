@@ -55,6 +55,24 @@ static inline const char *json_scan_plain(const char *p, const char *end)
     return p;
 }
 
+/* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
+static inline const char *json_scan_valid(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - p >= 16; p += 16) {
+        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
+        const unsigned mask = (unsigned)_mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
+        if (mask)
+            return p + __builtin_ctz(mask);
+    }
+#endif
+    while (p < end && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
 static inline const char *json_scan_space(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
