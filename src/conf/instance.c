@@ -28,6 +28,8 @@ static const struct row rows[] = {
     {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
     {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
     {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
+    {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
+    {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 

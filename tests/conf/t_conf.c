@@ -161,6 +161,7 @@ static void test_instances(void)
              "      wants = [\"state\", \"raw\"];\n"
              "      queue_events = 16;\n"
              "      queue_bytes = 65536;\n"
+             "      init_ms = 250; callback_ms = 99;\n"
              "      path = \"x, y\";\n"
              "      big = 3000000000;\n"
              "      hex = 0xFFFFFFFFFF;\n"
@@ -181,18 +182,20 @@ static void test_instances(void)
     ok(i->enabled && !i->sees_all_set && !i->audience && !i->wants_state && !i->wants_raw,
        "defaults");
     ok(i->queue_events == 4096 && i->queue_bytes == 8 << 20, "of the queue");
+    ok(i->init_ms == 0 && i->callback_ms == 0, "of the deadlines: the host's");
     i = &c->instances[1];
     is_str(i->plugin, below("./my.so"), "a path is below the file's folder");
     ok(!i->enabled && i->sees_all && i->sees_all_set && i->wants_state && i->wants_raw, "switches");
     is_str(i->audience, "operator", "audience");
     ok(i->queue_events == 16 && i->queue_bytes == 65536, "queue");
+    ok(i->init_ms == 250 && i->callback_ms == 99, "deadlines");
     is_str(option(i, "path"), "x, y", "a string for the plugin");
     is_str(option(i, "big"), "3000000000", "a number beyond 32 bits");
     is_str(option(i, "hex"), "1099511627775", "a hexadecimal one");
     is_str(option(i, "neg"), "-5", "a negative one");
     is_str(option(i, "ratio"), "0.1", "a real one");
     is_str(option(i, "on"), "true", "a boolean");
-    is_int(i->options[1].line, 15, "with its line");
+    is_int(i->options[1].line, 16, "with its line");
     is_int(i->line, 6, "the instance's line");
     i = &c->instances[2];
     ok(!i->wants_state && i->wants_raw && !i->sees_all && i->sees_all_set, "one wish, one view");

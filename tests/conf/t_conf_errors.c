@@ -136,6 +136,8 @@ static const struct {
      "2: plugins.instances.i.queue_events: 15 is not from 16 to 1000000"},
     {INSTANCE "queue_bytes = 3000000000;" ENDED " }",
      "2: plugins.instances.i.queue_bytes: 3000000000 is not from 65536 to 1073741824"},
+    {INSTANCE "callback_ms = 0;" ENDED " }",
+     "2: plugins.instances.i.callback_ms: 0 is not from 1 to 600000"},
     {INSTANCE "own = [1, 2];" ENDED " }",
      "2: plugins.instances.i.own: a string, a number, true or false is expected, not a list"},
     {INSTANCE "own : { a = 1; };" ENDED " }",
