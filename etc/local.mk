@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-# Configuration that is installed: sysconf_DATA and examples.
+# Configuration to begin with. It is documentation: an installation never touches the real one.
+
+dist_doc_DATA = etc/turncast.conf

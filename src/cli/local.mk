@@ -2,9 +2,28 @@
 # Layer 7: main and one file per command.
 
 noinst_LTLIBRARIES += libtccli.la
-libtccli_la_SOURCES =
+libtccli_la_SOURCES = \
+	src/cli/args.c \
+	src/cli/args.h \
+	src/cli/cli.c \
+	src/cli/cli.h \
+	src/cli/cmd_audit.c \
+	src/cli/cmd_check.c \
+	src/cli/cmd_plugins.c \
+	src/cli/cmd_replay.c \
+	src/cli/cmd_run.c \
+	src/cli/cmd_visibility.c \
+	src/cli/describe.c \
+	src/cli/describe.h \
+	src/cli/host.c \
+	src/cli/host.h \
+	src/cli/pace.c \
+	src/cli/pace.h \
+	src/cli/stop.c \
+	src/cli/stop.h \
+	src/cli/tokens.c \
+	src/cli/tokens.h
 
-# With src/cli/main.c:
-#bin_PROGRAMS += turncast
-#turncast_SOURCES = src/cli/main.c
-#turncast_LDADD = $(LINK_CLI)
+bin_PROGRAMS += turncast
+turncast_SOURCES = src/cli/main.c
+turncast_LDADD = $(LINK_CLI)

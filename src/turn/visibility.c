@@ -51,6 +51,12 @@ struct visibility visibility_resolve(struct visibility v)
     };
 }
 
+bool visibility_equal(const struct visibility *a, const struct visibility *b)
+{
+    return a->thinking == b->thinking && a->tools == b->tools && a->text == b->text &&
+           a->narration == b->narration && a->final == b->final;
+}
+
 enum show visibility_truth(const char *value)
 {
     static const char *const truths[] = {"1", "true", "yes", "on"};

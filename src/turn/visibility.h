@@ -23,6 +23,7 @@ enum show *visibility_slot(struct visibility *v, size_t i);
 struct visibility visibility_default(void);
 /* Fills unset switches: narration and final from text, text on, tools and thinking off. */
 struct visibility visibility_resolve(struct visibility v);
+bool visibility_equal(const struct visibility *a, const struct visibility *b);
 /* Truth of a stored value: "1", "true", "yes", "on" in any case; everything else is off. */
 enum show visibility_truth(const char *value);
 /* The five resolved switches as a JSON object of booleans (the answer to /stream-status). */

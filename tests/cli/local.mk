@@ -3,3 +3,21 @@
 #	check_PROGRAMS += tests/cli/t_x
 #	tests_cli_t_x_LDADD = $(TEST_CLI)
 # a shell test one line, dist_check_SCRIPTS += tests/cli/x.t; fixtures: EXTRA_DIST += folder.
+
+# What the scripts run is built with these.
+CLI_TEST_NEEDS = turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
+	tests/fake/maxrss$(EXEEXT)
+
+check_PROGRAMS += tests/cli/t_recordings
+tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
+EXTRA_tests_cli_t_recordings_DEPENDENCIES = $(CLI_TEST_NEEDS)
+
+dist_check_SCRIPTS += \
+	tests/cli/audit.t \
+	tests/cli/check.t \
+	tests/cli/help.t \
+	tests/cli/memory.t \
+	tests/cli/replay.t \
+	tests/cli/run.t \
+	tests/cli/visibility.t
+EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl

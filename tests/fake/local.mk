@@ -4,3 +4,7 @@
 
 EXTRA_PROGRAMS += tests/fake/agent
 CLEANFILES += tests/fake/agent$(EXEEXT)
+
+# maxrss: what a command needed of memory
+EXTRA_PROGRAMS += tests/fake/maxrss
+CLEANFILES += tests/fake/maxrss$(EXEEXT)

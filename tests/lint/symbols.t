@@ -5,9 +5,11 @@
 needs nm
 needs_build
 
-# Names of the C library that the linker copied carry a version.
+# Names of the C library that the linker copied carry a version; those of the linker itself show
+# where a library of old (libconfig) has them, too.
 exports() {
-    nm -D --defined-only "$1" | awk '$NF !~ /@/ { print $NF }'
+    nm -D --defined-only "$1" |
+        awk '$NF !~ /@/ && $NF !~ /^(__bss_start|_edata|_end)$/ { print $NF }'
 }
 
 wrong_exports() {

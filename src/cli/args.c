@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ * Reads options by their rows and prints the help made from them. */
+#include "cli/args.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "conf/options.h"
+
+#define ROWS_MAX 16
+#define HELP_COLUMN 26
+
+/* getopt's answer for row i without a letter; above every character. */
+#define ROW_BASE 256
+#define OPT_HELP (ROW_BASE + ROWS_MAX)
+
+int args_fail(const struct command *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fprintf(stderr, "turncast %s: ", c->name);
+    vfprintf(stderr, fmt, ap);
+    fprintf(stderr, "; see turncast %s --help\n", c->name);
+    va_end(ap);
+    return EXIT_USAGE;
+}
+
+static void print_row(FILE *out, char letter, const char *name, const char *value, const char *help)
+{
+    char head[80], dash[5] = "    ";
+    if (letter)
+        snprintf(dash, sizeof dash, "-%c, ", letter);
+    const int len = snprintf(head, sizeof head, "  %s--%s%s%s", dash, name, value ? " " : "",
+                             value ? value : "");
+    fprintf(out, "%-*s", HELP_COLUMN, head);
+    if (len >= HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+    for (const char *line = help; line;) {
+        const char *end = strchr(line, '\n');
+        fprintf(out, "%.*s\n", end ? (int)(end - line) : (int)strlen(line), line);
+        if (end)
+            fprintf(out, "%*s", HELP_COLUMN, "");
+        line = end ? end + 1 : NULL;
+    }
+}
+
+void args_help(FILE *out, const struct command *c)
+{
+    fprintf(out, "Usage: turncast %s [OPTION]...%s%s\n%s.\n", c->name, *c->operands ? " " : "",
+            c->operands, c->summary);
+    if (c->about)
+        fprintf(out, "\n%s\n", c->about);
+    fputs("\nOptions:\n", out);
+    for (const struct arg *a = c->args; a->name; a++)
+        print_row(out, a->letter, a->name, a->value, a->help);
+    print_row(out, 'h', "help", NULL, "show this and exit");
+}
+
+/* The two forms in which getopt_long wants the rows. */
+struct getopt_rows {
+    struct option longs[ROWS_MAX + 2];
+    char shorts[2 * ROWS_MAX + 4];
+};
+
+static void make_rows(struct getopt_rows *g, const struct command *c)
+{
+    size_t n = 0, s = 0;
+    g->shorts[s++] = ':'; /* tell a missing value from an unknown option */
+    for (const struct arg *a = c->args; a->name && n < ROWS_MAX; a++, n++) {
+        g->longs[n] = (struct option){a->name, a->value ? required_argument : no_argument, NULL,
+                                      ROW_BASE + (int)n};
+        if (!a->letter)
+            continue;
+        g->shorts[s++] = a->letter;
+        if (a->value)
+            g->shorts[s++] = ':';
+    }
+    g->shorts[s++] = 'h';
+    g->shorts[s] = 0;
+    g->longs[n++] = (struct option){"help", no_argument, NULL, OPT_HELP};
+    g->longs[n] = (struct option){0};
+}
+
+/* The row of getopt's answer, which is one of those it was given. */
+static const struct arg *find_arg(const struct command *c, int got)
+{
+    const struct arg *a = c->args;
+    if (got >= ROW_BASE)
+        return a + (got - ROW_BASE);
+    while (a->letter != got)
+        a++;
+    return a;
+}
+
+static int take_factor(const struct command *c, const struct arg *a, double *to)
+{
+    char *end;
+    *to = strtod(optarg, &end);
+    if (end == optarg || *end || !(*to >= 0.001 && *to <= 1e6))
+        return args_fail(c, "--%s: \"%s\" is not a number from 0.001 to 1000000", a->name, optarg);
+    return 0;
+}
+
+/* 0, or the status to end with. */
+static int take(struct args *args, const struct command *c, const struct arg *a)
+{
+    void *const member = (char *)args + a->offset;
+    switch (a->type) {
+    case ARG_TEXT:
+        *(const char **)member = optarg;
+        return 0;
+    case ARG_FLAG:
+        *(bool *)member = true;
+        return 0;
+    case ARG_LIST:
+        args->plugins = xrealloc(args->plugins, (args->n_plugins + 1) * sizeof *args->plugins);
+        args->plugins[args->n_plugins++] = optarg;
+        return 0;
+    case ARG_FACTOR:
+        return take_factor(c, a, member);
+    }
+    return 0;
+}
+
+static int fail_option(const struct command *c, int got, const char *word)
+{
+    const char *names[ROWS_MAX + 1] = {"help"};
+    size_t n = 1;
+    for (const struct arg *a = c->args; a->name; a++)
+        names[n++] = a->name;
+    if (got == ':')
+        return args_fail(c, "%s needs a value", word);
+    if (strncmp(word, "--", 2) != 0)
+        return args_fail(c, "unknown option -%c", optopt);
+    if (optopt)
+        return args_fail(c, "%s takes no value", word);
+    char bare[64];
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *near = options_nearest(bare, names, n);
+    return near ? args_fail(c, "unknown option %s: did you mean --%s?", word, near)
+                : args_fail(c, "unknown option %s", word);
+}
+
+static int take_operands(struct args *args, const struct command *c, int argc, char **argv)
+{
+    args->operands = argv + optind;
+    args->n_operands = argc - optind;
+    if (args->n_operands < c->min)
+        return args_fail(c, "%s is missing", c->operands);
+    if (args->n_operands > c->max)
+        return args_fail(c, "too many arguments: \"%s\"", argv[optind + c->max]);
+    return 0;
+}
+
+static int read_all(struct args *args, const struct command *c, int argc, char **argv, bool *help)
+{
+    struct getopt_rows rows;
+    make_rows(&rows, c);
+    optind = 0; /* GNU: start over */
+    opterr = 0;
+    for (int got; (got = getopt_long(argc, argv, rows.shorts, rows.longs, NULL)) != -1;) {
+        if (got == 'h' || got == OPT_HELP) {
+            *help = true;
+            return 0;
+        }
+        if (got == '?' || got == ':')
+            return fail_option(c, got, argv[optind - 1]);
+        const int status = take(args, c, find_arg(c, got));
+        if (status)
+            return status;
+    }
+    return take_operands(args, c, argc, argv);
+}
+
+int args_parse(struct args *args, const struct command *c, int argc, char **argv, int *status)
+{
+    bool help = false;
+    *args = (struct args){0};
+    *status = read_all(args, c, argc, argv, &help);
+    if (*status == 0 && !help)
+        return 0;
+    if (help)
+        args_help(stdout, c);
+    args_fini(args);
+    return -1;
+}
+
+void args_fini(struct args *args)
+{
+    free(args->plugins);
+    args->plugins = NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * A command's options as a table: what getopt_long reads and what --help prints are the same
+ * rows. */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* What the options of all commands fill; a command's table says which of them it has. */
+struct args {
+    const char *config, *agent, *conversation, *session, *dialect;
+    double speed; /* 0: as fast as it goes */
+    bool verbose;
+    const char **plugins; /* owned list of borrowed words; n_plugins of them */
+    size_t n_plugins;
+    char **operands; /* borrowed, NULL-terminated */
+    int n_operands;
+};
+
+enum arg_type { ARG_TEXT, ARG_FLAG, ARG_LIST, ARG_FACTOR };
+
+struct arg {
+    char letter; /* 0: none */
+    enum arg_type type;
+    const char *name;  /* NULL ends a table */
+    const char *value; /* what --help calls the value; NULL: it has none */
+    size_t offset;     /* of the member in struct args */
+    const char *help;
+};
+
+struct command {
+    const char *name;     /* NULL ends a table */
+    const char *operands; /* as --help shows them */
+    const char *summary;  /* one line */
+    const char *about;    /* more, or NULL */
+    const struct arg *args;
+    int min, max; /* operands */
+    int (*run)(const struct args *args);
+};
+
+/* The exit statuses of the program. */
+enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3 };
+
+/* Reads argv (argv[0] is the command). -1: the program ends with *status, all is said. Else the
+ * caller calls args_fini. */
+int args_parse(struct args *args, const struct command *c, int argc, char **argv, int *status)
+    __attribute__((__warn_unused_result__));
+void args_fini(struct args *args);
+void args_help(FILE *out, const struct command *c);
+/* "turncast NAME: …" to stderr, with a hint at --help. Returns EXIT_USAGE. */
+int args_fail(const struct command *c, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 2, 3)));
+
+#endif

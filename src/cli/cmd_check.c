@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * turncast check: whether a configuration or a plugin would work, without running either. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/describe.h"
+#include "cli/host.h"
+#include "conf/options.h"
+#include "dialect/dialect.h"
+
+static const struct arg rows[] = {{0}};
+
+static bool is_in_path(const char *program)
+{
+    if (strchr(program, '/'))
+        return access(program, X_OK) == 0;
+    const char *path = getenv("PATH");
+    CLEANUP_FREE char *dirs = xstrdup(path ? path : "/usr/bin:/bin");
+    for (char *save, *dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
+        CLEANUP_FREE char *file = xasprintf("%s/%s", dir, program);
+        if (access(file, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Each check prints its problems as "file:line: …" and returns how many there are. */
+
+static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
+{
+    unsigned problems = 0;
+    if (!dialect_find(a->dialect)) {
+        printf("%s:%d: agents.%s.dialect: there is no dialect \"%s\"\n", conf->file, a->line,
+               a->name, a->dialect);
+        problems++;
+    }
+    if (!is_in_path(a->command[0])) {
+        printf("%s:%d: agents.%s.command: there is no program \"%s\"\n", conf->file, a->line,
+               a->name, a->command[0]);
+        problems++;
+    }
+    return problems;
+}
+
+static int check_options(const struct conf *conf, const struct conf_instance *inst,
+                         const struct loaded *l, struct tc_err *err)
+{
+    struct arena arena = {0};
+    CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
+    const int rc =
+        options_fill(filled, l->plugin.options, inst->options, conf->file, inst->line, &arena, err);
+    arena_fini(&arena);
+    return rc;
+}
+
+static unsigned check_instance(const struct conf *conf, const struct conf_instance *inst)
+{
+    struct tc_err err = {0};
+    struct loaded *l = loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
+    if (!l) {
+        printf("%s:%d: plugins.instances.%s: %s\n", conf->file, inst->line, inst->name,
+               err_str(&err));
+        return 1;
+    }
+    const int rc = check_options(conf, inst, l, &err);
+    if (rc < 0)
+        printf("%s\n", err_str(&err));
+    loader_free(l);
+    return rc < 0;
+}
+
+static int check_conf(const char *path)
+{
+    struct tc_err err = {0};
+    struct conf *conf = conf_load(path, &err);
+    if (!conf) {
+        printf("%s\n", err_str(&err));
+        return EXIT_USAGE;
+    }
+    unsigned problems = 0;
+    for (size_t i = 0; i < conf->n_agents; i++)
+        problems += check_agent(conf, &conf->agents[i]);
+    for (size_t i = 0; i < conf->n_instances; i++)
+        problems += check_instance(conf, &conf->instances[i]);
+    if (problems == 0)
+        printf("%s: good: %zu agents, %zu instances\n", conf->file, conf->n_agents,
+               conf->n_instances);
+    conf_free(conf);
+    return problems ? EXIT_USAGE : 0;
+}
+
+static int check_plugin(const char *path)
+{
+    struct tc_err err = {0};
+    struct loaded *l = loader_open(path, &err);
+    if (!l) {
+        printf("%s\n", err_str(&err));
+        return EXIT_USAGE;
+    }
+    describe_plugin(stdout, l);
+    loader_free(l);
+    return 0;
+}
+
+static int run(const struct args *args)
+{
+    const char *file = args->operands[0];
+    const size_t len = file ? strlen(file) : 0;
+    if (len > 3 && strcmp(file + len - 3, ".so") == 0)
+        return check_plugin(file);
+    CLEANUP_FREE char *found = file ? NULL : conf_default_path();
+    return check_conf(file ? file : found);
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .operands = "[CONFIG|FILE.so]",
+    .summary = "Says whether a configuration or a plugin would work",
+    .about =
+        "Without a file it checks the configuration that the other commands would use. Nothing\n"
+        "of a plugin is run.",
+    .args = rows,
+    .max = 1,
+    .run = run,
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * turncast replay: a recorded stream through the same pipeline and to the same connectors. It
+ * waits for slow ones, so that none loses anything. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/host.h"
+#include "cli/pace.h"
+#include "cli/stop.h"
+#include "cli/tokens.h"
+#include "conf/options.h"
+#include "io/lines.h"
+
+#define CHUNK ((size_t)256 << 10)
+#define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
+
+static const struct arg rows[] = {
+    ARG_PLUGIN,
+    {'d', ARG_TEXT, "dialect", "NAME", offsetof(struct args, dialect),
+     "what the recording is written in (claude)"},
+    {'s', ARG_FACTOR, "speed", "X", offsetof(struct args, speed),
+     "keep the recorded pace, X times as fast: by FILE's .meta.json,\n"
+     "else by the lines' own times, else 20 lines a second.\n"
+     "Without it as fast as it goes"},
+    ARG_AGENT("whose stored visibility applies, beside the configured one"),
+    ARG_CONFIG,
+    ARG_VERBOSE,
+    {0},
+};
+
+struct replay {
+    const struct args *args;
+    const struct dialect *dialect;
+    struct conf *conf;
+    struct visibility visibility;
+    int fd;
+    struct stop stop;
+    struct dispatch *dispatch;
+    struct turn *turn;
+    struct pace pace;
+    int64_t began_ms;
+    bool stopped;
+};
+
+static int find_dialect(struct replay *r)
+{
+    const char *names[32], *name = r->args->dialect ? r->args->dialect : "claude";
+    size_t n = 0;
+    if ((r->dialect = dialect_find(name)))
+        return 0;
+    for (const struct dialect *d; n < 32 && (d = dialect_at(n)); n++)
+        names[n] = d->name;
+    const char *near = options_nearest(name, names, n);
+    return args_fail(&cmd_replay, "unknown dialect \"%s\"%s%s%s", name,
+                     near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static int open_input(struct replay *r)
+{
+    const char *file = r->args->operands[0];
+    struct tc_err err = {0};
+    struct stat st;
+    r->fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
+    if (r->fd < 0 || fstat(r->fd, &st) < 0)
+        err_sys(&err, errno, file, "cannot be opened");
+    else if (S_ISDIR(st.st_mode))
+        err_set(&err, file, "is a folder");
+    else
+        return 0;
+    host_tell(&err);
+    return EXIT_USAGE;
+}
+
+/* A line on its way to the turn, when it is due. */
+static void on_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    struct replay *r = ctx;
+    const int64_t due_ms = r->began_ms + pace_next(&r->pace, p, len);
+    for (int64_t left; !r->stopped && (left = due_ms - clock_mono_ms()) > 0;)
+        r->stopped = stop_wait(&r->stop, -1, left);
+    if (r->stopped)
+        return;
+    turn_feed(r->turn, p, len);
+    if (complete)
+        turn_feed(r->turn, "\n", 1);
+}
+
+static void on_dropped(void *ctx, uint64_t bytes)
+{
+    CLEANUP_FREE char *text =
+        xasprintf("a line of %llu bytes was skipped", (unsigned long long)bytes);
+    turn_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
+}
+
+/* Gives the chunk on: whole, or line by line at its pace. lines NULL: whole. */
+static void give(struct replay *r, struct lines *lines, const char *p, size_t n)
+{
+    if (lines)
+        lines_feed(lines, p, n);
+    else
+        turn_feed(r->turn, p, n);
+}
+
+/* Reads to the end, or until a signal; -1: a read failed. */
+static int pump(struct replay *r, struct lines *lines)
+{
+    CLEANUP_FREE char *chunk = xmalloc(CHUNK);
+    while (!r->stopped && !(r->stopped = stop_wait(&r->stop, r->fd, -1))) {
+        const ssize_t n = read(r->fd, chunk, CHUNK);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n <= 0)
+            return n < 0 ? -1 : 0;
+        give(r, lines, chunk, (size_t)n);
+    }
+    return 0;
+}
+
+static int play(struct replay *r, int64_t max_line)
+{
+    if (r->args->speed <= 0)
+        return pump(r, NULL);
+    struct lines lines = {
+        .line = on_line, .dropped = on_dropped, .ctx = r, .cap = (size_t)max_line};
+    pace_init(&r->pace, r->args->speed, r->args->operands[0]);
+    r->began_ms = clock_mono_ms();
+    const int rc = pump(r, &lines);
+    if (rc == 0 && !r->stopped)
+        lines_end(&lines);
+    lines_fini(&lines);
+    pace_fini(&r->pace);
+    return rc;
+}
+
+static void end_turn(struct replay *r, int failed)
+{
+    struct stream_end_info end = {
+        .how = r->stopped ? STREAM_CANCELLED : STREAM_EOF,
+        .code = r->stopped ? NULL : "agent_no_result",
+        .message = failed ? "the recording could not be read to its end"
+                          : "the recording ends without a result",
+    };
+    turn_end_attempt(r->turn, &end, NULL);
+}
+
+static int cast(struct replay *r)
+{
+    const struct turn_spec spec = {
+        .dialect = r->dialect,
+        .agent = r->args->agent,
+        .visibility = r->visibility,
+        .max_line = LINES_DEFAULT_CAP,
+    };
+    dispatch_set_patience(r->dispatch, PATIENCE_MS);
+    r->turn = turn_new(r->dispatch, &spec);
+    turn_release(r->turn); /* a recording is never tried again */
+    const int failed = play(r, spec.max_line);
+    if (failed)
+        fprintf(stderr, "turncast: %s: %s\n", r->args->operands[0], strerror(errno));
+    end_turn(r, failed);
+    const bool bad = failed || r->stopped || turn_result(r->turn)->has_error;
+    turn_free(r->turn);
+    return bad ? EXIT_TURN_ERROR : 0;
+}
+
+static int prepare(struct replay *r)
+{
+    int status = find_dialect(r);
+    if (status == 0)
+        status = open_input(r);
+    if (status == 0 && host_apply_plugins(r->conf, r->args, &cmd_replay) < 0)
+        status = EXIT_USAGE;
+    if (status)
+        return status;
+    r->visibility = host_visibility(r->conf, r->args->agent);
+    return tokens_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
+                        &r->visibility);
+}
+
+static int start_and_cast(struct replay *r)
+{
+    int status = EXIT_USAGE;
+    stop_init(&r->stop);
+    r->dispatch = host_start(r->conf, r->args);
+    if (r->dispatch)
+        status = cast(r);
+    stop_fini(&r->stop);
+    if (r->dispatch)
+        dispatch_free(r->dispatch, HOST_GRACE_MS);
+    return status;
+}
+
+static int run(const struct args *args)
+{
+    struct replay r = {.args = args, .fd = -1};
+    if (!(r.conf = host_load_conf(args)))
+        return EXIT_USAGE;
+    int status = prepare(&r);
+    if (status == 0)
+        status = start_and_cast(&r);
+    if (r.fd >= 0)
+        close(r.fd);
+    conf_free(r.conf);
+    return status;
+}
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "FILE|- [/show-X|/hide-X]...",
+    .summary = "Casts a recorded stream of an agent",
+    .about =
+        "FILE is what the agent printed, or - for standard input. A slash token changes what is\n"
+        "shown of this replay, as it would in a message; see turncast visibility --help.",
+    .args = rows,
+    .min = 1,
+    .max = 100,
+    .run = run,
+};

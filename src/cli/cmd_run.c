@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * turncast run: one turn of an agent; progress through the connectors, the result on stdout. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "cli/cli.h"
+#include "cli/host.h"
+#include "cli/stop.h"
+#include "cli/tokens.h"
+#include "core/executor.h"
+#include "io/loop.h"
+#include "io/process.h"
+
+#define MESSAGE_MAX ((size_t)16 << 20)
+
+static const struct arg rows[] = {
+    ARG_AGENT("which agent of the configuration; without it the default one"),
+    {'C', ARG_TEXT, "conversation", "NAME", offsetof(struct args, conversation),
+     "the conversation this turn belongs to"},
+    {'s', ARG_TEXT, "session", "ID", offsetof(struct args, session),
+     "resume this session of the agent"},
+    ARG_PLUGIN,
+    ARG_CONFIG,
+    ARG_VERBOSE,
+    {0},
+};
+
+struct run {
+    const struct args *args;
+    struct conf *conf;
+    const struct conf_agent *agent;
+    const struct dialect *dialect;
+    struct visibility visibility;
+    struct buf message; /* as it goes to the agent */
+    struct loop *loop;
+    struct dispatch *dispatch;
+    struct executor *executor;
+    bool spawn_failed, cancelled;
+};
+
+static int read_stdin(struct buf *message)
+{
+    for (ssize_t n = 1; n > 0;) {
+        n = read(STDIN_FILENO, buf_reserve(message, 65536), 65536);
+        if (n < 0)
+            return args_fail(&cmd_run, "standard input cannot be read");
+        message->len += (size_t)n;
+        if (message->len > MESSAGE_MAX)
+            return args_fail(&cmd_run, "the message is longer than %zu bytes", MESSAGE_MAX);
+    }
+    return 0;
+}
+
+/* The message as the user wrote it. */
+static int take_message(const struct args *args, struct buf *message)
+{
+    const char *word = args->operands[0];
+    if (strcmp(word, "-") != 0)
+        buf_add_str(message, word);
+    else if (read_stdin(message) != 0)
+        return EXIT_USAGE;
+    if (!utf8_is_valid(message->p ? message->p : "", message->len))
+        return args_fail(&cmd_run, "the message is not UTF-8");
+    return message->len ? 0 : args_fail(&cmd_run, "the message is empty");
+}
+
+static int fail_agent(const struct run *r)
+{
+    CLEANUP_BUF struct buf known = {0};
+    for (size_t i = 0; i < r->conf->n_agents; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", r->conf->agents[i].name);
+    if (!known.len)
+        return args_fail(&cmd_run,
+                         "%s: no agent is configured: agents : { NAME : { command = […]; }; };",
+                         r->conf->file);
+    if (!r->args->agent)
+        return args_fail(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
+                         r->conf->file, known.p);
+    return args_fail(&cmd_run, "%s: there is no agent \"%s\", but: %s", r->conf->file,
+                     r->args->agent, known.p);
+}
+
+static int find_agent(struct run *r)
+{
+    r->agent = conf_agent_find(r->conf, r->args->agent);
+    if (!r->agent)
+        return fail_agent(r);
+    r->dialect = dialect_find(r->agent->dialect);
+    if (r->dialect)
+        return 0;
+    fprintf(stderr, "turncast: %s:%d: agents.%s.dialect: there is no dialect \"%s\"\n",
+            r->conf->file, r->agent->line, r->agent->name, r->agent->dialect);
+    return EXIT_USAGE;
+}
+
+static void on_ended(void *ctx, bool spawn_failed)
+{
+    struct run *r = ctx;
+    r->spawn_failed = spawn_failed;
+    loop_stop(r->loop);
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct run *r = arg;
+    r->cancelled = true;
+    if (signo == SIGINT)
+        executor_cancel(r->executor);
+    else
+        executor_shutdown(r->executor);
+}
+
+/* Runs the loop until the executor has ended. */
+static void run_loop(struct run *r, struct turn *turn)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
+    const struct executor_spec spec = {
+        .agent = r->agent,
+        .message = r->message.p,
+        .message_len = r->message.len,
+        .session_id = r->args->session,
+        .conversation = r->args->conversation,
+    };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (stop_is_wanted(signals[i]))
+            watched[i] = loop_signal_new(r->loop, signals[i], on_signal, r);
+    process_become_subreaper();
+    r->executor = executor_start(r->loop, turn, &spec, on_ended, r);
+    loop_run(r->loop);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        loop_signal_free(watched[i]);
+    executor_free(r->executor);
+}
+
+static int run_turn(struct run *r, struct buf *result)
+{
+    const struct turn_spec spec = {
+        .dialect = r->dialect,
+        .agent = r->agent->name,
+        .conversation = r->args->conversation,
+        .task = r->message.p,
+        .visibility = r->visibility,
+        .max_line = r->agent->max_line,
+    };
+    struct turn *turn = turn_new(r->dispatch, &spec);
+    run_loop(r, turn);
+    result_json(result, turn_result(turn), turn_elapsed_ms(turn));
+    const bool bad = r->cancelled || turn_result(turn)->has_error;
+    turn_free(turn);
+    if (r->spawn_failed)
+        return EXIT_SPAWN;
+    return bad ? EXIT_TURN_ERROR : 0;
+}
+
+static int start_and_run(struct run *r)
+{
+    CLEANUP_BUF struct buf result = {0};
+    if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0 ||
+        !(r->dispatch = host_start(r->conf, r->args)))
+        return EXIT_USAGE;
+    r->loop = loop_new();
+    const int status = run_turn(r, &result);
+    loop_free(r->loop);
+    dispatch_free(r->dispatch, HOST_GRACE_MS);
+    puts(result.p);
+    return status;
+}
+
+/* Takes the tokens out of the message. True: nothing is left for the agent. */
+static bool apply_tokens(struct run *r)
+{
+    CLEANUP_BUF struct buf text = {0};
+    const struct visibility before = host_visibility(r->conf, r->agent->name);
+    r->visibility = before;
+    const struct slash_result found =
+        slash_parse(r->message.p, r->message.len, &r->visibility, &text);
+    if (found.toggled)
+        tokens_keep(r->conf, r->agent->name, &before, &r->visibility);
+    buf_reset(&r->message);
+    buf_add(&r->message, text.p ? text.p : "", text.len);
+    return found.empty;
+}
+
+static int prepare_and_run(struct run *r)
+{
+    int status = find_agent(r);
+    if (status == 0)
+        status = take_message(r->args, &r->message);
+    if (status)
+        return status;
+    if (!apply_tokens(r))
+        return start_and_run(r);
+    tokens_print(r->visibility);
+    return 0;
+}
+
+static int run(const struct args *args)
+{
+    struct run r = {.args = args};
+    if (!(r.conf = host_load_conf(args)))
+        return EXIT_USAGE;
+    const int status = prepare_and_run(&r);
+    buf_fini(&r.message);
+    conf_free(r.conf);
+    return status;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .operands = "MESSAGE|-",
+    .summary = "Runs one turn of an agent",
+    .about =
+        "The message, or standard input for -, goes to the agent. Its progress goes to the\n"
+        "connectors, the result as one JSON line to standard output. Slash tokens in the message\n"
+        "(/show-tools, /hide-all, /stream-status...) change what is shown, from now on, and are\n"
+        "not told to the agent; see turncast visibility --help. Ctrl-C interrupts the agent, a\n"
+        "second one kills it.",
+    .args = rows,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * What the commands that cast a turn share: the configuration with --plugin applied, the
+ * instances, the agent's switches, and being asked to stop. */
+#ifndef CLI_HOST_H
+#define CLI_HOST_H
+
+#include "cli/args.h"
+#include "conf/conf.h"
+#include "core/dispatch.h"
+#include "core/turn.h"
+#include "turn/visibility.h"
+
+/* How long instances get to deliver what they still have. */
+#define HOST_GRACE_MS 10000
+
+/* The configuration that --config or the default places name, log set up by it. NULL: it has
+ * been told on stderr. */
+struct conf *host_load_conf(const struct args *args);
+/* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
+int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
+    __attribute__((__warn_unused_result__));
+/* Starts the instances. NULL: one that --plugin asked for did not start; that was logged. */
+struct dispatch *host_start(const struct conf *conf, const struct args *args);
+/* The configuration's switches under the stored ones of the agent (NULL: of none), resolved. A
+ * damaged store is logged. */
+struct visibility host_visibility(const struct conf *conf, const char *agent);
+/* Tells err on stderr as "turncast: …". */
+void host_tell(const struct tc_err *err);
+
+#endif

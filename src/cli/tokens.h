@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * Slash tokens given as words of the command line, and the switches they change. */
+#ifndef CLI_TOKENS_H
+#define CLI_TOKENS_H
+
+#include "cli/args.h"
+#include "conf/conf.h"
+#include "turn/slash.h"
+
+/* Applies the words to *v. 0, or the status to end with: a word that is no token has been told. */
+int tokens_apply(const struct command *c, char *const *words, int n, struct visibility *v);
+/* Stores the agent's switches when a token changed them. A failure is logged: the turn goes on. */
+void tokens_keep(const struct conf *conf, const char *agent, const struct visibility *before,
+                 const struct visibility *after);
+/* Prints the five switches as one JSON line. */
+void tokens_print(struct visibility v);
+
+#endif

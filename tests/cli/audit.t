@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast audit verify: what the audit connector wrote holds, and no longer when it was touched.
+. "$(dirname "$0")/cli.sh"
+
+log=$scratch/audit.jsonl
+try replay -p "audit,path=$log" "$fixtures/turn.jsonl"
+is "$status" 0 "a turn is written"
+try audit verify "$log"
+is "$status" 0 "and verified"
+has "$out" "good: $(wc -l <"$log") records in 1 files" "counts the records"
+has "$out" "head: " "names the head"
+sed '3s/claude/clouds/; 3s/Bash/Bush/; 3s/disk/dusk/; 3s/ts"/tz"/' "$log" >"$scratch/changed"
+try audit verify "$scratch/changed"
+is "$status" 1 "a changed record"
+has "$out" "broken at seq " "is found"
+sed 2d "$log" >"$scratch/cut"
+try audit verify "$scratch/cut"
+is "$status" 1 "a record taken out"
+try audit verify "$log" "$scratch/none"
+is "$status" 2 "a file that is not there"
+has "$err" "$scratch/none" "is named"
+finish

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast check and turncast plugins.
+. "$(dirname "$0")/cli.sh"
+
+plugins=${TURNCAST_PLUGIN_PATH:?}
+
+try check
+is "$status $out" "0 (built in): good: 0 agents, 1 instances" "no configuration"
+cat >"$scratch/good.conf" <<CONF
+agents : { a : { command = ["sh", "-c", "true"]; }; };
+plugins : { instances : {
+    cli : { };
+    out : { plugin = "jsonl"; path = "x"; };
+}; };
+CONF
+try check "$scratch/good.conf"
+is "$status $out" "0 $scratch/good.conf: good: 1 agents, 2 instances" "a good one"
+TURNCAST_CONFIG=$scratch/good.conf try check
+is "$status" 0 "named by the environment"
+mkdir "$XDG_CONFIG_HOME/turncast"
+cp "$scratch/good.conf" "$XDG_CONFIG_HOME/turncast/turncast.conf"
+try check
+has "$out" "$XDG_CONFIG_HOME/turncast/turncast.conf: good" "the user's"
+rm -r "$XDG_CONFIG_HOME/turncast"
+
+# The shipped one is good as it is, and when everything in it is taken for real.
+sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* = \)/\1/' \
+    -e "s,directory = \[\"plugins\"\],directory = [\"$plugins\"]," \
+    -e "s,/var/log/turncast,$scratch," "${TURNCAST_SRCDIR:?}/etc/turncast.conf" >"$scratch/all.conf"
+cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
+try check "$scratch/shipped.conf"
+is "$status $out" "0 $scratch/shipped.conf: good: 0 agents, 1 instances" "the shipped one"
+try check "$scratch/all.conf"
+is "$status $out" "0 $scratch/all.conf: good: 1 agents, 2 instances" "with all its examples"
+is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
+    "of which only prose is left out"
+
+cat >"$scratch/bad.conf" <<CONF
+agents : {
+    a : { command = ["no-such-program-here"]; };
+    b : { command = ["sh"]; dialect = "klingon"; };
+};
+plugins : { instances : {
+    one : { plugin = "missing"; };
+    two : { plugin = "jsonl";
+            pathe = "x"; };
+}; };
+CONF
+try check "$scratch/bad.conf"
+is "$status" 2 "a bad one"
+has "$out" "$scratch/bad.conf:2: agents.a.command: there is no program \"no-such-program-here\"" \
+    "a program that is not there"
+has "$out" "$scratch/bad.conf:3: agents.b.dialect: there is no dialect \"klingon\"" "a dialect"
+has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
+has "$out" "$scratch/bad.conf:8: unknown option \"pathe\": did you mean \"path\"?" "an option"
+is "$(wc -l <"$scratch/out")" 4 "all four at once"
+echo 'logs = 1;' >"$scratch/broken.conf"
+try check "$scratch/broken.conf"
+is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key: did you mean \"log\"?" "an unknown key"
+chmod g+w "$scratch/good.conf"
+try check "$scratch/good.conf"
+is "$status $out" \
+    "2 $scratch/good.conf: others may write to it; run: chmod go-w $scratch/good.conf" \
+    "one that others may write to"
+
+try check "$plugins/jsonl.so"
+is "$status" 0 "a plugin's file"
+has "$out" "jsonl " "its name"
+has "$out" "ABI: 1.0" "its ABI"
+has "$out" "sees: all events" "what it sees"
+has "$out" "callbacks: on_" "its callbacks"
+has "$out" "path (text)" "its options"
+echo 'no ELF' >"$scratch/text.so"
+try check "$scratch/text.so"
+is "$status" 2 "a file that is no plugin"
+has "$out" "$scratch/text.so: " "is named"
+
+try plugins
+is "$status" 0 "plugins"
+for name in audit cli jsonl null; do
+    is "$(awk -v n="$name" '$1 == n' "$scratch/out" | wc -l)" 1 "lists $name"
+done
+has "$(grep '^cli ' "$scratch/out")" "(enabled as cli)" "says where one is enabled"
+lacks "$(grep '^null ' "$scratch/out")" "enabled" "and where not"
+chmod g-w "$scratch/good.conf"
+try plugins -c "$scratch/good.conf" jsonl
+is "$status" 0 "plugins NAME"
+has "$out" "enabled as out" "says as what"
+try plugins nothing
+is "$status $out" "2 " "one that is not there"
+has "$err" "nothing" "is named"
+mkdir "$scratch/empty"
+TURNCAST_PLUGIN_PATH=$scratch/empty try plugins
+is "$status $out" "2 " "an empty folder"
+has "$err" "no plugin in $scratch/empty" "is told"
+mkdir "$scratch/mixed"
+cp "$plugins/null.so" "$scratch/mixed/"
+cp "$scratch/text.so" "$scratch/mixed/"
+TURNCAST_PLUGIN_PATH=$scratch/mixed try plugins
+is "$status" 2 "a folder with a bad file"
+has "$out" "text.so      cannot be loaded: " "tells it"
+has "$out" "null " "and goes on"
+finish

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Help of every command, the version, and what a wrong command line is answered with.
+. "$(dirname "$0")/cli.sh"
+
+try --version
+is "$status" 0 "--version"
+has "$out" "turncast " "prints the version"
+has "$out" "plugin ABI 1.0" "and the ABI"
+
+try --help
+is "$status" 0 "--help"
+is "$err" "" "prints to stdout only"
+for command in run replay plugins check visibility audit; do
+    has "$out" "
+  $command" "names $command"
+done
+try -h
+is "$status" 0 "-h"
+
+for command in run replay plugins check visibility audit; do
+    try "$command" --help
+    is "$status" 0 "$command --help"
+    has "$out" "Usage: turncast $command [OPTION]..." "$command: its usage"
+    has "$out" "-h, --help" "$command: its options"
+    is "$(awk 'length > 100' "$scratch/out")" "" "$command: no line over 100 columns"
+    short=$("$turncast" "$command" -h 2>&1)
+    is "$short" "$out" "$command -h: the same"
+done
+for option in "-p, --plugin NAME|FILE.so[,KEY=VALUE]..." "-d, --dialect NAME" "-s, --speed X" \
+    "-a, --agent AGENT" "-c, --config FILE" "-v, --verbose"; do
+    has "$("$turncast" replay --help)" "$option" "replay --help has $option"
+done
+
+try
+is "$status" 2 "nothing"
+has "$err" "Usage: turncast COMMAND" "shows the help"
+is "$out" "" "on stderr"
+
+# refused MESSAGE [ARGUMENT...]
+refused() {
+    wanted=$1
+    shift
+    try "$@"
+    is "$status $out" "2 " "turncast $*: status 2, nothing on stdout"
+    is "$err" "$wanted" "turncast $*: says why"
+}
+
+refused 'turncast: unknown command "frobnicate"; see turncast --help' frobnicate
+refused 'turncast: unknown command "rpelay": did you mean "replay"?; see turncast --help' rpelay
+refused 'turncast replay: FILE|- [/show-X|/hide-X]... is missing; see turncast replay --help' replay
+refused 'turncast run: MESSAGE|- is missing; see turncast run --help' run
+refused 'turncast run: too many arguments: "b"; see turncast run --help' run a b
+refused 'turncast replay: unknown option --plugn=x: did you mean --plugin?; see turncast replay --help' \
+    replay --plugn=x -
+refused 'turncast replay: unknown option -z; see turncast replay --help' replay -z -
+refused 'turncast replay: unknown option -z; see turncast replay --help' replay -vz -
+refused 'turncast replay: --plugin needs a value; see turncast replay --help' replay --plugin
+refused 'turncast replay: -p needs a value; see turncast replay --help' replay -p
+refused 'turncast replay: --verbose=1 takes no value; see turncast replay --help' replay --verbose=1 -
+for speed in 0 -1 fast 1x nan 1e9 ''; do
+    refused "turncast replay: --speed: \"$speed\" is not a number from 0.001 to 1000000; see turncast replay --help" \
+        replay --speed "$speed" -
+done
+refused 'turncast audit: "check" is not verify; see turncast audit --help' audit check x
+refused 'turncast audit: verify FILE... is missing; see turncast audit --help' audit verify
+
+if [ -c /dev/full ]; then
+    "$turncast" --help >/dev/full 2>"$scratch/err"
+    is $? 1 "a full disk is no success"
+    has "$(cat "$scratch/err")" "standard output: No space left on device" "and is told"
+fi
+finish

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast run with an agent of the tests: the result object, exit statuses, slash tokens, signals.
+. "$(dirname "$0")/cli.sh"
+
+turn=$fixtures/turn.jsonl
+stored=$XDG_STATE_HOME/turncast/visibility
+off='{"show_thinking":false,"show_tools":false,"show_text":true,"show_narration":true,"show_final":true}'
+tools='{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}'
+
+cat >"$scratch/turncast.conf" <<CONF
+agents : {
+    main : { command = ["$fake_agent", "play=$turn", "save=$scratch/input"]; };
+    bad : { command = ["$fake_agent", "play=$fixtures/failed.jsonl"]; };
+    none : { command = ["$scratch/no-such-program"]; };
+    crash : { command = ["$fake_agent", "errtext=out of luck", "exit=7"]; attempts = 1; };
+    hang : { command = ["$fake_agent", "text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}", "sleep"];
+             exit_grace_s = 0.2; term_grace_s = 0.2; };
+    stubborn : { command = ["$fake_agent", "ignore=2", "ignore=15", "text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}", "sleep"];
+             exit_grace_s = 600; term_grace_s = 600; };
+    named : { command = ["$fake_agent", "dump=$scratch/dump", "play=$turn"];
+              resume = ["mark=resumed", "{session_id}"]; };
+    foreign : { command = ["true"]; dialect = "klingon"; };
+};
+default_agent = "main";
+plugins : { instances : { log : { plugin = "jsonl"; path = "$scratch/log"; visibility = "agent"; }; }; };
+CONF
+TURNCAST_CONFIG=$scratch/turncast.conf
+export TURNCAST_CONFIG
+
+try run "How full is the disk?"
+is "$status" 0 "a turn that goes well"
+is "$err" "" "nothing on stderr"
+is "$(wc -l <"$scratch/out")" 1 "one line on stdout"
+is "$(sed 's/"duration_ms":[0-9]*/"duration_ms":0/; s/\("output_tokens":17\)[^}]*/\1/' "$scratch/out")" \
+    '{"result":"The disk is at 89 %.","session_id":"5e551011-0000-4000-8000-000000000001","cost_usd":0.0125,"duration_ms":0,"num_turns":2,"is_error":false,"usage":{"input_tokens":25,"output_tokens":17},"tool_uses":[{"name":"Bash","input":{"command":"df /srv"}}]}' \
+    "the result object"
+has "$(cat "$scratch/input")" "How full is the disk?" "the message went to stdin"
+is "$(kinds <"$scratch/log" | tr ' ' '\n' | sort | uniq -c | awk '/(tool|thinking)/')" "" \
+    "the connector got what people see"
+is "$(sed -n '$p' "$scratch/log" | kinds)" 'done' "to the end"
+
+rm "$scratch/log"
+echo "from stdin
+second line" | "$turncast" run - >"$scratch/out"
+is $? 0 "a message from standard input"
+has "$(cat "$scratch/input")" 'from stdin\nsecond line' "arrives whole"
+
+try run --agent bad hello
+is "$status" 1 "a turn that ends in an error"
+has "$out" '"is_error":true' "says so"
+has "$out" '"error":"' "and how"
+try run -a crash hello
+is "$status" 1 "an agent that exits with 7"
+has "$out" "out of luck" "its stderr is in the error"
+try run -a none hello
+is "$status" 3 "an agent that cannot be started"
+has "$out" '"is_error":true' "has a result, too"
+has "$(tail -n 3 "$scratch/log")" '"code":"agent_spawn"' "and is told to connectors"
+try run -a nobody hello
+is "$status $out" "2 " "an agent that is not configured"
+has "$err" 'there is no agent "nobody", but: main, bad, none' "says which are"
+try run -a foreign hello
+is "$status" 2 "an unknown dialect"
+has "$err" "$scratch/turncast.conf:12: agents.foreign.dialect: there is no dialect \"klingon\"" "says where"
+TURNCAST_CONFIG='' try run hello
+is "$status" 2 "no configuration"
+has "$err" "(built in): no agent is configured" "says so"
+try run ""
+is "$status" 2 "an empty message"
+try run "$(printf 'caf\351')"
+is "$status" 2 "a message that is not UTF-8"
+try run -c "$scratch/none.conf" hello
+is "$status $err" "2 turncast: $scratch/none.conf: cannot be opened: No such file or directory" \
+    "a configuration that is not there"
+try run -p missing hello
+is "$status" 2 "a plugin that is not there"
+
+try run -a named -C chat-1 -s 5e55 hello
+has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session resumes"
+
+# Tokens.
+rm -f "$scratch/log" "$scratch/input"
+try run /stream-status
+is "$status $out" "0 $off" "/stream-status answers with the switches"
+[ ! -e "$scratch/input" ] && [ ! -e "$scratch/log" ]
+result $? "without the agent and the connectors"
+try run "go  /show-tools   on"
+is "$status" 0 "a token in a message"
+has "$(cat "$scratch/input")" '"go on"' "is not told to the agent"
+has "$(kinds <"$scratch/log")" "tool_call" "holds for this turn"
+is "$(cat "$stored/main.json")" "$tools" "and is stored"
+rm "$scratch/log"
+try run "again"
+has "$(kinds <"$scratch/log")" "tool_call" "for the next one, too"
+try run "   /hide-tools "
+is "$status $out" "0 $off" "a message of tokens alone answers with the switches"
+is "$(cat "$stored/main.json")" "$off" "and stores them"
+try run "/show-tools, and  /SHOW-ALL"
+has "$(cat "$scratch/input")" '"/show-tools, and  /SHOW-ALL"' "no token: every byte stays"
+is "$(cat "$stored/main.json")" "$off" "and nothing is stored"
+
+# Signals.
+# interrupt NAME SIGNAL...: runs the agent in the background until it has begun.
+interrupt() {
+    agent=$1
+    shift
+    rm -f "$scratch/log"
+    "$turncast" run -a "$agent" wait >"$scratch/out" 2>"$scratch/err" &
+    pid=$!
+    wait_for grep -q start "$scratch/log"
+    for signal; do
+        kill -s "$signal" "$pid"
+        sleep 0.3
+    done
+    wait "$pid"
+    status=$?
+}
+interrupt hang INT
+is "$status" 1 "SIGINT ends the turn"
+has "$(sed -n '$p' "$scratch/log")" '"reason":"cancelled"' "as cancelled"
+has "$(cat "$scratch/out")" '"session_id":"s-1"' "with its result"
+interrupt hang TERM
+is "$status" 1 "SIGTERM, too"
+has "$(cat "$scratch/log")" 'host_shutdown' "as the host's shutdown"
+interrupt stubborn INT INT
+is "$status" 1 "the second SIGINT kills an agent that ignores the first"
+finish

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast visibility: the stored switches of each agent, over the configured ones.
+. "$(dirname "$0")/cli.sh"
+
+off='{"show_thinking":false,"show_tools":false,"show_text":true,"show_narration":true,"show_final":true}'
+tools='{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}'
+stored=$XDG_STATE_HOME/turncast/visibility
+
+try visibility
+is "$status $out" "0 $off" "the defaults"
+[ ! -e "$stored" ]
+result $? "asking stores nothing"
+try visibility /stream-status
+is "$status $out" "0 $off" "/stream-status asks, too"
+try visibility /hide-tools
+[ ! -e "$stored" ]
+result $? "a token that changes nothing stores nothing"
+
+try visibility /show-tools
+is "$status $out" "0 $tools" "a token"
+is "$(cat "$stored/default.json")" "$tools" "is stored for the agent called default"
+try visibility
+is "$out" "$tools" "and stays"
+try visibility --agent other
+is "$out" "$off" "for that agent only"
+try visibility -a other /show-all /hide-thinking
+is "$(cat "$stored/other.json")" \
+    '{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}' \
+    "several, in their order"
+try visibility "/hide-all  /show-thinking"
+is "$out" \
+    '{"show_thinking":true,"show_tools":false,"show_text":true,"show_narration":false,"show_final":true}' \
+    "several in one word"
+
+before=$(cat "$stored/default.json")
+try visibility /show-all /show-text
+is "$status" 2 "a word that is no token"
+has "$err" '"/show-text" is not /show-X or /hide-X' "is named"
+is "$(cat "$stored/default.json")" "$before" "and nothing is stored"
+try visibility --agent ../x /show-all
+is "$status" 2 "a name that is no file name"
+has "$err" "no name for an agent" "says so"
+
+echo '{"show_tools": tru' >"$stored/default.json"
+try visibility
+is "$status $out" "0 $off" "a damaged file: the defaults"
+has "$err" "$stored/default.json: damaged: line 1" "and it is told"
+try visibility /show-tools
+is "$(cat "$stored/default.json.damaged")" '{"show_tools": tru' "the next change keeps it"
+is "$(cat "$stored/default.json")" "$tools" "and replaces it"
+
+cat >"$scratch/some.conf" <<CONF
+agents : { main : { command = ["true"]; }; second : { command = ["true"]; }; };
+default_agent = "main";
+visibility : { show_text = false; show_tools = true; };
+state_directory = "here";
+CONF
+try visibility -c "$scratch/some.conf"
+is "$out" \
+    '{"show_thinking":false,"show_tools":true,"show_text":false,"show_narration":false,"show_final":false}' \
+    "configured switches; narration and final follow text"
+try visibility -c "$scratch/some.conf" /show-final
+is "$(cat "$scratch/here/visibility/main.json")" \
+    '{"show_thinking":false,"show_tools":true,"show_text":false,"show_narration":false,"show_final":true}' \
+    "stored for the default agent, in the configured folder"
+try visibility -c "$scratch/some.conf" -a seconds
+is "$status" 2 "an agent that is not there"
+has "$err" "$scratch/some.conf: there is no agent \"seconds\"" "says so"
+
+: >"$scratch/file"
+cat >"$scratch/bad.conf" <<CONF
+state_directory = "file/below";
+CONF
+try visibility -c "$scratch/bad.conf" /show-tools
+is "$status" 2 "a state directory that cannot be made"
+has "$err" "$scratch/file/below: cannot be made: Not a directory" "says so"
+finish
