@@ -49,6 +49,10 @@ keys_not_told() {
         missing man/turncast.conf.5 "key"
 }
 
+dialects_not_told() {
+    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*.c | missing man/turncast.conf.5 "dialect"
+}
+
 options_not_told() {
     for folder in plugins/*/; do
         name=$(basename "$folder")
@@ -62,9 +66,9 @@ holds "every field of every kind is in turncast-events(7)" fields_not_told
 holds "every callback, service, macro and struct is in turncast-plugin(3)" callbacks_not_told
 holds "every member is too" members_not_told
 holds "every key is in turncast.conf(5)" keys_not_told
+holds "every dialect is too" dialects_not_told
 holds "every option is in its connector's page" options_not_told
 
-mkdir -p "$scratch/kept/man" "$scratch/kept/src/event"
 for words in fields callbacks members keys; do
     [ "$(cd "$top" && case $words in
         fields) wc -l <"$scratch/fields" ;;
