@@ -204,7 +204,7 @@ static void close_turn(void)
     dispatch_close(turn);
 }
 
-/* The "type" of each line; static. */
+/* The "type" of each line, a minus before those marked so; static. */
 static const char *kinds_in(const char *path)
 {
     static char out[4096];
@@ -214,6 +214,7 @@ static const char *kinds_in(const char *path)
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         const char *const type = strstr(line, "\"type\":\"") + strlen("\"type\":\"");
+        strncat(out, line, *line == '-');
         strncat(out, type, strcspn(type, "\""));
         strcat(out, " ");
     }
@@ -225,6 +226,7 @@ static void test_who_sees_what(void)
 {
     begin_conf();
     add("everything", "recorder", "path", temp("all"));
+    pairs[0][1] = (struct conf_pair){mutable("mark"), mutable("true"), 20};
     struct conf_instance *const people = add("people", "recorder", "path", temp("people"));
     people->sees_all_set = true;
     struct conf_instance *const internal = add("internal", "recorder", "path", temp("internal"));
@@ -248,7 +250,7 @@ static void test_who_sees_what(void)
     is_int(dispatch_free(d, DEADLINE_MS), 0, "all end in time");
 
     is_str(kinds_in(temp("all")),
-           "start narration thinking tool_call tool_result tool_call tool_result narration "
+           "start narration -thinking -tool_call -tool_result -tool_call -tool_result -narration "
            "message final done ",
            "visibility all sees all but what must be asked for");
     is_str(kinds_in(temp("people")), "start narration message final done ",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A healthy connector: every canonical line goes to a file at once, `delay_us` after it came. */
+ * A healthy connector: every canonical line goes to a file at once, `delay_us` after it came;
+ * with `mark`, a minus stands before those that are hidden from people. */
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -10,11 +11,13 @@
 struct conf {
     const char *path;
     int64_t delay_us;
+    bool mark;
 };
 
 static const struct tc_option options[] = {
     TC_OPTION(struct conf, path, NULL, TC_REQUIRED, "file to write"),
     TC_OPTION(struct conf, delay_us, "0", 0, "how long each event takes"),
+    TC_OPTION(struct conf, mark, "false", 0, "mark what is hidden"),
     {0},
 };
 
@@ -24,8 +27,9 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     const int fd = *(const int *)turn->inst->state;
     if (conf->delay_us > 0)
         nanosleep(&(struct timespec){.tv_nsec = conf->delay_us * 1000}, NULL);
-    const char *line = tc_sprint(turn, "%s\n", ev->line);
-    return write(fd, line, ev->line_len + 1) == (ssize_t)ev->line_len + 1 ? 0 : -1;
+    const char *mark = conf->mark && ev->meta->hidden ? "-" : "";
+    const char *line = tc_sprint(turn, "%s%s\n", mark, ev->line);
+    return write(fd, line, strlen(line)) == (ssize_t)strlen(line) ? 0 : -1;
 }
 
 static int init(struct tc_instance *inst)

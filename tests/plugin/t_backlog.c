@@ -130,8 +130,11 @@ static void test_pace_of_turns(void)
     is_int((long long)pop(3), 2, "done flushes");
     ok(b.lanes == other && !other->next, "and ends the lane");
     backlog_push(&b, other, narration(2, "y", "m"), 4);
+    backlog_push(&b, other, box_of(TC_REQUEST, 3), 4);
+    is_int((long long)pop(4), 2, "a request flushes");
+    backlog_push(&b, other, narration(4, "y", "m"), 5);
     backlog_release(&b);
-    is_int((long long)pop(4), 1, "release lets everything go");
+    is_int((long long)pop(5), 1, "release lets everything go");
     end();
 }
 
@@ -157,7 +160,18 @@ static void test_what_joins(void)
     ev.meta.seq = 11;
     ev.meta.x = "{\"k\":1}";
     push(event_box_new(&ev), 0);
-    is_int((long long)pop(0), 9, "only neighbours of the same message, place and extras join");
+    ev.meta.seq = 12;
+    ev.meta.audience = "internal";
+    push(event_box_new(&ev), 0);
+    ev.meta.seq = 13;
+    ev.meta.hidden = true;
+    push(event_box_new(&ev), 0);
+    struct event opaque = draft(TC_THINKING, 14);
+    opaque.u.thinking.encrypted = "x";
+    push(event_box_new(&opaque), 0);
+    opaque.meta.seq = 15;
+    push(event_box_new(&opaque), 0);
+    is_int((long long)pop(0), 13, "only neighbours of the same message, place and extras join");
     is_str(at(3)->u.thinking.text, "cd", "thinking");
     is_str(at(4)->u.progress.output, "ef", "output of a tool");
     is_int((long long)at(4)->u.progress.output_len, 2, "  and its length");
@@ -195,6 +209,16 @@ static void test_replace(void)
     is_int((long long)b.stats.replaced, 5, "  counted as replaced");
     is_int((long long)b.stats.dropped, 0, "  not as dropped");
     end();
+
+    begin(4, 1 << 20, 0);
+    struct lane *const other = backlog_open(&b, other_tag);
+    backlog_push(&b, other, progress(1, "u1", "theirs"), 0);
+    push(progress(1, "u1", "ours"), 0);
+    push(box_of(TC_USAGE, 2), 0);
+    push(box_of(TC_USAGE, 3), 0);
+    push(box_of(TC_USAGE, 4), 0);
+    is_int((long long)b.stats.replaced, 0, "a tool of another turn is another tool");
+    end();
 }
 
 static char *repeat(const char *s, size_t times)
@@ -210,12 +234,21 @@ static char *repeat(const char *s, size_t times)
 static void test_shrink(void)
 {
     char *const content = repeat("äöü€", 10000);
+    char *const json = malloc(strlen(content) + 3);
+    strcat(strcat(strcpy(json, "\""), content), "\"");
     char *const words = repeat("\\\"wörd ", 5000);
     char *const args = malloc(strlen(words) + 32);
     strcat(strcat(strcpy(args, "{\"cmd\":\""), words), "\"}");
     begin(100, 64 << 10, 0);
     push(tool_call(1, args), 0);
-    push(tool_result(2, content), 0);
+    struct event big = draft(TC_TOOL_RESULT, 2);
+    big.u.tool_result.tool_use_id = "u1";
+    big.u.tool_result.content = content;
+    big.u.tool_result.content_len = strlen(content);
+    big.u.tool_result.structured = json;
+    big.u.tool_result.patch = "[1]";
+    big.u.tool_result.diff = content;
+    push(event_box_new(&big), 0);
     push(tool_result(3, "short"), 0);
     is_int((long long)pop(0), 3, "calls and results stay");
 
@@ -237,9 +270,13 @@ static void test_shrink(void)
     is_mem(result->content, 100, content, 100, "  has the head");
     is_mem(result->content + result->content_len - 100, 100, content + strlen(content) - 100, 100,
            "  and the tail");
+    ok(!result->structured, "long JSON beside it is left out");
+    is_str(result->patch, "[1]", "  short JSON is not");
+    ok(strlen(result->diff) < TRIM_TOOL + 64, "  a long diff is cut");
     ok(!at(2)->u.tool_result.truncated, "a short one stays as it is");
     free(content);
     free(words);
+    free(json);
     free(args);
     end();
 }

@@ -300,6 +300,24 @@ static void test_abandon(void)
     counts[0].gate_teardown = false;
 }
 
+static bool has_torn_down(void *arg);
+
+/* What an abandoned instance had not got it never gets. */
+static void test_abandon_in_callback(void)
+{
+    forget_counts();
+    struct channel *const a = start("a");
+    counts[0].gate_event = true;
+    void *const turn = open_turn(a);
+    for (uint64_t seq = 1; seq <= 10; seq++)
+        send(a, turn, box_of(TC_USAGE, seq));
+    is_int(end(a, 50), -1, "a callback that hangs is abandoned");
+    ok(is_logged((char[]){"instance a: abandoned in on_event"}), "  reported");
+    counts[0].gate_event = false;
+    ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "  it may still end");
+    is_int(counts[0].events, 1, "  with the event it was in");
+}
+
 static bool has_torn_down(void *arg)
 {
     (void)arg;
@@ -316,4 +334,5 @@ int main(void)
     test_hang();
     test_abandon();
     ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "the abandoned thread could go on");
+    test_abandon_in_callback();
 }

@@ -237,6 +237,16 @@ static bool heard_all(void *arg)
     return c->heard == c->last_seq && c->heard > 0;
 }
 
+static bool heard_one(void *arg)
+{
+    return ((struct consumer *)arg)->heard >= 1;
+}
+
+static bool heard_two(void *arg)
+{
+    return ((struct consumer *)arg)->heard >= 2;
+}
+
 static bool heard_three(void *arg)
 {
     return ((struct consumer *)arg)->heard >= 3;
@@ -277,6 +287,43 @@ static void test_pace_wakes(void)
     queue_free(q);
 }
 
+/* A consumer that sleeps with nothing held learns of what is held later. */
+static void test_pace_wakes_a_sleeper(void)
+{
+    struct consumer c = {0};
+    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 300});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    queue_push(c.queue, c.lane, narration(1, "a", "m"));
+    ok(tap_wait(heard_one, &c, DEADLINE_MS), "the first comes at once");
+    tap_wait(heard_three, &c, 50);
+    queue_push(c.queue, c.lane, narration(2, "b", "m"));
+    ok(tap_wait(heard_two, &c, DEADLINE_MS / 4), "a sleeper wakes when the pace opens");
+    queue_push(c.queue, c.lane, narration(3, "c", "m"));
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    is_int((long long)c.heard, 3, "closing waits for no pace");
+    queue_free(c.queue);
+}
+
+static void test_close_releases(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){256, 1 << 20, 60000});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item item;
+    bool closed;
+    queue_push(q, lane, narration(1, "a", "m"));
+    queue_pop(q, &item, 1, 0, &closed);
+    event_box_unref(item.box);
+    queue_push(q, lane, narration(2, "b", "m"));
+    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 0, "held back");
+    queue_close(q);
+    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
+    event_box_unref(item.box);
+    queue_free(q);
+}
+
 static void test_limits_of_waiting(void)
 {
     struct queue *const q = queue_new(&(struct backlog_limits){4, 1 << 20, 0});
@@ -311,5 +358,7 @@ int main(void)
     test_threads(50);
     test_wakes();
     test_pace_wakes();
+    test_pace_wakes_a_sleeper();
+    test_close_releases();
     test_limits_of_waiting();
 }
