@@ -356,6 +356,23 @@ static void test_hard(void)
     end();
 }
 
+/* Tool calls and results may be cut, and only where that helps; they go at the hard limit. */
+static void test_only_reserved_left(void)
+{
+    char *const content = repeat("x", 20000);
+    begin(8, 4 << 20, 0);
+    for (uint64_t seq = 1; seq <= 20; seq += 2) {
+        push(tool_call(seq, "{}"), 0);
+        push(tool_result(seq + 1, content), 0);
+    }
+    push(box_of(TC_STEP, 21), 0);
+    is_int((long long)b.stats.dropped, 1, "what may be dropped does not even enter");
+    is_int((long long)pop(0), 20, "what is reserved does");
+    is_int((long long)b.stats.shrunk, 0, "nothing is cut while there are bytes enough");
+    free(content);
+    end();
+}
+
 static void test_one_big_event(void)
 {
     char *const content = repeat("x", 1 << 20);
@@ -423,6 +440,7 @@ int main(void)
     test_drop();
     test_order_of_dropping();
     test_hard();
+    test_only_reserved_left();
     test_one_big_event();
     test_pass();
     test_trim();
