@@ -1,32 +1,66 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# An installed copy, seen from outside: header, pkg-config file, and a plugin built with them.
+# An installed copy, seen from outside: an author builds the example with the README's command,
+# drops it into a plugin directory, names it in a configuration and sees it called.
 . "$(dirname "$0")/../lint/lint.sh"
 unset TURNCAST_PLUGIN_PATH
 : "${TURNCAST_INCLUDEDIR:?is set by make installcheck}"
-cc=${TURNCAST_CC:-cc}
-pkg_config=${PKG_CONFIG:-pkg-config}
-PKG_CONFIG_PATH=${TURNCAST_PKGCONFIGDIR:?}
-export PKG_CONFIG_PATH
+PKG_CONFIG_PATH=$TURNCAST_PKGCONFIGDIR
+PATH=$TURNCAST_BINDIR:$PATH
+HOME=$scratch
+XDG_CONFIG_HOME=$scratch/none
+XDG_STATE_HOME=$scratch/state
+export PKG_CONFIG_PATH PATH HOME XDG_CONFIG_HOME XDG_STATE_HOME
+recording=$top/examples/recording.jsonl
 
 [ "$(ls "$TURNCAST_INCLUDEDIR/turncast")" = plugin.h ]
 result $? "plugin.h is the only header"
-cmp -s "$top/include/turncast/plugin.h" "$TURNCAST_INCLUDEDIR/turncast/plugin.h"
-result $? "and it is the source tree's"
-[ "$("$pkg_config" --variable=plugindir turncast)" = "$TURNCAST_PLUGINDIR" ]
+[ "$(pkg-config --variable=plugindir turncast)" = "$TURNCAST_PLUGINDIR" ]
 result $? "pkg-config knows the plugin directory"
+[ "$(command -v turncast)" = "$TURNCAST_BINDIR/turncast" ] && turncast --version >/dev/null
+result $? "turncast runs from where it was installed"
+turncast replay --plugin jsonl "$recording" >"$scratch/events" &&
+    tail -n 1 "$scratch/events" | grep -q '"type":"done"'
+result $? "it finds the plugins installed with it"
 
-# build_plugin FILE MODULE: the command that README.md gives to authors.
-build_plugin() {
-    # shellcheck disable=SC2046,SC2086
-    $cc -shared -fPIC $("$pkg_config" --cflags turncast) "$1" -o "$2"
+# The command as it stands in the README, with the compiler of this build.
+cc() {
+    # TURNCAST_CC may carry options.
+    # shellcheck disable=SC2086
+    ${TURNCAST_CC:-gcc} "$@"
 }
-cat >"$scratch/mine.c" <<'C'
-#include <turncast/plugin.h>
-TURNCAST_PLUGIN(.name = "mine");
+command=$(sed -n 's/^    \(cc -shared .*\)/\1/p' "$top/README.md")
+cp "$top/examples/hello.c" "$scratch/hello.c"
+(cd "$scratch" && eval "$command")
+result $? "the example builds: $command"
+lines=$(grep -c . "$top/examples/hello.c")
+[ "$lines" -le 30 ]
+result $? "it has at most 30 lines that are not blank ($lines)"
+turncast check "$scratch/hello.so" >"$scratch/said" && grep -q on_final "$scratch/said"
+result $? "turncast check takes it and names its callbacks"
+
+mkdir "$scratch/plugins"
+mv "$scratch/hello.so" "$scratch/plugins"
+cat >"$scratch/turncast.conf" <<C
+plugins: { directory = "$scratch/plugins"; instances: { hello = { greeting = "So"; }; }; };
 C
-build_plugin "$scratch/mine.c" "$scratch/mine.so"
-result $? "a plugin builds against it"
-nm -D --defined-only "$scratch/mine.so" | grep -q ' turncast_plugin$'
-result $? "and exports the contract"
+turncast replay --config "$scratch/turncast.conf" "$recording" >"$scratch/cast"
+result $? "a configuration names it and it is loaded"
+grep -q '^So: Summary:' "$scratch/cast"
+result $? "it is called with the answer, and with its option"
+grep -q 'First I read the notes\.' "$scratch/cast"
+result $? "and with what is told before"
+rm "$scratch/plugins/hello.so"
+turncast replay --config "$scratch/turncast.conf" "$recording" >"$scratch/cast" 2>&1
+grep -q hello "$scratch/cast" && ! grep -q '^So:' "$scratch/cast"
+result $? "without the file it is not called, and it is said"
+
+unread_pages() {
+    for page in "$top"/man/*.[1-8] "$top"/plugins/*/*.[1-8]; do
+        [ -f "$page" ] || continue
+        name=${page##*/}
+        [ -f "$TURNCAST_MANDIR/man${name##*.}/$name" ] || echo "$name is not installed"
+    done
+}
+holds "every manual page is installed" unread_pages
 done_testing

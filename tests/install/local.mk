@@ -6,5 +6,5 @@ MOSTLYCLEANFILES += tests/install/install.log tests/install/install.trs
 installcheck-local:
 	TURNCAST_BINDIR='$(bindir)' TURNCAST_INCLUDEDIR='$(includedir)' \
 	TURNCAST_PLUGINDIR='$(plugindir)' TURNCAST_MANDIR='$(mandir)' \
-	TURNCAST_PKGCONFIGDIR='$(pkgconfigdir)' PKG_CONFIG='$(PKG_CONFIG)' \
+	TURNCAST_PKGCONFIGDIR='$(pkgconfigdir)' \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/install/install.t
