@@ -214,7 +214,7 @@ static const char *kinds_in(const char *path)
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         const char *const type = strstr(line, "\"type\":\"") + strlen("\"type\":\"");
-        strncat(out, line, *line == '-');
+        strcat(out, *line == '-' ? "-" : "");
         strncat(out, type, strcspn(type, "\""));
         strcat(out, " ");
     }
