@@ -20,10 +20,10 @@ TURNCAST_CONFIG=$scratch/turncast.conf
 export TURNCAST_PLUGIN_PATH TURNCAST_CONFIG
 echo 'plugins: { instances: { }; };' >"$TURNCAST_CONFIG"
 
-# The CPU seconds of the children of the shell that runs it.
-cpu() {
-    times | tail -n 1 | awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += t[1] * 60 + t[2] }
-                               print s }'
+# used FILE: the CPU seconds of all children in what `times` wrote.
+used() {
+    tail -n 1 "$1" | awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += t[1] * 60 + t[2] }
+                            print s }'
 }
 
 # run SINKS
@@ -32,9 +32,9 @@ run() {
     for _ in $(seq "$1"); do arguments="$arguments --plugin null"; done
     wall=$(date +%s%N)
     # shellcheck disable=SC2086
-    used=$("$build/turncast" replay --dialect claude $arguments "$file" >/dev/null && cpu)
+    ("$build/turncast" replay --dialect claude $arguments "$file" >/dev/null && times >"$scratch/times")
     wall=$(($(date +%s%N) - wall))
-    awk -v n="$1" -v lines="$lines" -v bytes="$bytes" -v wall="$wall" -v cpu="$used" 'BEGIN {
+    awk -v n="$1" -v lines="$lines" -v bytes="$bytes" -v wall="$wall" -v cpu="$(used "$scratch/times")" 'BEGIN {
         wall /= 1e9
         printf "%2d sinks %10.0f lines/s %8.1f MB/s %8.2f s wall %8.2f s CPU\n",
             n, lines / wall, bytes / 1e6 / wall, wall, cpu }'

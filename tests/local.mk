@@ -41,6 +41,7 @@ include $(srcdir)/tests/fault/local.mk
 include $(srcdir)/tests/plugin/local.mk
 include $(srcdir)/tests/core/local.mk
 include $(srcdir)/tests/plugins/local.mk
+include $(srcdir)/tests/docs/local.mk
 include $(srcdir)/tests/cli/local.mk
 include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/install/local.mk

@@ -27,3 +27,5 @@ tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_preview_LDADD = libtap.la -lm
 
+
+dist_check_SCRIPTS += tests/plugins/example.t
