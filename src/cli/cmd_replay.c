@@ -16,7 +16,6 @@
 #include "cli/pace.h"
 #include "cli/stop.h"
 #include "cli/tokens.h"
-#include "conf/options.h"
 #include "io/lines.h"
 
 #define CHUNK ((size_t)256 << 10)
@@ -52,15 +51,14 @@ struct replay {
 
 static int find_dialect(struct replay *r)
 {
-    const char *names[32], *name = r->args->dialect ? r->args->dialect : "claude";
-    size_t n = 0;
+    const char *name = r->args->dialect ? r->args->dialect : "claude";
+    CLEANUP_BUF struct buf known = {0};
     if ((r->dialect = dialect_find(name)))
         return 0;
-    for (const struct dialect *d; n < 32 && (d = dialect_at(n)); n++)
-        names[n] = d->name;
-    const char *near = options_nearest(name, names, n);
-    return args_fail(&cmd_replay, "unknown dialect \"%s\"%s%s%s", name,
-                     near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+    const struct dialect *d;
+    for (size_t i = 0; (d = dialect_at(i)); i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", d->name);
+    return args_fail(&cmd_replay, "there is no dialect \"%s\", but: %s", name, known.p);
 }
 
 static int open_input(struct replay *r)

@@ -75,6 +75,8 @@ char *conf_default_path(void);
 void conf_free(struct conf *c);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
+const char *conf_instance_key(size_t i);
 /* Forgets the file's instances: --plugin stands in their place. */
 void conf_drop_instances(struct conf *c);
 /* "NAME|FILE.so[,key=value…]" of --plugin, as an instance appended to c; a comma in a value is

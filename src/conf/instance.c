@@ -33,6 +33,11 @@ static const struct row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
+const char *conf_instance_key(size_t i)
+{
+    return i < sizeof rows / sizeof *rows ? rows[i].key : NULL;
+}
+
 static bool ends_so(const char *s)
 {
     const size_t len = strlen(s);

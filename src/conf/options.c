@@ -14,6 +14,7 @@
 #include "conf/secret.h"
 
 #define ROWS_MAX ((size_t)256)
+#define HOST_KEYS_MAX ((size_t)32)
 #define WORD_MAX ((size_t)63) /* longer words are not compared */
 
 /* One value on its way into the struct. */
@@ -175,14 +176,15 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
     return NULL;
 }
 
+/* The nearest may be a key that the host reads: it came here because it was misspelt. */
 static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
 {
-    const char *names[ROWS_MAX];
+    const char *names[ROWS_MAX + HOST_KEYS_MAX], *key;
     size_t n = 0;
-    while (f->rows && f->rows[n].key && n < ROWS_MAX) {
+    for (; f->rows && f->rows[n].key && n < ROWS_MAX; n++)
         names[n] = f->rows[n].key;
-        n++;
-    }
+    for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key(i)); i++)
+        names[n++] = key;
     const char *const near = options_nearest(pair->key, names, n);
     if (near)
         return fail(f, pair->line, "unknown option \"%s\": did you mean \"%s\"?", pair->key, near);

@@ -55,6 +55,11 @@ has "$out" "$scratch/bad.conf:3: agents.b.dialect: there is no dialect \"klingon
 has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
 has "$out" "$scratch/bad.conf:8: unknown option \"pathe\": did you mean \"path\"?" "an option"
 is "$(wc -l <"$scratch/out")" 4 "all four at once"
+echo 'plugins : { instances : { jsonl : { visibilty = "all"; }; }; };' >"$scratch/host.conf"
+try check "$scratch/host.conf"
+is "$status $out" \
+    "2 $scratch/host.conf:1: unknown option \"visibilty\": did you mean \"visibility\"?" \
+    "a misspelt key of the host"
 echo 'logs = 1;' >"$scratch/broken.conf"
 try check "$scratch/broken.conf"
 is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key: did you mean \"log\"?" "an unknown key"
