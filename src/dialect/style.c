@@ -127,14 +127,26 @@ void style_real(struct buf *b, enum style style, double v)
         add_positive(b, t, fabs(v));
 }
 
-void style_key(struct buf *b, enum style style, const char *key)
+static void add_comma(struct buf *b, enum style style)
 {
     const char last = b->len ? b->p[b->len - 1] : '{';
     if (last != '{')
         buf_add_str(b, traits[style].comma);
+}
+
+void style_key(struct buf *b, enum style style, const char *key)
+{
+    add_comma(b, style);
     buf_add_char(b, '"');
     buf_add_str(b, key);
     buf_add_char(b, '"');
+    buf_add_str(b, traits[style].colon);
+}
+
+void style_key_text(struct buf *b, enum style style, const char *key, size_t len)
+{
+    add_comma(b, style);
+    style_string(b, style, key, len);
     buf_add_str(b, traits[style].colon);
 }
 

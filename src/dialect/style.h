@@ -26,6 +26,8 @@ void style_json(struct buf *b, enum style style, const char *json, size_t len);
 /* Members of an object being written: the separator where one is needed, the key, the value.
  * Keys are ASCII and need no escape. */
 void style_key(struct buf *b, enum style style, const char *key);
+/* The same for a key that may need escapes. */
+void style_key_text(struct buf *b, enum style style, const char *key, size_t len);
 void style_member_str(struct buf *b, enum style style, const char *key, const char *s);
 void style_member_int(struct buf *b, enum style style, const char *key, int64_t v);
 void style_member_real(struct buf *b, enum style style, const char *key, double v);
