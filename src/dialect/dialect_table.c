@@ -12,6 +12,8 @@ static const struct dialect *const dialects[] = {
     &dialect_gemini,
     &dialect_opencode,
     &dialect_tirea,
+    &dialect_reasonix,
+    &dialect_reasonix_log,
     &dialect_turncast,
 };
 /* clang-format on */

@@ -11,6 +11,8 @@ extern const struct dialect dialect_codex;
 extern const struct dialect dialect_gemini;
 extern const struct dialect dialect_opencode;
 extern const struct dialect dialect_tirea;
+extern const struct dialect dialect_reasonix;
+extern const struct dialect dialect_reasonix_log;
 extern const struct dialect dialect_turncast;
 
 #endif

@@ -37,7 +37,17 @@ libtcdialect_la_SOURCES = \
 	src/dialect/turncast_write.c \
 	src/dialect/codex.c \
 	src/dialect/gemini.c \
+	src/dialect/member.c \
+	src/dialect/member.h \
 	src/dialect/opencode.c \
+	src/dialect/reasonix.c \
+	src/dialect/reasonix.h \
+	src/dialect/reasonix_end.c \
+	src/dialect/reasonix_log.c \
+	src/dialect/reasonix_notice.c \
+	src/dialect/reasonix_tool.c \
+	src/dialect/reasonix_turn.c \
+	src/dialect/reasonix_write.c \
 	src/dialect/tally.c \
 	src/dialect/tally.h \
 	src/dialect/tell.c \

@@ -7,6 +7,7 @@
 static const struct writer *const table[] = {
     &writer_awaken,
     &writer_turncast,
+    &writer_reasonix,
 };
 
 const struct writer *writer_at(size_t i)

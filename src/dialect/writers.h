@@ -6,6 +6,7 @@
 #include "dialect/writer.h"
 
 extern const struct writer writer_awaken;
+extern const struct writer writer_reasonix;
 extern const struct writer writer_turncast;
 
 #endif

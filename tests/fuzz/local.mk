@@ -61,9 +61,16 @@ tests_fuzz_fuzz_claude_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_claude_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/claude tests/fuzz/claude.dict
 
+# Streams of dialects.
+FUZZ_STREAM = tests/fuzz/stream.c tests/fuzz/stream.h tests/dialect/rewrite.c \
+	tests/dialect/rewrite.h
 fuzz_targets += tests/fuzz/fuzz_rewrite
-tests_fuzz_fuzz_rewrite_SOURCES = tests/fuzz/fuzz_rewrite.c tests/dialect/rewrite.c \
-	tests/dialect/rewrite.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_rewrite_SOURCES = tests/fuzz/fuzz_rewrite.c $(FUZZ_STREAM) $(FUZZ_MAIN)
 tests_fuzz_fuzz_rewrite_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_rewrite_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/rewrite
+fuzz_targets += tests/fuzz/fuzz_reasonix
+tests_fuzz_fuzz_reasonix_SOURCES = tests/fuzz/fuzz_reasonix.c $(FUZZ_STREAM) $(FUZZ_MAIN)
+tests_fuzz_fuzz_reasonix_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_reasonix_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/reasonix
