@@ -6,7 +6,8 @@
 # missing PAGE WHAT: words on stdin that the page does not have, as words.
 missing() {
     [ -f "$1" ] || { echo "$1 is missing"; return; }
-    tr -cs 'A-Za-z0-9_' '\n' <"$1" | LC_ALL=C sort -u >"$scratch/words"
+    { tr -cs 'A-Za-z0-9_' '\n' <"$1" && tr -cs 'A-Za-z0-9_-' '\n' <"$1"; } |
+        LC_ALL=C sort -u >"$scratch/words"
     LC_ALL=C sort -u | comm -23 - "$scratch/words" | sed "s|^|$1: $2 |"
 }
 
