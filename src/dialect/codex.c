@@ -104,11 +104,20 @@ static const char *tool_name(const struct codex_call *call, const struct tool_ki
     return tool ? tool : kind->type;
 }
 
+/* A web search has two ids: the first one is the item's, the other one the provider's. */
+static const char *second_id(const struct codex_call *call)
+{
+    const char *const last =
+        value_text(call->out->scratch, value_member(call->line->item, "id"), NULL);
+    return last && strcmp(last, call->id) != 0 ? last : NULL;
+}
+
 static void tell_call(const struct codex_call *call, const struct tool_kind *kind)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
     event_init(&ev, TC_TOOL_CALL);
+    ev.meta.id = second_id(call);
     tc->tool_use_id = call->id;
     tc->name = tool_name(call, kind);
     if (kind->args)
@@ -154,6 +163,14 @@ static void set_content(const struct codex_call *call, struct tc_tool_result *re
         result->content = value_show(a, l->error, &result->content_len);
 }
 
+/* Of a result that came as text only the text is left; what is structured stays as it was. */
+static void set_structured(const struct codex_call *call, struct tc_tool_result *result)
+{
+    const struct str structured = value_member(call->line->result, "structured_content");
+    if (structured.p)
+        result->structured = value_json(call->out->scratch, structured, NULL);
+}
+
 static void tell_result(const struct codex_call *call, const struct tool_kind *kind)
 {
     static const char *const told[] = {"id",     "type", "status", "aggregated_output", "arguments",
@@ -173,17 +190,38 @@ static void tell_result(const struct codex_call *call, const struct tool_kind *k
                       : result->is_error                       ? "failed"
                                                                : "succeeded";
     set_content(call, result);
+    set_structured(call, result);
+    ev.meta.id = second_id(call);
     ev.meta.x = value_rest(call->out->scratch, call->line->item, told);
     dialect_emit(call->out, &ev);
 }
 
+static void tell_progress(const struct codex_call *call, const struct tool_kind *kind)
+{
+    static const char *const told[] = {"id",     "type",    "arguments", "tool",
+                                       "server", "command", NULL};
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    ev.u.progress.tool_use_id = call->id;
+    ev.u.progress.name = tool_name(call, kind);
+    ev.u.progress.phase = "running";
+    ev.meta.x = value_rest(call->out->scratch, call->line->item, told);
+    dialect_emit(call->out, &ev);
+}
+
+/* What was said before a tool began was narration; one that ends in the background behind the
+ * answer changes nothing. */
 static void take_tool(const struct codex_call *call, const struct tool_kind *kind)
 {
     struct codex *const c = call->codex;
-    buf_reset(&c->answer); /* what was said before a tool was narration */
+    const bool open = tool_set_has(&c->open, call->id);
+    if (!open)
+        buf_reset(&c->answer);
     if (value_is(call->line->type, "item.completed"))
         tell_result(call, kind);
-    else if (!tool_set_has(&c->open, call->id))
+    else if (open)
+        tell_progress(call, kind);
+    else
         tell_call(call, kind);
 }
 
@@ -210,7 +248,7 @@ static void take_item(const struct codex_call *call)
         take_reasoning(call);
     else if (value_is(kind, "error"))
         tell_notice(call->out, "warn", "warning", message_of(call), NULL);
-    else if (completed)
+    else
         tell_raw(call->out, "codex", call->line->item, value_text(call->out->scratch, kind, NULL));
 }
 

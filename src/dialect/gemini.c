@@ -38,11 +38,12 @@ static void take_init(const struct gemini_call *call)
     dialect_emit(call->out, &ev);
 }
 
-/* The assistant's text so far is a complete message. */
-static void seal_message(const struct gemini_call *call)
+/* The assistant's text so far is a complete message; what follows is another one. */
+static void seal_message(struct gemini *g, const struct dialect_out *out)
 {
-    if (call->g->text.len)
-        tell_message(call->out, call->g->text.p, call->g->text.len, NULL);
+    if (g->text.len)
+        tell_message(out, g->text.p, g->text.len, NULL);
+    buf_reset(&g->text);
 }
 
 static void take_message(const struct gemini_call *call)
@@ -67,8 +68,7 @@ static void take_message(const struct gemini_call *call)
 static void take_tool_use(const struct gemini_call *call)
 {
     struct event ev;
-    seal_message(call);
-    buf_reset(&call->g->text);
+    seal_message(call->g, call->out);
     event_init(&ev, TC_TOOL_CALL);
     const char *const name = text_of(call, call->line->tool_name);
     const char *const id = text_of(call, call->line->tool_id);
@@ -113,6 +113,8 @@ static void take_error(const struct gemini_call *call)
 
 static void tell_usage(const struct gemini_call *call, bool failed)
 {
+    static const char *const told[] = {"total_tokens", "input_tokens", "output_tokens",
+                                       "cached",       "duration_ms",  NULL};
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
     struct str total = {0}, input = {0}, output = {0}, cached = {0}, duration = {0};
@@ -131,6 +133,29 @@ static void tell_usage(const struct gemini_call *call, bool failed)
     u->cache_counted = 1;
     u->duration_ms = value_real(duration, -1);
     u->is_error = failed;
+    ev.meta.x = value_rest(call->out->scratch, call->line->stats, told);
+    dialect_emit(call->out, &ev);
+}
+
+/* A limit that somebody set is no failure: the run stops there. */
+static bool hit_limit(const struct gemini_call *call)
+{
+    return value_is(value_member(call->line->error, "type"), "FatalTurnLimitedError");
+}
+
+static void tell_end(const struct gemini_call *call, bool failed)
+{
+    struct event ev;
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = failed ? "error" : "completed";
+    if (hit_limit(call)) {
+        ev.u.done.reason = "stopped";
+        ev.u.done.code = "max_turns";
+        ev.u.done.detail = text_of(call, value_member(call->line->error, "message"));
+    } else if (call->g->looped && !failed) {
+        ev.u.done.reason = "stopped";
+        ev.u.done.code = "loop_detected";
+    }
     dialect_emit(call->out, &ev);
 }
 
@@ -145,19 +170,18 @@ static void tell_failure(const struct gemini_call *call)
 
 static void take_result(const struct gemini_call *call)
 {
-    const bool failed = value_is(call->line->status, "error");
+    const bool failed = value_is(call->line->status, "error") && !hit_limit(call);
     const struct buf *const text = &call->g->text;
-    seal_message(call);
+    const size_t len = text->len;
+    const char *const answer = arena_strndup(call->out->scratch, len ? text->p : "", len);
+    seal_message(call->g, call->out);
     if (failed)
         tell_failure(call);
     else
-        tell_final(call->out, text->p, text->len, NULL);
+        tell_final(call->out, answer, len, NULL);
     if (call->line->stats.p)
         tell_usage(call, failed);
-    if (call->g->looped && !failed)
-        tell_done(call->out, "stopped", "loop_detected");
-    else
-        tell_done(call->out, failed ? "error" : "completed", NULL);
+    tell_end(call, failed);
 }
 
 static void take_unknown(const struct gemini_call *call)
@@ -195,6 +219,14 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* A run that was interrupted has no result: its last words have no mark behind them. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    (void)end;
+    seal_message(state, out);
+}
+
 static void close_state(void *state)
 {
     struct gemini *const g = state;
@@ -219,5 +251,6 @@ const struct dialect dialect_gemini = {
     .state_size = sizeof(struct gemini),
     .sniff = sniff_line,
     .line = read_line,
+    .end = end_stream,
     .close = close_state,
 };

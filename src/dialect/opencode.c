@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "dialect/tally.h"
 #include "dialect/tell.h"
 #include "dialect/tool.h"
 #include "dialect/value.h"
@@ -14,9 +15,8 @@ struct opencode {
     struct buf answer;     /* text of a step that ended the turn */
     struct buf answer_id;
     struct buf error, error_code;
-    int64_t input, output, reasoning, cache_read, cache_write; /* summed over the steps */
-    double cost;
-    bool counted, ended, failed;
+    struct tally tally; /* of the steps */
+    bool ended, failed;
     bool started;
     char reason[32]; /* of the last step that finished */
 };
@@ -106,6 +106,13 @@ static double duration(struct str state)
     return start >= 0 && end >= start ? end - start : -1;
 }
 
+static char *tool_extra(const struct opencode_call *call, struct str state)
+{
+    static const char *const told[] = {"status",   "input", "output", "error",
+                                       "metadata", "time",  NULL};
+    return value_rest(call->out->scratch, state, told);
+}
+
 static void take_tool_use(const struct opencode_call *call)
 {
     struct event ev;
@@ -127,10 +134,11 @@ static void take_tool_use(const struct opencode_call *call)
     const struct str metadata = value_member(state, "metadata");
     result->truncated = value_true(value_member(metadata, "truncated"));
     result->structured = value_json(call->out->scratch, metadata, NULL);
+    ev.meta.x = tool_extra(call, state);
     dialect_emit(call->out, &ev);
 }
 
-static void tell_step_usage(const struct opencode_call *call)
+static void take_usage(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -146,27 +154,8 @@ static void tell_step_usage(const struct opencode_call *call)
     u->cache_write_tokens = value_int(value_member(cache, "write"), -1);
     u->cache_counted = 0;
     u->cost_usd = value_real(value_member(call->part, "cost"), -1);
+    tally_add(&call->o->tally, u);
     dialect_emit(call->out, &ev);
-}
-
-static void add(int64_t *sum, struct str value)
-{
-    const int64_t v = value_int(value, 0);
-    if (v > 0 && *sum < INT64_MAX - v)
-        *sum += v;
-}
-
-static void count_usage(struct opencode *o, struct str part)
-{
-    const struct str tokens = value_member(part, "tokens"), cache = value_member(tokens, "cache");
-    const double cost = value_real(value_member(part, "cost"), 0);
-    add(&o->input, value_member(tokens, "input"));
-    add(&o->output, value_member(tokens, "output"));
-    add(&o->reasoning, value_member(tokens, "reasoning"));
-    add(&o->cache_read, value_member(cache, "read"));
-    add(&o->cache_write, value_member(cache, "write"));
-    o->cost += cost > 0 ? cost : 0;
-    o->counted = true;
 }
 
 static void take_step_finish(const struct opencode_call *call)
@@ -174,8 +163,7 @@ static void take_step_finish(const struct opencode_call *call)
     struct opencode *const o = call->o;
     const char *const reason = text_of(call, value_member(call->part, "reason"));
     snprintf(o->reason, sizeof o->reason, "%s", reason ? reason : "");
-    tell_step_usage(call);
-    count_usage(o, call->part);
+    take_usage(call);
     tell_step(call, "end", reason);
     if (strcmp(o->reason, "unknown") == 0)
         tell_notice(call->out, "warn", "retry", "the model's stream broke; it is asked again",
@@ -183,6 +171,7 @@ static void take_step_finish(const struct opencode_call *call)
     /* A step that called tools is followed by another; any other one may be the last. */
     o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
     if (o->ended) {
+        o->failed = false; /* what went wrong before has been overcome */
         replace(&o->answer, o->text.p);
         replace(&o->answer_id, o->message_id.p);
     }
@@ -191,6 +180,7 @@ static void take_step_finish(const struct opencode_call *call)
 
 static void take_error(const struct opencode_call *call)
 {
+    static const char *const told[] = {"message", NULL};
     struct opencode *const o = call->o;
     const struct str data = value_member(call->error, "data");
     const char *const message = text_of(call, value_member(data, "message"));
@@ -198,7 +188,9 @@ static void take_error(const struct opencode_call *call)
     replace(&o->error, message ? message : name);
     replace(&o->error_code, name);
     o->failed = true;
-    tell_notice(call->out, "error", "stream_error", o->error.p, NULL);
+    o->ended = false;
+    tell_notice(call->out, "error", "stream_error", o->error.p,
+                value_rest(call->out->scratch, data, told));
 }
 
 static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
@@ -232,22 +224,6 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
-static void tell_turn_usage(const struct opencode *o, const struct dialect_out *out)
-{
-    struct event ev;
-    event_init(&ev, TC_USAGE);
-    ev.u.usage.scope = "turn";
-    ev.u.usage.input_tokens = o->input;
-    ev.u.usage.output_tokens = o->output;
-    ev.u.usage.reasoning_tokens = o->reasoning;
-    ev.u.usage.cache_read_tokens = o->cache_read;
-    ev.u.usage.cache_write_tokens = o->cache_write;
-    ev.u.usage.cache_counted = 0;
-    ev.u.usage.cost_usd = o->cost;
-    ev.u.usage.is_error = o->failed;
-    dialect_emit(out, &ev);
-}
-
 /* A permission that nobody could give ends the turn behind the tool, with exit status 0. */
 static bool ended_well(const struct opencode *o, const struct stream_end_info *end)
 {
@@ -267,8 +243,7 @@ static void end_stream(void *state, const struct dialect_out *out,
     } else {
         return; /* the guard says how it was lost */
     }
-    if (o->counted)
-        tell_turn_usage(o, out);
+    tally_tell(&o->tally, out, o->failed);
     if (o->failed)
         tell_done(out, "error", NULL);
     else if (o->ended)

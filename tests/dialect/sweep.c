@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * For developers: every recording below the given folders, whole and cut everywhere. `make sweep
- * RECORDINGS=FOLDER`. Prints what breaks a promise or does not add up; fails if anything did. */
+ * For developers: every recording below the given folders, whole, a byte at a time and cut
+ * everywhere. `make sweep RECORDINGS=FOLDER`; the name of a folder says the dialect of what lies in
+ * it. Prints what breaks a promise or does not add up; fails if anything did. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +10,15 @@
 
 #include "dialect/adds_up.h"
 #include "dialect/cast.h"
-#include "dialect/dialects.h"
 #include "tap/tap.h"
 
-#define RANDOM_CUTS 200
+#define RANDOM_CUTS 100
 #define WORK_MAX ((size_t)1 << 30) /* bytes per file: more cuts than that are sampled */
 
 struct totals {
+    const struct dialect *dialect; /* of the folder at hand, or NULL */
     size_t files, casts, violations, events;
-    size_t sampled;
+    size_t sampled, strange;
 };
 
 static void complain(struct totals *t, const char *path, const char *where, const char *what)
@@ -26,11 +27,24 @@ static void complain(struct totals *t, const char *path, const char *where, cons
     printf("%s: %s: %s\n", path, where, what);
 }
 
+static void sweep_bytes(struct totals *t, const char *path, const char *p, size_t n,
+                        const char *wanted)
+{
+    struct cast c;
+    t->casts++;
+    cast_init(&c, t->dialect, true);
+    for (size_t i = 0; i < n; i++)
+        cast_feed(&c, p + i, 1);
+    if (cast_end(&c) || strcmp(c.told.p, wanted) != 0)
+        complain(t, path, "a byte at a time", "other events");
+    cast_fini(&c);
+}
+
 static void sweep_whole(struct totals *t, const char *path, const char *p, size_t n)
 {
     struct cast c;
     char why[512] = "";
-    cast_init(&c, &dialect_claude, true);
+    cast_init(&c, t->dialect, true);
     cast_feed(&c, p, n);
     const char *const broken = cast_end(&c);
     t->casts++;
@@ -47,8 +61,9 @@ static void sweep_whole(struct totals *t, const char *path, const char *p, size_
         complain(t, path, "whole", "calls without results");
     if (c.falls)
         complain(t, path, "whole", "seq does not rise");
-    if (!adds_up(p, n, c.told.p, why))
+    if (strcmp(t->dialect->name, "claude") == 0 && !adds_up(p, n, c.told.p, why))
         complain(t, path, "whole", why);
+    sweep_bytes(t, path, p, n, c.told.p);
     cast_fini(&c);
 }
 
@@ -56,7 +71,7 @@ static void sweep_cut(struct totals *t, const char *path, const char *p, size_t 
 {
     char broken[256], where[64];
     t->casts++;
-    if (cast_keeps(&dialect_claude, p, n, broken))
+    if (cast_keeps(t->dialect, p, n, broken))
         return;
     snprintf(where, sizeof(where), "%s, %zu bytes", how, n);
     complain(t, path, where, broken);
@@ -90,12 +105,29 @@ static void sweep_file(struct totals *t, const char *path)
 static bool is_recording(const char *name)
 {
     const size_t len = strlen(name);
-    return len > 6 && strcmp(name + len - 6, ".jsonl") == 0 && !strstr(name, ".dialog.");
+    return len > 6 && strcmp(name + len - 6, ".jsonl") == 0 && !strstr(name, ".dialog.") &&
+           !strstr(name, ".in.");
+}
+
+/* "codex-old" holds codex, "gemini-acp" and "codex-acp2" hold acp; else the folder above says. */
+static const struct dialect *dialect_of(const char *folder, const struct dialect *above)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s", folder);
+    if (strstr(name, "-acp"))
+        return dialect_find("acp");
+    if (strstr(name, "-old"))
+        *strstr(name, "-old") = '\0';
+    const struct dialect *const found = dialect_find(name);
+    return found ? found : above;
 }
 
 static void sweep_folder(struct totals *t, const char *folder)
 {
     struct dirent **entries;
+    const struct dialect *const above = t->dialect;
+    const char *const slash = strrchr(folder, '/');
+    t->dialect = dialect_of(slash ? slash + 1 : folder, above);
     const int n = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         char path[4096];
@@ -105,12 +137,15 @@ static void sweep_folder(struct totals *t, const char *folder)
             ;
         else if (S_ISDIR(st.st_mode))
             sweep_folder(t, path);
-        else if (is_recording(entries[i]->d_name))
+        else if (is_recording(entries[i]->d_name) && t->dialect)
             sweep_file(t, path);
+        else
+            t->strange += is_recording(entries[i]->d_name);
         free(entries[i]);
     }
     if (n >= 0)
         free(entries);
+    t->dialect = above;
 }
 
 int main(int argc, char **argv)
@@ -118,7 +153,8 @@ int main(int argc, char **argv)
     struct totals t = {0};
     for (int i = 1; i < argc; i++)
         sweep_folder(&t, argv[i]);
-    printf("%zu files, %zu casts, %zu events, %zu files with cuts sampled, %zu violations\n",
-           t.files, t.casts, t.events, t.sampled, t.violations);
+    printf("%zu files, %zu casts, %zu events, %zu files with cuts sampled, %zu files of no known "
+           "dialect, %zu violations\n",
+           t.files, t.casts, t.events, t.sampled, t.strange, t.violations);
     return t.violations > 0 || t.files == 0;
 }
