@@ -79,6 +79,20 @@ is "$status" 2 "a plugin that is not there"
 try run -a named -C chat-1 -s 5e55 hello
 has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session resumes"
 
+try run -p jsonl hello
+is "$(sed '$d' "$scratch/out" | sed -n '1p;$p' | kinds)" "start done" "events on stdout come first"
+has "$(sed -n '$p' "$scratch/out")" '{"result":"The disk is at 89 %."' "the result is the last line"
+rm -f "$scratch/log"
+trap '' HUP
+"$turncast" run -a hang wait >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+trap 'exit 1' HUP
+wait_for test -s "$scratch/log"
+kill -s HUP "$pid"
+kill -s INT "$pid"
+wait "$pid"
+is "$? $(grep -c host_shutdown "$scratch/log")" "1 0" "under nohup a hangup is nothing, SIGINT is"
+
 # Tokens.
 rm -f "$scratch/log" "$scratch/input"
 try run /stream-status
