@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The counts that can be added. */
-static const size_t counts[] = {
-    offsetof(struct tc_usage, input_tokens),       offsetof(struct tc_usage, output_tokens),
-    offsetof(struct tc_usage, total_tokens),       offsetof(struct tc_usage, cache_read_tokens),
-    offsetof(struct tc_usage, cache_write_tokens), offsetof(struct tc_usage, cache_miss_tokens),
-    offsetof(struct tc_usage, reasoning_tokens),
-};
-
 static void add_count(int64_t *sum, int64_t n)
 {
     if (n < 0)
@@ -53,9 +45,14 @@ void tally_add(struct tally *t, const struct tc_usage *call)
 {
     if (!t->counted)
         begin(t);
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        add_count((int64_t *)((char *)&t->sum + counts[i]),
-                  *(const int64_t *)((const char *)call + counts[i]));
+    struct tc_usage *const sum = &t->sum;
+    add_count(&sum->input_tokens, call->input_tokens);
+    add_count(&sum->output_tokens, call->output_tokens);
+    add_count(&sum->total_tokens, call->total_tokens);
+    add_count(&sum->cache_read_tokens, call->cache_read_tokens);
+    add_count(&sum->cache_write_tokens, call->cache_write_tokens);
+    add_count(&sum->cache_miss_tokens, call->cache_miss_tokens);
+    add_count(&sum->reasoning_tokens, call->reasoning_tokens);
     add_cost(t, call);
     if (call->cache_counted >= 0)
         t->sum.cache_counted = call->cache_counted;
