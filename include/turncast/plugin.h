@@ -377,7 +377,7 @@ struct tc_plugin {
 /* Another system's wire format for a turn's events. Made by TC_FORMAT. */
 struct tc_format {
     size_t size;
-    const char *name;     /* "ag-ui", "reasonix"…; see turncast(1) */
+    const char *name;     /* "reasonix"…; see turncast-jsonl(7) */
     const char *protocol; /* version of it, or NULL: what every reader takes */
     bool frames;          /* server-sent events instead of lines */
 };

@@ -54,6 +54,11 @@ dialects_not_told() {
     sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*.c | missing man/turncast.conf.5 "dialect"
 }
 
+formats_not_told() {
+    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*_write.c |
+        missing plugins/jsonl/turncast-jsonl.7 "format"
+}
+
 options_not_told() {
     for folder in plugins/*/; do
         name=$(basename "$folder")
@@ -68,6 +73,7 @@ holds "every callback, service, macro and struct is in turncast-plugin(3)" callb
 holds "every member is too" members_not_told
 holds "every key is in turncast.conf(5)" keys_not_told
 holds "every dialect is too" dialects_not_told
+holds "every format that is written is in turncast-jsonl(7)" formats_not_told
 holds "every option is in its connector's page" options_not_told
 
 for words in fields callbacks members keys; do

@@ -253,6 +253,52 @@ static void test_rotation(void)
     free(path);
 }
 
+/* Records cut off under a running host: it knows better than the file, and goes on from there. */
+static void test_shrunk(void)
+{
+    char *path = path_of("shrunk.jsonl"), *text, *line[32];
+    struct audit_report r;
+    struct tc_err err = {0};
+    struct host *h = start(path, "sync", "never");
+    play(h);
+    size_t len;
+    text = tap_slurp(path, &len);
+    const char *fifth = text;
+    for (int i = 0; i < 5; i++)
+        fifth = strchr(fifth, '\n') + 1;
+    ok(truncate(path, fifth - text) == 0, "the end of the log is cut off");
+    host_send(h, "done", "{\"reason\":\"completed\"}");
+    ok(verify(path, &r, &err) && r.bad_seq == 6, "what follows shows it: %s", err_str(&err));
+    free(text);
+    ok(truncate(path, 0) == 0, "the log is emptied in place, as logrotate's copytruncate does");
+    host_send(h, "done", "{\"reason\":\"completed\"}");
+    ok(verify(path, &r, &err) == 0 && r.first_seq == 14, "it begins with the next number");
+    lines_of(path, &text, line, 32);
+    json_t *j = parse(line[0]);
+    is_str(member(json_object_get(j, "detail"), "why"), "shrunk", "and says why");
+    json_decref(j);
+    host_free(h);
+    free(text);
+    free(path);
+}
+
+static void test_keep_none(void)
+{
+    char *path = path_of("none.jsonl"), *old = xasprintf("%s.1", path);
+    const char *const options[] = {"path", path, "max_bytes", "3000", "keep", "0", NULL};
+    struct audit_report r;
+    struct tc_err err = {0};
+    struct host *h = host_new("audit", options);
+    is_int(host_init(h), 0, "keep = 0");
+    for (int i = 0; i < 3; i++)
+        play(h);
+    host_free(h);
+    ok(access(old, F_OK) != 0, "keeps no old file");
+    ok(verify(path, &r, &err) == 0 && r.first_seq > 1, "and the chain of the one there is");
+    free(old);
+    free(path);
+}
+
 /* A log of 11 records for tampering, and where its lines begin. */
 struct sample {
     char *path;
@@ -462,6 +508,8 @@ int main(void)
     test_chain();
     test_two_writers();
     test_rotation();
+    test_shrunk();
+    test_keep_none();
     test_tampering();
     test_full_disk();
     test_caps_and_secrets();
