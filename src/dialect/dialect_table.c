@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct dialect *const dialects[] = {
     &dialect_claude,
+    &dialect_ag_ui,
     &dialect_awaken,
     &dialect_codex,
     &dialect_gemini,

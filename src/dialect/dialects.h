@@ -5,6 +5,7 @@
 
 #include "dialect/dialect.h"
 
+extern const struct dialect dialect_ag_ui;
 extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;

@@ -3,6 +3,12 @@
 
 noinst_LTLIBRARIES += libtcdialect.la
 libtcdialect_la_SOURCES = \
+	src/dialect/ag_ui.c \
+	src/dialect/ag_ui.h \
+	src/dialect/ag_ui_end.c \
+	src/dialect/ag_ui_state.c \
+	src/dialect/ag_ui_text.c \
+	src/dialect/ag_ui_tool.c \
 	src/dialect/awaken.c \
 	src/dialect/awaken.h \
 	src/dialect/awaken_activity.c \

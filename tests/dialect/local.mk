@@ -51,3 +51,6 @@ tests_dialect_t_reasonix_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_roundtrip
 tests_dialect_t_roundtrip_SOURCES = tests/dialect/t_roundtrip.c $(REWRITE)
 tests_dialect_t_roundtrip_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_ag_ui
+tests_dialect_t_ag_ui_SOURCES = tests/dialect/t_ag_ui.c $(READING)
+tests_dialect_t_ag_ui_LDADD = $(TEST_TURN)
