@@ -11,10 +11,13 @@ static const struct dialect *const dialects[] = {
     &dialect_awaken,
     &dialect_codex,
     &dialect_gemini,
+    &dialect_missy_audit,
+    &dialect_missy_json,
+    &dialect_missy_run,
     &dialect_opencode,
-    &dialect_tirea,
     &dialect_reasonix,
     &dialect_reasonix_log,
+    &dialect_tirea,
     &dialect_turncast,
 };
 /* clang-format on */

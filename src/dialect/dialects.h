@@ -10,10 +10,13 @@ extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;
 extern const struct dialect dialect_gemini;
+extern const struct dialect dialect_missy_audit;
+extern const struct dialect dialect_missy_json;
+extern const struct dialect dialect_missy_run;
 extern const struct dialect dialect_opencode;
-extern const struct dialect dialect_tirea;
 extern const struct dialect dialect_reasonix;
 extern const struct dialect dialect_reasonix_log;
+extern const struct dialect dialect_tirea;
 extern const struct dialect dialect_turncast;
 
 #endif

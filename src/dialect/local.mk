@@ -30,21 +30,18 @@ libtcdialect_la_SOURCES = \
 	src/dialect/claude_result.c \
 	src/dialect/claude_stream.c \
 	src/dialect/claude_tool.c \
+	src/dialect/codex.c \
 	src/dialect/dialect.h \
 	src/dialect/dialect_table.c \
 	src/dialect/dialects.h \
-	src/dialect/sse.c \
-	src/dialect/sse.h \
-	src/dialect/style.c \
-	src/dialect/style.h \
-	src/dialect/style_json.c \
-	src/dialect/style_traits.h \
-	src/dialect/turncast_read.c \
-	src/dialect/turncast_write.c \
-	src/dialect/codex.c \
 	src/dialect/gemini.c \
 	src/dialect/member.c \
 	src/dialect/member.h \
+	src/dialect/missy.c \
+	src/dialect/missy.h \
+	src/dialect/missy_call.c \
+	src/dialect/missy_take.c \
+	src/dialect/missy_write.c \
 	src/dialect/opencode.c \
 	src/dialect/reasonix.c \
 	src/dialect/reasonix.h \
@@ -54,12 +51,20 @@ libtcdialect_la_SOURCES = \
 	src/dialect/reasonix_tool.c \
 	src/dialect/reasonix_turn.c \
 	src/dialect/reasonix_write.c \
+	src/dialect/sse.c \
+	src/dialect/sse.h \
+	src/dialect/style.c \
+	src/dialect/style.h \
+	src/dialect/style_json.c \
+	src/dialect/style_traits.h \
 	src/dialect/tally.c \
 	src/dialect/tally.h \
 	src/dialect/tell.c \
 	src/dialect/tell.h \
 	src/dialect/tool.c \
 	src/dialect/tool.h \
+	src/dialect/turncast_read.c \
+	src/dialect/turncast_write.c \
 	src/dialect/value.c \
 	src/dialect/value.h \
 	src/dialect/writer.c \

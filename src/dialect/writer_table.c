@@ -6,8 +6,10 @@
 
 static const struct writer *const table[] = {
     &writer_awaken,
-    &writer_turncast,
+    &writer_missy_audit,
+    &writer_missy_json,
     &writer_reasonix,
+    &writer_turncast,
 };
 
 const struct writer *writer_at(size_t i)

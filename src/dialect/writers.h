@@ -6,6 +6,8 @@
 #include "dialect/writer.h"
 
 extern const struct writer writer_awaken;
+extern const struct writer writer_missy_audit;
+extern const struct writer writer_missy_json;
 extern const struct writer writer_reasonix;
 extern const struct writer writer_turncast;
 

@@ -54,3 +54,6 @@ tests_dialect_t_roundtrip_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_ag_ui
 tests_dialect_t_ag_ui_SOURCES = tests/dialect/t_ag_ui.c $(READING)
 tests_dialect_t_ag_ui_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_missy
+tests_dialect_t_missy_SOURCES = tests/dialect/t_missy.c $(READING) $(REWRITE)
+tests_dialect_t_missy_LDADD = libpromise.la $(TEST_TURN)

@@ -47,7 +47,8 @@ library_includes() {
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
         only("^jansson", "^src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$",
              "jansson is for state, plugin helpers and commands")
-        only("^nettle/", "^(plugins/audit/|src/core/audit\\.c$)", "nettle is for the audit chain")
+        only("^nettle/", "^(plugins/audit/|src/(core/audit|dialect/missy_write)\\.c$)",
+             "nettle is for audit chains")
         only("^dlfcn", "^src/plugin/loader\\.c$", "modules are opened in src/plugin/loader.c")
         only("^curl/", "^$", "nothing speaks HTTP yet")
     }
