@@ -6,6 +6,7 @@
 #include "dialect/dialect.h"
 
 extern const struct dialect dialect_ag_ui;
+extern const struct dialect dialect_agenticore_redis;
 extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;
@@ -13,6 +14,7 @@ extern const struct dialect dialect_gemini;
 extern const struct dialect dialect_missy_audit;
 extern const struct dialect dialect_missy_json;
 extern const struct dialect dialect_missy_run;
+extern const struct dialect dialect_openai;
 extern const struct dialect dialect_opencode;
 extern const struct dialect dialect_reasonix;
 extern const struct dialect dialect_reasonix_log;

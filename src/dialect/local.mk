@@ -9,6 +9,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/ag_ui_state.c \
 	src/dialect/ag_ui_text.c \
 	src/dialect/ag_ui_tool.c \
+	src/dialect/agenticore_redis.c \
+	src/dialect/agenticore_write.c \
 	src/dialect/awaken.c \
 	src/dialect/awaken.h \
 	src/dialect/awaken_activity.c \
@@ -42,7 +44,13 @@ libtcdialect_la_SOURCES = \
 	src/dialect/missy_call.c \
 	src/dialect/missy_take.c \
 	src/dialect/missy_write.c \
+	src/dialect/openai.c \
+	src/dialect/openai.h \
+	src/dialect/openai_call.c \
+	src/dialect/openai_tag.c \
 	src/dialect/opencode.c \
+	src/dialect/pretty.c \
+	src/dialect/pretty.h \
 	src/dialect/reasonix.c \
 	src/dialect/reasonix.h \
 	src/dialect/reasonix_end.c \

@@ -4,13 +4,16 @@
 
 #include "dialect/writers.h"
 
+/* clang-format off */
 static const struct writer *const table[] = {
+    &writer_agenticore_openai,
     &writer_awaken,
     &writer_missy_audit,
     &writer_missy_json,
     &writer_reasonix,
     &writer_turncast,
 };
+/* clang-format on */
 
 const struct writer *writer_at(size_t i)
 {

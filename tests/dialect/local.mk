@@ -57,3 +57,6 @@ tests_dialect_t_ag_ui_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_missy
 tests_dialect_t_missy_SOURCES = tests/dialect/t_missy.c $(READING) $(REWRITE)
 tests_dialect_t_missy_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_agenticore
+tests_dialect_t_agenticore_SOURCES = tests/dialect/t_agenticore.c $(READING) $(REWRITE)
+tests_dialect_t_agenticore_LDADD = libpromise.la $(TEST_TURN)

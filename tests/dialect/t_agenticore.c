@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * agenticore's stream, its chunks to the byte, and chat completions in general. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialect/pretty.h"
+#include "dialect/reading.h"
+#include "dialect/rewrite.h"
+#include "tap/tap.h"
+
+static double at_request(void)
+{
+    return 1784884500.75;
+}
+
+static const struct rewrite chunks = {
+    .dialect = "claude",
+    .writer = "agenticore-openai",
+    .conf = {.framing = FRAMING_SSE, .model = "sonnet"},
+    .turn = "req-7f31",
+    .now = at_request,
+};
+
+/* The first turn of a recording: up to its result. */
+static char *first_turn(const char *relative)
+{
+    size_t len;
+    char *const stream = tap_slurp(tap_source(relative), &len);
+    char *const result = strstr(stream, "\n{\"type\":\"result\"");
+    if (!result)
+        bail("%s has no result", relative);
+    result[1 + strcspn(result + 1, "\n") + 1] = '\0';
+    return stream;
+}
+
+static void test_chunks(void)
+{
+    size_t len;
+    char *const wanted = tap_slurp(tap_source("dialects/openai/agenticore.sse"), &len);
+    char *const stream = first_turn("dialects/claude/agenticore-stdout.jsonl");
+    char *const got = rewrite(&chunks, stream, strlen(stream));
+    is_text(got, wanted, "a claude turn as agenticore's chunks, byte for byte");
+    has_str(got, "\\u25b6 tool_use: Bash", "row 0-12: tools are text in the reasoning");
+    ok(!strstr(got, "tool_calls"), "bug 57: and no calls for a client to run");
+    free(got);
+
+    struct rewrite again = chunks;
+    again.dialect = "openai";
+    char *const back = rewrite(&again, wanted, len);
+    is_text(back, wanted, "and read back from them");
+    free(back);
+
+    struct rewrite lines = chunks;
+    lines.conf.framing = FRAMING_LINES;
+    char *const plain = rewrite(&lines, stream, strlen(stream));
+    ok(!strstr(plain, "data:") && !strstr(plain, "[DONE]"), "lines have no frames");
+    free(plain);
+    free(stream);
+    free(wanted);
+}
+
+static void test_failure(void)
+{
+    struct rewrite r = chunks;
+    r.dialect = "awaken";
+    char *const got = rewrite_file(&r, "dialects/awaken/error.jsonl");
+    has_str(got, "\"finish_reason\": \"error\"}], \"usage\": {\"prompt_tokens\": 0",
+            "bug 6: a failed run does not end well");
+    has_str(got, "data: [DONE]\n\n", "bug 7: and the stream is ended");
+    free(got);
+    struct rewrite unknown = r;
+    unknown.conf.model = "acme/other";
+    char *const other = rewrite_file(&unknown, "dialects/awaken/error.jsonl");
+    has_str(other, "\"model\": \"agenticore-agent\"", "a model it does not know");
+    free(other);
+    unknown.conf.model = "acme/haiku";
+    char *const known = rewrite_file(&unknown, "dialects/awaken/error.jsonl");
+    has_str(known, "\"model\": \"haiku\"", "one it knows, behind its provider");
+    free(known);
+}
+
+static void lays_out(const char *json, const char *wanted)
+{
+    CLEANUP_BUF struct buf b = {0};
+    pretty_json(&b, json, strlen(json));
+    is_str(b.p, wanted, "%s laid out", json);
+}
+
+static void test_pretty(void)
+{
+    lays_out("{}", "{}");
+    lays_out("[ ]", "[]");
+    lays_out("{\"a\":[1,2.0,1e22,{\"b\":[]}],\"c\":{}}",
+             "{\n  \"a\": [\n    1,\n    2.0,\n    1e+22,\n    {\n      \"b\": []\n    }\n  ],\n"
+             "  \"c\": {}\n}");
+    lays_out("\"\\u00fc\\u0007<\\\"\"", "\"\xc3\xbc\\u0007<\\\"\"");
+    CLEANUP_BUF struct buf b = {0};
+    pretty_json_line(&b, "{\"a\":[1,\"\xc3\xbc\"],\"b\":null}", 23);
+    is_str(b.p, "{\"a\": [1, \"\xc3\xbc\"], \"b\": null}", "on one line");
+}
+
+#define ENTRY(type, content)                                                                       \
+    "{'id':'1-0','event_type':'" type "','content':'" content                                      \
+    "','ts':'2026-07-24T09:15:02.114201+00:00','session_id':'s','correlation_id':'c'}\n"
+
+static void test_redis(void)
+{
+    struct reading r;
+    reading_of(&r, "agenticore-redis", ENTRY("assistant_text", "Answer.") ENTRY("done", ""));
+    ok(strstr(r.told.p, "final ") && strstr(r.told.p, "done ") > strstr(r.told.p, "final "),
+       "row 0-5: final, then done");
+    has_str(r.told.p, "message {\"role\":\"assistant\",\"text\":\"Answer.\"",
+            "the text is a message");
+    reading_fini(&r);
+
+    reading_init(&r, "agenticore-redis");
+    reading_feed(&r, ENTRY("assistant_text", "Answer.") ENTRY("done", ""));
+    r.end.how = STREAM_EXIT;
+    reading_end(&r);
+    is_int(r.counts[TC_FINAL] + r.counts[TC_DONE], 0,
+           "bug 6: the entry ends the stream, the process says how the turn went");
+    reading_fini(&r);
+
+    reading_of(&r, "agenticore-redis",
+               ENTRY("tool_use", "{}") ENTRY("tool_result", "{}") ENTRY("done", ""));
+    is_int(r.counts[TC_FINAL], 0,
+           "row 0-2: a turn that ends behind a tool has no final of its own");
+    reading_fini(&r);
+
+    reading_of(&r, "agenticore-redis", ENTRY("tool_use", "oops"));
+    has_str(r.told.p, "\"args_raw\":\"oops\"", "bug 19: a call that cannot be read keeps its text");
+    reading_fini(&r);
+}
+
+#define CHUNK(delta) "data: {'choices':[{'index':0,'delta':{" delta "},'finish_reason':null}]}\n\n"
+#define FINISH(why) "data: {'choices':[{'index':0,'delta':{},'finish_reason':'" why "'}]}\n\n"
+
+static void test_openai(void)
+{
+    struct reading r;
+    reading_of(&r, "openai", CHUNK("'content':'Let'"));
+    is_int(r.counts[TC_DONE], 0, "bug 6: a stream that breaks off has not ended");
+    reading_fini(&r);
+
+    reading_of(&r, "openai",
+               CHUNK("'content':'A'") "data: {'error':{'message':'m','type':'t'}}\n\n");
+    has_str(r.told.p, "error {\"message\":\"m\",\"code\":\"t\"}", "bug 6: an error in a frame");
+    reading_fini(&r);
+
+    reading_of(&r, "openai", FINISH("stop") "data: {'choices':[],'usage':{'prompt_tokens':5}}\n\n");
+    has_str(r.told.p, "\"input_tokens\":5", "bug 26: a last chunk with usage alone counts");
+    reading_fini(&r);
+
+    reading_of(
+        &r, "openai",
+        CHUNK(
+            "'tool_calls':[{'index':0,'id':'a','function':{'name':'x','arguments':'{\\\"p\\\"'}}]")
+            CHUNK("'tool_calls':[{'index':1,'id':'b','function':{'name':'y','arguments':'{}'}}]")
+                CHUNK("'tool_calls':[{'index':0,'function':{'arguments':':1}'}}]")
+                    FINISH("tool_calls"));
+    has_str(r.told.p, "{\"name\":\"x\",\"args\":{\"p\":1},\"tool_use_id\":\"a\"",
+            "bug 21: calls side by side keep their arguments apart");
+    has_str(r.told.p, "{\"name\":\"y\",\"args\":{},\"tool_use_id\":\"b\"", "bug 21: both of them");
+    is_int(r.counts[TC_FINAL], 0, "a turn that wants tools has no answer");
+    reading_fini(&r);
+
+    reading_of(&r, "openai",
+               CHUNK("'tool_calls':[{'id':'a','function':{'name':'x','arguments':null}}]")
+                   CHUNK("'tool_calls':[{'id':'b','function':{'name':'y','arguments':{'k':1}}}]")
+                       FINISH("stop"));
+    has_str(r.told.p, "tool_call {\"name\":\"x\",\"args\":{},", "bug 20: null arguments");
+    has_str(r.told.p, "tool_call {\"name\":\"y\",\"args\":{\"k\":1},", "calls without an index");
+    has_str(r.told.p, "done {\"reason\":\"stopped\",\"code\":\"tool_calls\"}",
+            "calls count, whatever the finish says");
+    reading_fini(&r);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_chunks();
+    test_failure();
+    test_pretty();
+    test_redis();
+    test_openai();
+    return 0;
+}
