@@ -60,3 +60,5 @@ tests_dialect_t_missy_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_agenticore
 tests_dialect_t_agenticore_SOURCES = tests/dialect/t_agenticore.c $(READING) $(REWRITE)
 tests_dialect_t_agenticore_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_sink_view
+tests_dialect_t_sink_view_LDADD = libtap.la $(JANSSON_LIBS)
