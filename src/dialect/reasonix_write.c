@@ -104,7 +104,8 @@ static void write_final(const struct wire *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
     const struct buf *const sent = &wire->w->message;
-    const bool same = sent->len == f->text_len && memcmp(sent->p, f->text, sent->len) == 0;
+    const bool same =
+        str_equal((struct str){sent->p, sent->len}, (struct str){f->text, f->text_len});
     if (!f->text_len || f->synthesized || same)
         return;
     member_text(begin(wire, "message"), GO, "text", f->text, f->text_len);
