@@ -37,7 +37,7 @@ void claude_raw(struct claude *c, const struct claude_lane *lane, const char *na
 {
     struct event ev;
     event_init(&ev, TC_RAW);
-    ev.u.raw.dialect = dialect_claude.name;
+    ev.u.raw.dialect = c->profile->dialect;
     ev.u.raw.event = json_compact_dup(c->out->scratch, value, &ev.u.raw.event_len);
     ev.u.raw.name = name;
     claude_emit(c, lane, &ev);
@@ -124,16 +124,13 @@ static bool is_session(const struct claude *c, struct str raw)
 /* What a start tells beyond its own fields: the tools are counted, as their list is long. */
 static char *start_extra(struct claude *c, struct str line, struct str tools)
 {
-    static const char *const keep[] = {
-        "cwd",          "mcp_servers", "permissionMode", "apiKeySource", "claude_code_version",
-        "output_style", NULL};
     int64_t count = 0;
     struct json j;
     json_start(&j, tools.p, tools.len);
     if (tools.p && json_enter_array(&j))
         for (; json_next_element(&j); count++)
             json_skip(&j, NULL);
-    const char *const rest = value_some(c->out->scratch, line, keep);
+    const char *const rest = value_some(c->out->scratch, line, c->profile->start_keys);
     return arena_sprintf(c->out->scratch, "{\"tool_count\":%lld%s%s", (long long)count,
                          rest ? "," : "}", rest ? rest + 1 : "");
 }
@@ -147,9 +144,9 @@ static void tell_start(struct claude *c, const struct claude_line *l)
     claude_set(c, &c->model, value_string(model));
     struct event ev;
     event_init(&ev, TC_START);
-    ev.u.start.provider = "anthropic";
+    ev.u.start.provider = c->profile->provider;
     ev.u.start.model = c->model.len ? c->model.p : NULL;
-    ev.u.start.source = "claude-code";
+    ev.u.start.source = c->profile->source;
     ev.meta.x = start_extra(c, l->self, tools);
     claude_emit(c, NULL, &ev);
 }
@@ -365,26 +362,36 @@ static bool before_start(struct claude *c, const struct claude_line *l,
     return init;
 }
 
+void claude_take(struct claude *c, const struct dialect_out *out, const struct claude_line *l)
+{
+    c->out = out;
+    c->lines++;
+    const struct handler *const handler = find_handler(l);
+    if (!c->started && before_start(c, l, handler))
+        return;
+    if (str_is(l->subtype, "init") && str_is(l->type, "system"))
+        init_again(c, l);
+    else
+        handler->handle(c, l);
+}
+
 static int claude_line(void *state, const struct dialect_out *out, const char *line, size_t len)
 {
+    static const char *const start_keys[] = {
+        "cwd",          "mcp_servers", "permissionMode", "apiKeySource", "claude_code_version",
+        "output_style", NULL};
+    static const struct claude_profile profile = {"claude", "anthropic", "claude-code", start_keys,
+                                                  0};
     struct claude *const c = state;
     struct claude_line l;
     if (claude_line_read(&l, line, len) < 0)
         return -1;
-    c->out = out;
-    c->lines++;
-    const struct handler *const handler = find_handler(&l);
-    if (!c->started && before_start(c, &l, handler))
-        return 0;
-    if (str_is(l.subtype, "init") && str_is(l.type, "system"))
-        init_again(c, &l);
-    else
-        handler->handle(c, &l);
+    c->profile = &profile;
+    claude_take(c, out, &l);
     return 0;
 }
 
-static void claude_end(void *state, const struct dialect_out *out,
-                       const struct stream_end_info *end)
+void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
 {
     (void)end;
     struct claude *const c = state;
@@ -401,7 +408,7 @@ static void claude_end(void *state, const struct dialect_out *out,
     claude_api_error_passed(c);
 }
 
-static void claude_close(void *state)
+void claude_close(void *state)
 {
     struct claude *const c = state;
     claude_lane_fini(&c->main);

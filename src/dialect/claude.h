@@ -3,7 +3,7 @@
  * claude.c the life of a stream, claude_stream.c and claude_assistant.c what the model says,
  * claude_message.c and claude_block.c what is known of it, claude_answer.c what was committed,
  * claude_tool.c tools, claude_request.c questions, claude_notice.c everything around them,
- * claude_result.c the end.
+ * claude_result.c the end. qwen.c reads its own flavour of the same lines.
  *
  * Ids. Each text or thinking block of a message has an id of its own, "<message id>#<index>":
  * narration and thinking carry it, and a notice{retracted} names it, so that a connector takes
@@ -115,7 +115,15 @@ struct claude_questions {
     unsigned next;
 };
 
+/* What tells the agents apart that write these lines. */
+struct claude_profile {
+    const char *dialect, *provider, *source; /* provider: or NULL */
+    const char *const *start_keys;           /* of the init line, kept in the start's x */
+    int cache_counted;                       /* its input tokens include those from a cache */
+};
+
 struct claude {
+    const struct claude_profile *profile;
     const struct dialect_out *out; /* of the call that runs */
     bool started;                  /* start was told, or will not be */
     bool closed;                   /* a result gave the outcome: done was told */
@@ -143,6 +151,10 @@ struct claude {
 };
 
 /* claude.c: what all of them use. */
+/* The whole reading of a line that is one. */
+void claude_take(struct claude *c, const struct dialect_out *out, const struct claude_line *l);
+void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+void claude_close(void *state);
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev);
 /* A notice with the rest of the line in x; code and text borrowed. */
 void claude_notice(struct claude *c, const char *level, const char *code, const char *text,

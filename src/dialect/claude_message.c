@@ -87,7 +87,7 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
     ev.u.usage.output_tokens = now->output;
     ev.u.usage.cache_read_tokens = first_of(now->cache_read, m->usage.cache_read);
     ev.u.usage.cache_write_tokens = first_of(now->cache_write, m->usage.cache_write);
-    ev.u.usage.cache_counted = 0;
+    ev.u.usage.cache_counted = c->profile->cache_counted;
     ev.u.usage.model = m->model.len ? m->model.p : NULL;
     ev.u.usage.stop_reason = c->stop_reason[0] && lane == &c->main ? c->stop_reason : NULL;
     claude_emit(c, lane, &ev);

@@ -5,6 +5,7 @@
 struct result {
     struct str subtype, is_error, text, errors, stop_reason, terminal, cost, cost_old, usage;
     struct str duration, turns, denials, index, origin, structured, api_type, api_error, startup;
+    struct str error;
     bool failed;
 };
 
@@ -16,6 +17,7 @@ static struct result read_result(struct str line)
         {"is_error", &r.is_error},
         {"result", &r.text},
         {"errors", &r.errors},
+        {"error", &r.error},
         {"stop_reason", &r.stop_reason},
         {"terminal_reason", &r.terminal},
         {"total_cost_usd", &r.cost},
@@ -127,6 +129,9 @@ static const char *error_message(struct claude *c, const struct result *r)
     const char *const errors = join_errors(c, r->errors);
     if (errors)
         return errors;
+    const char *const error = claude_text(c, value_member(r->error, "message"));
+    if (!is_blank(error))
+        return error;
     const char *const subtype = claude_text(c, r->subtype);
     return arena_sprintf(c->out->scratch, "the agent ended with %s",
                          subtype ? subtype : "an error");
@@ -174,7 +179,7 @@ static void tell_usage(struct claude *c, const struct result *r)
     ev.u.usage.output_tokens = u.output < 0 ? 0 : u.output;
     ev.u.usage.cache_read_tokens = u.cache_read;
     ev.u.usage.cache_write_tokens = u.cache_write;
-    ev.u.usage.cache_counted = 0;
+    ev.u.usage.cache_counted = c->profile->cache_counted;
     const double total = total_cost(r);
     ev.u.usage.cost_usd = total > c->cost_seen ? total - c->cost_seen : total < 0 ? -1 : 0;
     ev.u.usage.duration_ms = value_real(r->duration, -1);

@@ -36,6 +36,16 @@ libtcdialect_la_SOURCES = \
 	src/dialect/dialect.h \
 	src/dialect/dialect_table.c \
 	src/dialect/dialects.h \
+	src/dialect/codex.c \
+	src/dialect/copilot.c \
+	src/dialect/sse.c \
+	src/dialect/sse.h \
+	src/dialect/style.c \
+	src/dialect/style.h \
+	src/dialect/style_json.c \
+	src/dialect/style_traits.h \
+	src/dialect/turncast_read.c \
+	src/dialect/turncast_write.c \
 	src/dialect/gemini.c \
 	src/dialect/member.c \
 	src/dialect/member.h \
@@ -51,6 +61,7 @@ libtcdialect_la_SOURCES = \
 	src/dialect/opencode.c \
 	src/dialect/pretty.c \
 	src/dialect/pretty.h \
+	src/dialect/qwen.c \
 	src/dialect/reasonix.c \
 	src/dialect/reasonix.h \
 	src/dialect/reasonix_end.c \
