@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct dialect *const dialects[] = {
     &dialect_claude,
+    &dialect_acp,
     &dialect_ag_ui,
     &dialect_agenticore_redis,
     &dialect_awaken,
@@ -19,7 +20,6 @@ static const struct dialect *const dialects[] = {
     &dialect_openai,
     &dialect_opencode,
     &dialect_qwen,
-    &dialect_tirea,
     &dialect_reasonix,
     &dialect_reasonix_log,
     &dialect_tirea,

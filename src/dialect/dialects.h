@@ -5,6 +5,7 @@
 
 #include "dialect/dialect.h"
 
+extern const struct dialect dialect_acp;
 extern const struct dialect dialect_ag_ui;
 extern const struct dialect dialect_agenticore_redis;
 extern const struct dialect dialect_awaken;
@@ -18,7 +19,6 @@ extern const struct dialect dialect_missy_run;
 extern const struct dialect dialect_openai;
 extern const struct dialect dialect_opencode;
 extern const struct dialect dialect_qwen;
-extern const struct dialect dialect_tirea;
 extern const struct dialect dialect_reasonix;
 extern const struct dialect dialect_reasonix_log;
 extern const struct dialect dialect_tirea;

@@ -3,6 +3,11 @@
 
 noinst_LTLIBRARIES += libtcdialect.la
 libtcdialect_la_SOURCES = \
+	src/dialect/acp.c \
+	src/dialect/acp.h \
+	src/dialect/acp_end.c \
+	src/dialect/acp_text.c \
+	src/dialect/acp_tool.c \
 	src/dialect/ag_ui.c \
 	src/dialect/ag_ui.h \
 	src/dialect/ag_ui_end.c \

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the life of an acp stream: who speaks, which session, and the way to what handles a line. */
+#include "dialect/acp.h"
+
+#include "dialect/tell.h"
+#include "event/json.h"
+
+char *acp_text(const struct acp_call *call, struct str value)
+{
+    return value_text(call->out->scratch, value, NULL);
+}
+
+void acp_send(const struct acp_call *call, struct event *ev)
+{
+    if (call->a->session.len)
+        ev->meta.session_id = call->a->session.p;
+    dialect_emit(call->out, ev);
+}
+
+void acp_raw(const struct acp_call *call)
+{
+    const char *name = acp_text(call, call->kind.p ? call->kind : call->method);
+    if (!name)
+        name = call->result.p ? "result" : NULL;
+    tell_raw(call->out, "acp", call->self, name);
+}
+
+static void take_update(const struct acp_call *call)
+{
+    static const struct {
+        const char *kind;
+        void (*take)(const struct acp_call *call);
+    } kinds[] = {
+        {"agent_message_chunk", acp_take_message},  {"agent_thought_chunk", acp_take_thought},
+        {"user_message_chunk", acp_take_user},      {"tool_call", acp_take_tool_call},
+        {"tool_call_update", acp_take_tool_update}, {"plan", acp_take_plan},
+        {"usage_update", acp_take_usage},
+    };
+    /* What comes before the session is there is its history, told anew. */
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if ((call->a->ready || !call->a->greeted) && value_is(call->kind, kinds[i].kind)) {
+            kinds[i].take(call);
+            return;
+        }
+    acp_raw(call);
+}
+
+static const char *model_of(const struct acp_call *call)
+{
+    return acp_text(call, value_member(value_member(call->result, "models"), "currentModelId"));
+}
+
+/* Lines from before the session are told behind the start. */
+static void release_early(const struct acp_call *call)
+{
+    struct buf early = call->a->early;
+    call->a->early = (struct buf){0};
+    for (size_t at = 0; at < early.len;) {
+        const size_t len = strcspn(early.p + at, "\n");
+        struct acp_call old = {.a = call->a, .out = call->out, .self = {early.p + at, len}};
+        const struct value_row rows[] = {{"method", &old.method}, {"result", &old.result}};
+        value_pick(old.self, VALUE_ROWS(rows));
+        acp_raw(&old);
+        at += len + 1;
+    }
+    buf_fini(&early);
+}
+
+static void tell_start(const struct acp_call *call)
+{
+    struct acp *const a = call->a;
+    struct event ev;
+    event_init(&ev, TC_START);
+    ev.u.start.thread_id = a->session.len ? a->session.p : NULL;
+    ev.u.start.source = a->agent.len ? a->agent.p : NULL;
+    ev.u.start.model = model_of(call);
+    a->started = true;
+    acp_send(call, &ev);
+    release_early(call);
+}
+
+static void keep_early(const struct acp_call *call)
+{
+    struct buf *const early = &call->a->early;
+    size_t len = 0;
+    const char *const line = value_json(call->out->scratch, call->self, &len);
+    if (early->len + len + 1 > ACP_EARLY_MAX)
+        return;
+    buf_add(early, line, len);
+    buf_add_char(early, '\n');
+}
+
+static void set_session(const struct acp_call *call)
+{
+    struct str id = value_member(call->params, "sessionId");
+    if (!id.p)
+        id = value_member(call->result, "sessionId");
+    const char *const text = acp_text(call, id);
+    if (!text)
+        return;
+    buf_reset(&call->a->session);
+    buf_add_str(&call->a->session, text);
+}
+
+/* The answer to initialize says who speaks. Returns whether it was one. */
+static bool greet(const struct acp_call *call)
+{
+    if (!value_member(call->result, "protocolVersion").p)
+        return false;
+    const char *const name =
+        acp_text(call, value_member(value_member(call->result, "agentInfo"), "name"));
+    buf_reset(&call->a->agent);
+    buf_add_str(&call->a->agent, name ? name : "");
+    call->a->greeted = true;
+    return true;
+}
+
+static void dispatch(const struct acp_call *call)
+{
+    if (call->error.p)
+        acp_take_error(call);
+    else if (call->result.p)
+        acp_take_result(call);
+    else if (value_is(call->method, "session/update"))
+        take_update(call);
+    else if (value_is(call->method, "session/request_permission"))
+        acp_take_permission(call);
+    else if (value_is(call->method, "$/cancel_request"))
+        acp_take_cancel(call);
+    else
+        acp_raw(call);
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct acp_call call = {.a = state, .out = out, .self = {line, len}};
+    const struct value_row rows[] = {{"id", &call.id},
+                                     {"method", &call.method},
+                                     {"params", &call.params},
+                                     {"result", &call.result},
+                                     {"error", &call.error}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    struct acp *const a = state;
+    call.update = value_member(call.params, "update");
+    call.kind = value_member(call.update, "sessionUpdate");
+    set_session(&call);
+    const bool greeting = greet(&call);
+    const bool waits = greeting || (!a->session.len && !call.error.p && !call.kind.p);
+    if (!a->started && waits) {
+        keep_early(&call);
+        return 0;
+    }
+    if (!a->started)
+        tell_start(&call);
+    if (call.result.p && !greeting)
+        a->ready = true;
+    dispatch(&call);
+    return 0;
+}
+
+/* The answer to the prompt did not come: what was said and begun has no end of its own. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    const struct acp_call call = {.a = state, .out = out};
+    (void)end;
+    if (!call.a->started && call.a->early.len)
+        tell_start(&call);
+    acp_settle_tools(&call);
+    acp_seal(call.a, out);
+}
+
+static void close_state(void *state)
+{
+    struct acp *const a = state;
+    struct buf *const bufs[] = {&a->agent,   &a->session, &a->early,  &a->text,
+                                &a->text_id, &a->answer,  &a->trouble};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+    for (size_t i = 0; i < ACP_CALLS; i++)
+        acp_tool_fini(&a->tools[i]);
+}
+
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    if (!value_is(value_member(line, "jsonrpc"), "2.0"))
+        return 0;
+    const struct str method = value_member(line, "method");
+    if (value_is(method, "session/update") || value_is(method, "session/request_permission"))
+        return DIALECT_SURE;
+    const struct str result = value_member(line, "result");
+    return value_member(result, "protocolVersion").p ? DIALECT_SURE : 0;
+}
+
+const struct dialect dialect_acp = {
+    .name = "acp",
+    .summary = "Agent Client Protocol, version 1: what the agent writes",
+    .state_size = sizeof(struct acp),
+    .sniff = sniff_line,
+    .line = read_line,
+    .end = end_stream,
+    .close = close_state,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * State of the acp dialect (Agent Client Protocol, version 1: what the agent writes), shared by its
+ * files: acp.c the life of a stream, acp_text.c what the agent says, acp_tool.c its tools and the
+ * permission it asks for, acp_end.c answers that end the turn. */
+#ifndef DIALECT_ACP_H
+#define DIALECT_ACP_H
+
+#include "base/buf.h"
+#include "dialect/dialects.h"
+#include "dialect/value.h"
+
+#define ACP_CALLS 64 /* open at once: the oldest is forgotten */
+#define ACP_OUTPUT_MAX ((size_t)1 << 20)
+#define ACP_EARLY_MAX ((size_t)1 << 20)
+
+/* A tool call that is open. */
+struct acp_tool {
+    char *id, *name;  /* owned; no id: an empty slot */
+    char *request_id; /* owned, of the permission that is asked for, or NULL */
+    struct buf output;
+    uint64_t number; /* the order in which they began */
+    bool told;       /* as tool_call; else its arguments are still to come */
+    bool asked;      /* for permission, and nothing said since that it was given */
+};
+
+struct acp {
+    struct buf agent; /* as it calls itself */
+    struct buf session, early;
+    struct buf text, text_id; /* of the message being told */
+    struct buf answer;        /* what was said since the last tool */
+    struct buf trouble;       /* the newest failure that came as text */
+    struct acp_tool tools[ACP_CALLS];
+    uint64_t calls;
+    double cost; /* of the session, negative: not said */
+    char currency[16];
+    bool started, greeted, ready;
+};
+
+/* A line as values. */
+struct acp_call {
+    struct acp *a;
+    const struct dialect_out *out;
+    struct str self, id, method, params, result, error;
+    struct str update, kind; /* of session/update */
+};
+
+/* acp.c */
+char *acp_text(const struct acp_call *call, struct str value);
+void acp_send(const struct acp_call *call, struct event *ev);
+void acp_raw(const struct acp_call *call);
+
+/* acp_text.c */
+void acp_take_message(const struct acp_call *call);
+void acp_take_thought(const struct acp_call *call);
+void acp_take_user(const struct acp_call *call);
+void acp_take_plan(const struct acp_call *call);
+/* The message so far is complete. */
+void acp_seal(struct acp *a, const struct dialect_out *out);
+
+/* acp_tool.c */
+void acp_take_tool_call(const struct acp_call *call);
+void acp_take_tool_update(const struct acp_call *call);
+void acp_take_permission(const struct acp_call *call);
+void acp_take_cancel(const struct acp_call *call);
+/* Tells the calls whose arguments never came. */
+void acp_settle_tools(const struct acp_call *call);
+void acp_tool_fini(struct acp_tool *tool);
+
+/* acp_end.c */
+void acp_take_usage(const struct acp_call *call);
+void acp_take_result(const struct acp_call *call);
+void acp_take_error(const struct acp_call *call);
+
+#endif
