@@ -2,6 +2,8 @@
  * Owns the framing of server-sent events. */
 #include "dialect/sse.h"
 
+#include "base/utf8.h"
+
 #define BOM STR("\xEF\xBB\xBF")
 
 static void frame_reset(struct sse *s)
@@ -49,12 +51,19 @@ static void replace(struct buf *b, struct str value)
     buf_add(b, value.p, value.len);
 }
 
+/* Dialects tell the name on: unlike the data, nobody else checks it. */
+static void name_take(struct sse *s, struct str value)
+{
+    buf_reset(&s->event);
+    utf8_repair(&s->event, value.p, value.len);
+}
+
 static void field_take(struct sse *s, struct str name, struct str value)
 {
     if (str_is(name, "data"))
         data_add(s, value);
     else if (str_is(name, "event"))
-        replace(&s->event, value);
+        name_take(s, value);
     else if (str_is(name, "id") && !memchr(value.p, '\0', value.len))
         replace(&s->id, value);
 }

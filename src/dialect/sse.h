@@ -12,7 +12,7 @@
 struct sse_frame {
     const char *data; /* the data lines joined by \n; NUL-terminated */
     size_t len;
-    const char *event; /* its name, or NULL */
+    const char *event; /* its name, valid UTF-8, or NULL */
     const char *id;    /* id of this frame or the last one before it that had one, or NULL */
 };
 

@@ -50,6 +50,7 @@ static const struct {
     {"id before data, and it lasts", "id: 7\ndata: a\n\ndata: b\n\n", "[|7|a][|7|b]"},
     {"event names last one frame", "event: run.start\ndata: {}\n\ndata: b\n\n",
      "[run.start||{}][||b]"},
+    {"an event name is made valid UTF-8", "event: a\xFF\ndata: b\n\n", "[a\xEF\xBF\xBD||b]"},
     {"comments are nothing", ": connected\n\n: ping\n\ndata: a\n\n", "[||a]"},
     {"a frame without data is nothing", "event: x\nid: 3\n\n", ""},
     {"unknown fields and retry are nothing", "retry: 10\nfoo: bar\ndata: a\n\n", "[||a]"},
