@@ -128,6 +128,15 @@ static void test_redis(void)
            "row 0-2: a turn that ends behind a tool has no final of its own");
     reading_fini(&r);
 
+    reading_of(&r, "agenticore-redis",
+               ENTRY("tool_use", "{\\'id\\':\\'a\\',\\'name\\':\\'n\\'}")
+                   ENTRY("tool_result", "{\\'tool_use_id\\':\\'a\\',\\'output\\':[1,2]}")
+                       ENTRY("assistant_text", "After."));
+    ok(strstr(r.told.p, "narration") > strstr(r.told.p, "tool_result"),
+       "row 0-13: here tools come when they have run, before the text");
+    has_str(r.told.p, "\"content\":\"[1, 2]\"", "output that is no text is shown as JSON");
+    reading_fini(&r);
+
     reading_of(&r, "agenticore-redis", ENTRY("tool_use", "oops"));
     has_str(r.told.p, "\"args_raw\":\"oops\"", "bug 19: a call that cannot be read keeps its text");
     reading_fini(&r);

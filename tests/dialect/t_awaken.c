@@ -145,6 +145,35 @@ static void test_children(void)
     reading_fini(&r);
 }
 
+static void test_oddities(void)
+{
+    struct reading r;
+    tells("awaken",
+          "{'event_type':'run_start','thread_id':'t','run_id':'r','parent_run_id':null}\n",
+          "start {\"run_id\":\"r\",\"thread_id\":\"t\"}", "bug 24: null is absent");
+    tells("tirea", "{'type':'tool_call_ready','data':{'id':'c','name':null,'arguments':null}}\n",
+          "tool_call {\"name\":\"tool\",\"args\":{},\"tool_use_id\":\"c\"",
+          "bug 20: null arguments are none");
+    tells("tirea", "{'type':'never_heard_of','data':{'a':1}}\n", "\"name\":\"never_heard_of\"",
+          "bug 24: an unknown type is kept as it is");
+
+    reading_of(&r, "tirea",
+               "{'type':'activity_delta','data':{'activity_type':'tool-call-progress','message_id':"
+               "'tool_call:c','patch':[7,{'op':'test'},{'op':'replace','path':'/nowhere/x'}]}}\n"
+               "{'type':'state_delta','data':{'delta':'no patch'}}\n"
+               "{'type':'text_delta','data':{'delta':'on'}}\n");
+    is_int(r.counts[TC_STATE], 2, "bug 27: a patch that makes no sense is handed on");
+    is_int(r.counts[TC_NARRATION], 1, "bug 27: and the stream goes on");
+    reading_fini(&r);
+
+    reading_of(&r, "awaken",
+               "{'event_type':'step_start','message_id':'a'}\n"
+               "{'event_type':'step_start','message_id':'b'}\n"
+               "{'event_type':'run_finish','termination':{'type':'natural_end'}}\n");
+    is_int(r.counts[TC_STEP], 3, "a step that did not end is over when the next one begins");
+    reading_fini(&r);
+}
+
 /* What another dialect tells has an awaken form too. */
 static void test_foreign(void)
 {
@@ -179,6 +208,7 @@ int main(void)
     test_ends();
     test_broken_off();
     test_children();
+    test_oddities();
     test_foreign();
     test_round_trip();
     return 0;
