@@ -10,7 +10,7 @@
 #include "dialect/style.h"
 #include "dialect/writers.h"
 
-#define S STYLE_PYTHON
+#define PYTHON STYLE_PYTHON
 #define CALL_LABEL "\n\n\xe2\x96\xb6 tool_use: "
 #define RESULT_LABEL "\n\xe2\x97\x89 tool_result"
 
@@ -54,10 +54,10 @@ static struct buf *begin_chunk(const struct chunk *c)
     struct buf *const b = writer_begin(c->out);
     const double ts = c->ev->meta.ts;
     buf_add_char(b, '{');
-    style_member_str(b, S, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
-    style_member_str(b, S, "object", "chat.completion.chunk");
-    style_member_int(b, S, "created", ts >= 0 && ts < 9e15 ? (int64_t)ts : 0);
-    style_member_str(b, S, "model", c->w->model ? c->w->model : model_of(NULL));
+    style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
+    style_member_str(b, PYTHON, "object", "chat.completion.chunk");
+    style_member_int(b, PYTHON, "created", ts >= 0 && ts < 9e15 ? (int64_t)ts : 0);
+    style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
     buf_add_str(b, ", \"choices\": [{\"index\": 0, \"delta\": {");
     return b;
 }
@@ -67,9 +67,9 @@ static void add_finish(struct buf *b, const char *finish)
 {
     buf_add_char(b, '}');
     if (finish)
-        style_member_str(b, S, "finish_reason", finish);
+        style_member_str(b, PYTHON, "finish_reason", finish);
     else
-        style_member_null(b, S, "finish_reason");
+        style_member_null(b, PYTHON, "finish_reason");
 }
 
 static void end_chunk(const struct chunk *c, struct buf *b)
@@ -83,10 +83,10 @@ static struct buf *begin_text(const struct chunk *c, const char *key, const char
                               const char *tag)
 {
     struct buf *const b = begin_chunk(c);
-    style_key(b, S, key);
-    style_string(b, S, text, len);
+    style_key(b, PYTHON, key);
+    style_string(b, PYTHON, text, len);
     add_finish(b, NULL);
-    style_member_str(b, S, "x_agenticore_event_type", tag);
+    style_member_str(b, PYTHON, "x_agenticore_event_type", tag);
     return b;
 }
 
@@ -98,7 +98,7 @@ static void write_start(const struct chunk *c)
     buf_reset(&c->w->id);
     buf_printf(&c->w->id, "chatcmpl-%s", c->ev->meta.correlation_id);
     struct buf *const b = begin_chunk(c);
-    style_member_str(b, S, "role", "assistant");
+    style_member_str(b, PYTHON, "role", "assistant");
     add_finish(b, NULL);
     end_chunk(c, b);
 }
@@ -138,8 +138,8 @@ static void write_call(const struct chunk *c)
     pretty_json(&text, call->args, call->args_len);
     buf_add_str(&text, "\n```\n");
     struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_use");
-    style_member_str(b, S, "x_agenticore_tool_name", call->name);
-    style_member_str(b, S, "x_agenticore_tool_use_id", call->tool_use_id);
+    style_member_str(b, PYTHON, "x_agenticore_tool_name", call->name);
+    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", call->tool_use_id);
     end_chunk(c, b);
 }
 
@@ -151,8 +151,8 @@ static void write_result(const struct chunk *c)
     buf_add(&text, result->content, result->content_len);
     buf_add_str(&text, "\n```\n");
     struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_result");
-    style_member_str(b, S, "x_agenticore_tool_use_id", result->tool_use_id);
-    style_member_bool(b, S, "x_agenticore_is_error", result->is_error);
+    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", result->tool_use_id);
+    style_member_bool(b, PYTHON, "x_agenticore_is_error", result->is_error);
     end_chunk(c, b);
 }
 

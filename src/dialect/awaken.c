@@ -427,6 +427,8 @@ static void take_marked(struct awaken_event *e, const struct dialect_out *out, d
     marked.ctx = &mark;
     marked.ts = ts;
     e->out = &marked;
+    if (type && type->take != take_error)
+        buf_reset(&e->a->relay_error);
     if (type)
         type->take(e);
     else

@@ -11,7 +11,7 @@ struct buf *awaken_begin(const struct awaken_writing *e, const char *type)
 {
     struct buf *const b = writer_begin(e->out);
     buf_add_char(b, '{');
-    style_member_str(b, S, "event_type", type);
+    style_member_str(b, SERDE, "event_type", type);
     return b;
 }
 
@@ -24,19 +24,19 @@ void awaken_end(const struct awaken_writing *e, struct buf *b)
 void awaken_add_str(struct buf *b, const char *key, const char *s)
 {
     if (s)
-        style_member_str(b, S, key, s);
+        style_member_str(b, SERDE, key, s);
 }
 
 void awaken_add_json(struct buf *b, const char *key, const char *json)
 {
-    style_member_json(b, S, key, json ? json : "null");
+    style_member_json(b, SERDE, key, json ? json : "null");
 }
 
 void awaken_add_slice(struct buf *b, const char *key, struct str value)
 {
-    style_key(b, S, key);
+    style_key(b, SERDE, key);
     if (value.p)
-        style_json(b, S, value.p, value.len);
+        style_json(b, SERDE, value.p, value.len);
     else
         buf_add_str(b, "null");
 }
@@ -44,7 +44,7 @@ void awaken_add_slice(struct buf *b, const char *key, struct str value)
 void awaken_add_count(struct buf *b, const char *key, int64_t n)
 {
     if (n >= 0)
-        style_member_int(b, S, key, n);
+        style_member_int(b, SERDE, key, n);
 }
 
 struct str awaken_rest(const struct event *ev, const char *pointer)
@@ -73,8 +73,8 @@ static void write_start(const struct awaken_writing *e)
     replace(&e->w->run_id, start->run_id ? start->run_id : meta->correlation_id);
     replace(&e->w->model, start->model ? start->model : "");
     struct buf *const b = awaken_begin(e, "run_start");
-    style_member_str(b, S, "thread_id", e->w->thread_id.p);
-    style_member_str(b, S, "run_id", e->w->run_id.p);
+    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
     awaken_add_str(b, "parent_run_id", start->parent_run_id);
     awaken_end(e, b);
 }
@@ -87,9 +87,9 @@ static void write_step(const struct awaken_writing *e)
         return;
     struct buf *const b = awaken_begin(e, begins ? "step_start" : "step_end");
     if (begins && step->message_id) {
-        style_member_str(b, S, "message_id", step->message_id);
+        style_member_str(b, SERDE, "message_id", step->message_id);
     } else if (begins) {
-        style_key(b, S, "message_id");
+        style_key(b, SERDE, "message_id");
         buf_printf(b, "\"msg_%lld\"", (long long)++e->w->messages);
     }
     awaken_end(e, b);
@@ -99,7 +99,7 @@ static void write_delta(const struct awaken_writing *e, const char *type, const 
                         const char *text)
 {
     struct buf *const b = awaken_begin(e, type);
-    style_member_str(b, S, key, text);
+    style_member_str(b, SERDE, key, text);
     awaken_end(e, b);
 }
 
@@ -142,7 +142,7 @@ static void add_usage(struct buf *b, const struct event *ev)
         any |= counts[i].n >= 0;
     if (!any)
         return;
-    style_key(b, S, "usage");
+    style_key(b, SERDE, "usage");
     buf_add_char(b, '{');
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         awaken_add_count(b, counts[i].key, counts[i].n);
@@ -157,9 +157,9 @@ static void write_usage(const struct awaken_writing *e)
         return;
     e->w->counted = true;
     struct buf *const b = awaken_begin(e, "inference_complete");
-    style_member_str(b, S, "model", u->model ? u->model : e->w->model.p ? e->w->model.p : "");
+    style_member_str(b, SERDE, "model", u->model ? u->model : e->w->model.p ? e->w->model.p : "");
     add_usage(b, e->ev);
-    style_member_int(b, S, "duration_ms",
+    style_member_int(b, SERDE, "duration_ms",
                      u->duration_ms < 0 ? 0 : (int64_t)fmin(round(u->duration_ms), 9e15));
     awaken_end(e, b);
 }
@@ -169,14 +169,14 @@ static void write_activity(const struct awaken_writing *e)
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
     struct buf *const b = awaken_begin(e, delta ? "activity_delta" : "activity_snapshot");
-    style_member_str(b, S, "message_id", state->key ? state->key : "");
-    style_member_str(b, S, "activity_type", state->activity_type ? state->activity_type : "");
+    style_member_str(b, SERDE, "message_id", state->key ? state->key : "");
+    style_member_str(b, SERDE, "activity_type", state->activity_type ? state->activity_type : "");
     if (delta)
         awaken_add_json(b, "patch", state->patch);
     else
         awaken_add_json(b, "content", state->value);
     if (!delta && state->replace >= 0)
-        style_member_bool(b, S, "replace", state->replace);
+        style_member_bool(b, SERDE, "replace", state->replace);
     awaken_end(e, b);
     e->w->activity = true;
 }
@@ -210,7 +210,7 @@ static void write_notice(const struct awaken_writing *e)
     if (!awaken_rest(e->ev, "/event_type").p) /* not the run's own error */
         return;
     struct buf *const b = awaken_begin(e, "error");
-    style_member_str(b, S, "message", notice->text);
+    style_member_str(b, SERDE, "message", notice->text);
     awaken_add_str(b, "code", notice->code);
     awaken_end(e, b);
 }
@@ -250,15 +250,15 @@ static void add_termination(struct buf *b, const struct awaken_writer *w,
                              : strcmp(reason, "lost") == 0    ? "error"
                                                               : reason;
     const char *const why = done->detail ? done->detail : done->code ? done->code : reason;
-    style_member_str(b, S, "type", type);
+    style_member_str(b, SERDE, "type", type);
     if (strcmp(type, "error") == 0) {
-        style_member_str(b, S, "value", w->error.len ? w->error.p : why);
+        style_member_str(b, SERDE, "value", w->error.len ? w->error.p : why);
     } else if (strcmp(type, "blocked") == 0) {
-        style_member_str(b, S, "value", why);
+        style_member_str(b, SERDE, "value", why);
     } else if (strcmp(type, "stopped") == 0) {
-        style_key(b, S, "value");
+        style_key(b, SERDE, "value");
         buf_add_char(b, '{');
-        style_member_str(b, S, "code", done->code ? done->code : "stopped");
+        style_member_str(b, SERDE, "code", done->code ? done->code : "stopped");
         awaken_add_str(b, "detail", done->detail);
         buf_add_char(b, '}');
     }
@@ -270,9 +270,9 @@ static void add_result(struct buf *b, const struct awaken_writer *w, const struc
     if (value_member(own, "response").p) {
         awaken_add_slice(b, "result", own);
     } else if (w->answered) {
-        style_key(b, S, "result");
+        style_key(b, SERDE, "result");
         buf_add_char(b, '{');
-        style_member_str(b, S, "response", w->response.p);
+        style_member_str(b, SERDE, "response", w->response.p);
         buf_add_char(b, '}');
     }
 }
@@ -281,10 +281,10 @@ static void write_done(const struct awaken_writing *e)
 {
     const struct tc_done *const done = &e->ev->u.done;
     struct buf *const b = awaken_begin(e, "run_finish");
-    style_member_str(b, S, "thread_id", e->w->thread_id.p);
-    style_member_str(b, S, "run_id", e->w->run_id.p);
+    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
     add_result(b, e->w, done);
-    style_key(b, S, "termination");
+    style_key(b, SERDE, "termination");
     buf_add_char(b, '{');
     add_termination(b, e->w, done);
     buf_add_char(b, '}');

@@ -8,7 +8,7 @@
 #include "dialect/tool.h"
 #include "dialect/writers.h"
 
-#define S STYLE_SERDE
+#define SERDE STYLE_SERDE
 
 struct awaken_writer {
     struct buf thread_id, run_id, model;

@@ -11,8 +11,8 @@ static void write_call_start(const struct awaken_writing *e, const char *id, con
         return;
     tool_set_add(&e->w->started, id, name);
     struct buf *const b = awaken_begin(e, "tool_call_start");
-    style_member_str(b, S, "id", id);
-    style_member_str(b, S, "name", name ? name : "tool");
+    style_member_str(b, SERDE, "id", id);
+    style_member_str(b, SERDE, "name", name ? name : "tool");
     awaken_end(e, b);
 }
 
@@ -24,8 +24,8 @@ void awaken_write_call(const struct awaken_writing *e)
         return;
     write_call_start(e, call->tool_use_id, call->name);
     struct buf *const b = awaken_begin(e, "tool_call_ready");
-    style_member_str(b, S, "id", call->tool_use_id);
-    style_member_str(b, S, "name", call->name);
+    style_member_str(b, SERDE, "id", call->tool_use_id);
+    style_member_str(b, SERDE, "name", call->name);
     awaken_add_slice(b, "arguments", args.p ? args : (struct str){call->args, call->args_len});
     awaken_end(e, b);
 }
@@ -34,7 +34,7 @@ static void write_activity_content(struct buf *b, const struct awaken_writing *e
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     const char *const phase = p->phase && strcmp(p->phase, "preparing") == 0 ? "pending" : p->phase;
-    style_key(b, S, "content");
+    style_key(b, SERDE, "content");
     buf_add_char(b, '{');
     awaken_add_str(b, "call_id", p->tool_use_id);
     awaken_add_count(b, "loaded", (int64_t)fmin(p->loaded, 9e18));
@@ -42,11 +42,11 @@ static void write_activity_content(struct buf *b, const struct awaken_writing *e
     awaken_add_str(b, "node_id", p->node_id ? p->node_id : p->tool_use_id);
     awaken_add_str(b, "parent_node_id", p->parent_node_id);
     if (p->percent >= 0)
-        style_member_real(b, S, "progress", p->percent / 100);
-    style_member_str(b, S, "run_id", e->w->run_id.p);
-    style_member_str(b, S, "schema", "tool-call-progress.v1");
-    style_member_str(b, S, "status", phase && *phase ? phase : "running");
-    style_member_str(b, S, "thread_id", e->w->thread_id.p);
+        style_member_real(b, SERDE, "progress", p->percent / 100);
+    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    style_member_str(b, SERDE, "schema", "tool-call-progress.v1");
+    style_member_str(b, SERDE, "status", phase && *phase ? phase : "running");
+    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
     awaken_add_str(b, "tool_name", p->name);
     awaken_add_count(b, "total", (int64_t)fmin(p->total, 9e18));
     buf_add_char(b, '}');
@@ -56,10 +56,10 @@ static void write_report(const struct awaken_writing *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = awaken_begin(e, "activity_snapshot");
-    style_member_str(b, S, "message_id", p->tool_use_id ? p->tool_use_id : e->w->run_id.p);
-    style_member_str(b, S, "activity_type", p->tool_use_id ? "tool-call-progress" : "progress");
+    style_member_str(b, SERDE, "message_id", p->tool_use_id ? p->tool_use_id : e->w->run_id.p);
+    style_member_str(b, SERDE, "activity_type", p->tool_use_id ? "tool-call-progress" : "progress");
     write_activity_content(b, e);
-    style_member_bool(b, S, "replace", true);
+    style_member_bool(b, SERDE, "replace", true);
     awaken_end(e, b);
 }
 
@@ -68,10 +68,10 @@ static void write_piece(const struct awaken_writing *e, const char *type, const 
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = awaken_begin(e, type);
-    style_member_str(b, S, "id", p->tool_use_id);
+    style_member_str(b, SERDE, "id", p->tool_use_id);
     if (strcmp(key, "delta") == 0)
-        style_member_str(b, S, "name", p->name ? p->name : "tool");
-    style_member_str(b, S, key, text);
+        style_member_str(b, SERDE, "name", p->name ? p->name : "tool");
+    style_member_str(b, SERDE, key, text);
     awaken_end(e, b);
 }
 
@@ -132,7 +132,7 @@ static void write_shape(struct buf *b, const struct shape *shape, struct str obj
     for (; shape->key; shape++) {
         const struct str value = value_member(object, shape->key);
         if (value.p && shape->inner) {
-            style_key(b, S, shape->key);
+            style_key(b, SERDE, shape->key);
             buf_add_char(b, '{');
             write_shape(b, shape->inner, value);
             buf_add_char(b, '}');
@@ -151,17 +151,17 @@ struct call_done {
 static struct buf *begin_call_done(const struct awaken_writing *e, const struct call_done *done)
 {
     struct buf *const b = awaken_begin(e, "tool_call_done");
-    style_member_str(b, S, "id", done->id);
-    style_key(b, S, "message_id");
+    style_member_str(b, SERDE, "id", done->id);
+    style_key(b, SERDE, "message_id");
     if (done->message_id)
-        style_string(b, S, done->message_id, strlen(done->message_id));
+        style_string(b, SERDE, done->message_id, strlen(done->message_id));
     else
         buf_printf(b, "\"msg_%lld\"", (long long)++e->w->messages);
-    style_key(b, S, "result");
+    style_key(b, SERDE, "result");
     buf_add_char(b, '{');
-    style_member_str(b, S, "tool_name", done->name ? done->name : "tool");
-    style_member_str(b, S, "status", done->status);
-    style_key(b, S, "data");
+    style_member_str(b, SERDE, "tool_name", done->name ? done->name : "tool");
+    style_member_str(b, SERDE, "status", done->status);
+    style_key(b, SERDE, "data");
     return b;
 }
 
@@ -170,7 +170,7 @@ static void end_call_done(const struct awaken_writing *e, struct buf *b,
 {
     write_shape(b, result_shape, done->rest);
     buf_add_char(b, '}');
-    style_member_str(b, S, "outcome", done->outcome);
+    style_member_str(b, SERDE, "outcome", done->outcome);
     awaken_end(e, b);
 }
 
@@ -178,13 +178,13 @@ static void end_call_done(const struct awaken_writing *e, struct buf *b,
 static void write_data(struct buf *b, const struct tc_tool_result *result, struct str said)
 {
     CLEANUP_BUF struct buf quoted = {0};
-    style_string(&quoted, S, result->content, result->content_len);
+    style_string(&quoted, SERDE, result->content, result->content_len);
     struct arena scratch = {0};
     const char *const message = value_text(&scratch, value_member(said, "message"), NULL);
     const bool none =
         said.p && (result->content_len == 0 || (message && strcmp(message, result->content) == 0));
     if (said.p && result->structured)
-        style_json(b, S, result->structured, strlen(result->structured));
+        style_json(b, SERDE, result->structured, strlen(result->structured));
     else if (none)
         buf_add_str(b, "null");
     else
@@ -224,16 +224,16 @@ static void add_ticket(struct buf *b, const struct tc_request *request, const ch
     awaken_add_str(b, "message", request->message);
     buf_add_str(b, request->message ? ",\"suspension\":{\"suspension\":{"
                                     : "\"suspension\":{\"suspension\":{");
-    style_member_str(b, S, "id", request->request_id);
-    style_member_str(b, S, "action", request->reason ? request->reason : request->kind);
+    style_member_str(b, SERDE, "id", request->request_id);
+    style_member_str(b, SERDE, "action", request->reason ? request->reason : request->kind);
     awaken_add_str(b, "message", request->message);
     if (request->args)
         awaken_add_json(b, "parameters", request->args);
     if (request->schema)
         awaken_add_json(b, "response_schema", request->schema);
     buf_add_str(b, "},\"pending\":{");
-    style_member_str(b, S, "id", call);
-    style_member_str(b, S, "name", request->tool ? request->tool : "tool");
+    style_member_str(b, SERDE, "id", call);
+    style_member_str(b, SERDE, "name", request->tool ? request->tool : "tool");
     awaken_add_json(b, "arguments", request->args);
     buf_add_str(b, "},\"resume_mode\":\"replay_tool_call\"}}");
 }
@@ -259,7 +259,7 @@ static void write_open_request(const struct awaken_writing *e)
     tool_set_add(&e->w->suspended, call, NULL);
     struct buf *const b = begin_call_done(e, &done);
     if (data.p)
-        style_json(b, S, data.p, data.len);
+        style_json(b, SERDE, data.p, data.len);
     else
         buf_add_str(b, "null");
     end_call_done(e, b, &done);
@@ -273,7 +273,7 @@ static void write_resolved_request(const struct awaken_writing *e)
     const bool allowed = request->decision && strcmp(request->decision, "allow") == 0;
     tool_set_take(&e->w->suspended, call);
     struct buf *const b = awaken_begin(e, "tool_call_resumed");
-    style_member_str(b, S, "target_id", call);
+    style_member_str(b, SERDE, "target_id", call);
     if (request->answers || !request->decision)
         awaken_add_json(b, "result", request->answers);
     else

@@ -12,7 +12,7 @@
 #include "dialect/writers.h"
 #include "event/redact.h"
 
-#define S STYLE_PYTHON
+#define PYTHON STYLE_PYTHON
 
 struct missy_writer {
     bool chained;                          /* a record was written */
@@ -44,25 +44,25 @@ struct missy_writing {
 static void add_members(struct buf *b, const struct report *r, const char *index_key)
 {
     if (r->is_update)
-        style_member_real(b, S, "pct", r->percent);
+        style_member_real(b, PYTHON, "pct", r->percent);
     if (r->text_key)
-        style_member_str(b, S, r->text_key, r->text ? r->text : "");
+        style_member_str(b, PYTHON, r->text_key, r->text ? r->text : "");
     if (r->more_key)
-        style_member_str(b, S, r->more_key, r->more);
+        style_member_str(b, PYTHON, r->more_key, r->more);
     if (!r->is_iteration)
         return;
-    style_member_int(b, S, index_key, r->index);
+    style_member_int(b, PYTHON, index_key, r->index);
     if (r->max >= 0)
-        style_member_int(b, S, "max", r->max);
+        style_member_int(b, PYTHON, "max", r->max);
     else
-        style_member_null(b, S, "max");
+        style_member_null(b, PYTHON, "max");
 }
 
 static void write_json(const struct missy_writing *e, const struct report *r)
 {
     struct buf *const b = writer_begin(e->out);
     buf_add_char(b, '{');
-    style_member_str(b, S, "event", r->json);
+    style_member_str(b, PYTHON, "event", r->json);
     add_members(b, r, "current");
     buf_add_char(b, '}');
     writer_end(e->out);
@@ -77,7 +77,7 @@ static void add_time(struct buf *b, double ts)
     char text[32];
     gmtime_r(&seconds, &tm);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-    style_key(b, S, "timestamp");
+    style_key(b, PYTHON, "timestamp");
     buf_printf(b, "\"%s", text);
     if (micros % 1000000)
         buf_printf(b, ".%06" PRId64, micros % 1000000);
@@ -91,8 +91,8 @@ static void add_detail(struct buf *b, const struct report *r)
     add_members(&detail, r, "iteration");
     buf_add_char(&detail, '}');
     redact_json(&masked, (struct str){detail.p, detail.len});
-    style_key(b, S, "detail");
-    style_json(b, S, masked.p, masked.len);
+    style_key(b, PYTHON, "detail");
+    style_json(b, PYTHON, masked.p, masked.len);
 }
 
 static void hash_line(char hash[2 * SHA256_DIGEST_SIZE + 1], const char *line, size_t len)
@@ -113,18 +113,18 @@ static void write_audit(const struct missy_writing *e, const struct report *r)
     const size_t at = b->len;
     buf_add_char(b, '{');
     add_time(b, meta->ts);
-    style_member_str(b, S, "session_id", meta->session_id);
-    style_member_str(b, S, "task_id", meta->correlation_id);
-    style_key(b, S, "event_type");
+    style_member_str(b, PYTHON, "session_id", meta->session_id);
+    style_member_str(b, PYTHON, "task_id", meta->correlation_id);
+    style_key(b, PYTHON, "event_type");
     buf_printf(b, "\"agent.progress.%s\"", r->audit);
-    style_member_str(b, S, "category", "agent");
-    style_member_str(b, S, "result", "allow"); /* of an error, too */
+    style_member_str(b, PYTHON, "category", "agent");
+    style_member_str(b, PYTHON, "result", "allow"); /* of an error, too */
     add_detail(b, r);
-    style_member_null(b, S, "policy_rule");
+    style_member_null(b, PYTHON, "policy_rule");
     if (e->w->chained)
-        style_member_str(b, S, "prev_chain_hash", e->w->hash);
+        style_member_str(b, PYTHON, "prev_chain_hash", e->w->hash);
     else
-        style_member_null(b, S, "prev_chain_hash");
+        style_member_null(b, PYTHON, "prev_chain_hash");
     buf_add_char(b, '}');
     hash_line(e->w->hash, b->p + at, b->len - at);
     e->w->chained = true;
