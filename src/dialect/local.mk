@@ -51,6 +51,13 @@ libtcdialect_la_SOURCES = \
 	src/dialect/style_traits.h \
 	src/dialect/turncast_read.c \
 	src/dialect/turncast_write.c \
+	src/dialect/ethos.c \
+	src/dialect/ethos.h \
+	src/dialect/ethos_end.c \
+	src/dialect/ethos_event.c \
+	src/dialect/ethos_note.c \
+	src/dialect/ethos_tool.c \
+	src/dialect/ethos_write.c \
 	src/dialect/gemini.c \
 	src/dialect/member.c \
 	src/dialect/member.h \

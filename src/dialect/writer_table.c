@@ -8,6 +8,7 @@
 static const struct writer *const table[] = {
     &writer_agenticore_openai,
     &writer_awaken,
+    &writer_ethos,
     &writer_missy_audit,
     &writer_missy_json,
     &writer_reasonix,

@@ -62,3 +62,6 @@ tests_dialect_t_agenticore_SOURCES = tests/dialect/t_agenticore.c $(READING) $(R
 tests_dialect_t_agenticore_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_sink_view
 tests_dialect_t_sink_view_LDADD = libtap.la $(JANSSON_LIBS)
+check_PROGRAMS += tests/dialect/t_ethos
+tests_dialect_t_ethos_SOURCES = tests/dialect/t_ethos.c $(READING)
+tests_dialect_t_ethos_LDADD = $(TEST_TURN)
