@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Owns where text may be cut: the part of Unicode's grapheme rules (UAX #29) that chat text
  * meets. */
+#include <string.h>
+
 #include "base/utf8.h"
 
 #define ZWJ 0x200d
@@ -137,4 +139,12 @@ size_t utf8_cut(const char *p, size_t n, size_t max)
     while (at > 0 && splits_grapheme(p, n, at))
         at = char_start(p, at - 1);
     return at ? at : between_chars;
+}
+
+void utf8_copy(char *to, size_t size, const char *text)
+{
+    const size_t n = text ? utf8_cut(text, strlen(text), size - 1) : 0;
+    if (n)
+        memcpy(to, text, n);
+    to[n] = '\0';
 }

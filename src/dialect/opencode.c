@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Reads `opencode run --format json`: whole parts when they are finished, tools once, at their
  * end, and no terminal event: the end of the stream ends the turn. */
-#include <stdio.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "dialect/tally.h"
 #include "dialect/tell.h"
 #include "dialect/tool.h"
@@ -162,7 +162,7 @@ static void take_step_finish(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
     const char *const reason = text_of(call, value_member(call->part, "reason"));
-    snprintf(o->reason, sizeof o->reason, "%s", reason ? reason : "");
+    utf8_copy(o->reason, sizeof o->reason, reason);
     take_usage(call);
     tell_step(call, "end", reason);
     if (strcmp(o->reason, "unknown") == 0)

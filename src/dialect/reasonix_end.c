@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Owns how a reasonix turn ends: what is kept until the stream really ends, and the outcome. */
-#include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "dialect/reasonix.h"
 #include "dialect/tell.h"
 #include "dialect/value.h"
@@ -32,7 +32,7 @@ static void keep(struct reasonix *r, enum reasonix_verdict verdict, const char *
                  const char *text)
 {
     r->verdict = verdict;
-    snprintf(r->code, sizeof(r->code), "%s", code ? code : "");
+    utf8_copy(r->code, sizeof(r->code), code);
     buf_reset(&r->verdict_text);
     buf_add_str(&r->verdict_text, text ? text : "");
 }

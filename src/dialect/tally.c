@@ -2,9 +2,9 @@
  * Owns the sums. */
 #include "dialect/tally.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 static void add_count(int64_t *sum, int64_t n)
 {
     if (n < 0)
@@ -28,7 +28,7 @@ static void add_cost(struct tally *t, const struct tc_usage *call)
     if (!(call->cost >= 0))
         return;
     if (t->sum.cost < 0)
-        snprintf(t->currency, sizeof(t->currency), "%s", currency);
+        utf8_copy(t->currency, sizeof(t->currency), currency);
     t->mixed |= strcmp(t->currency, currency) != 0;
     add_real(&t->sum.cost, call->cost);
 }

@@ -155,6 +155,15 @@ static void test_cut_advances(void)
     ok(good, "cutting on and on ends, in valid pieces of at most max bytes");
 }
 
+static void test_copy(void)
+{
+    char to[6];
+    utf8_copy(to, sizeof to, "abc\xc3\xa4\xc3\xa4");
+    is_str(to, "abc\xc3\xa4", "a copy is cut between characters");
+    utf8_copy(to, sizeof to, NULL);
+    is_str(to, "", "nothing is copied as an empty text");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -164,4 +173,5 @@ int main(void)
     test_encode();
     test_cut();
     test_cut_advances();
+    test_copy();
 }
