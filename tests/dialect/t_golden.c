@@ -57,6 +57,25 @@ static void is_same(const struct golden *g, char *got, const char *what)
     free(got);
 }
 
+static void ignore(void *ctx, struct event *ev)
+{
+    (void)ctx;
+    (void)ev;
+}
+
+/* The stream alone tells its dialect. */
+static void test_found(const struct golden *g)
+{
+    struct translate t;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    translate_init(&t, NULL, ignore, NULL);
+    for (const char *p = g->stream; p < g->stream + g->len; p += strcspn(p, "\n") + 1)
+        translate_line(&t, p, strcspn(p, "\n"), true);
+    translate_end(&t, &end);
+    ok(t.dialect == g->dialect, "%s: found by its lines", g->name);
+    translate_fini(&t);
+}
+
 static void test_pieces(const struct golden *g)
 {
     is_same(g, cast_all(g, g->stream, g->len, g->len ? g->len : 1), "canonical lines");
@@ -178,6 +197,8 @@ static void test_case(struct golden *g, const char *events_path)
     }
     size_t len;
     g->events = tap_slurp(events_path, &len);
+    if (g->dialect->sniff)
+        test_found(g);
     test_pieces(g);
     test_cuts(g);
     test_rubbish(g);
