@@ -10,12 +10,21 @@ libtcdialect_la_SOURCES = \
 	src/dialect/acp_tool.c \
 	src/dialect/ag_ui.c \
 	src/dialect/ag_ui.h \
+	src/dialect/ag_ui_check.c \
+	src/dialect/ag_ui_check.h \
 	src/dialect/ag_ui_end.c \
 	src/dialect/ag_ui_state.c \
 	src/dialect/ag_ui_text.c \
 	src/dialect/ag_ui_tool.c \
 	src/dialect/agenticore_redis.c \
 	src/dialect/agenticore_write.c \
+	src/dialect/ag_ui_write.c \
+	src/dialect/ag_ui_write.h \
+	src/dialect/ag_ui_write_end.c \
+	src/dialect/ag_ui_write_line.c \
+	src/dialect/ag_ui_write_step.c \
+	src/dialect/ag_ui_write_text.c \
+	src/dialect/ag_ui_write_tool.c \
 	src/dialect/awaken.c \
 	src/dialect/awaken.h \
 	src/dialect/awaken_activity.c \

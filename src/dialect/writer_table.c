@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct writer *const table[] = {
     &writer_agenticore_openai,
+    &writer_ag_ui,
     &writer_awaken,
     &writer_ethos,
     &writer_missy_audit,

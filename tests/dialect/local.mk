@@ -65,3 +65,7 @@ tests_dialect_t_sink_view_LDADD = libtap.la $(JANSSON_LIBS)
 check_PROGRAMS += tests/dialect/t_ethos
 tests_dialect_t_ethos_SOURCES = tests/dialect/t_ethos.c $(READING)
 tests_dialect_t_ethos_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_ag_ui_write
+AG_UI_RULES = tests/dialect/ag_ui_rules.c tests/dialect/ag_ui_rules.h
+tests_dialect_t_ag_ui_write_SOURCES = tests/dialect/t_ag_ui_write.c $(AG_UI_RULES) $(REWRITE)
+tests_dialect_t_ag_ui_write_LDADD = libpromise.la $(TEST_TURN)

@@ -14,6 +14,7 @@
 static const struct pair {
     const char *dialect, *writer;
 } pairs[] = {
+    {"ag-ui", "ag-ui"},
     {"reasonix", "reasonix"},
     {"ethos", "ethos"},
     {"ethos-web", "ethos"},
@@ -30,6 +31,12 @@ static const struct exception {
     {"ethos/script", 0, 1, 0, "done is last"},
     {"ethos-web/push", 0, 1, 0, "the start comes first"},
     {"ethos-web/turn", 4, 1, 1, "the turn is over when its done was told"},
+    {"ag-ui/0.x", 9, 0, 10, "the old form of reasoning, a chunk, a null parent, a second end"},
+    {"ag-ui/1.0-cancelled", 1, 0, 3, "chunks are written out"},
+    {"ag-ui/chunks", 11, 0, 23, "chunks are written out; no end, an unknown type"},
+    {"ag-ui/error", 0, 0, 1, "an open message is ended"},
+    {"ag-ui/interrupt-frames", 3, 0, 6, "chunks are written out"},
+    {"ag-ui/interrupt", 3, 0, 6, "chunks are written out"},
     {"reasonix/attempts", 0, 0, 1, "the answer, which was streamed only, is completed"},
     {"reasonix/error-kind", 3, 0, 2, "an error of the turn is the err of turn_done"},
     {"reasonix/ok-tools", 0, 1, 0, "the start comes before the planner"},
@@ -68,9 +75,12 @@ static void test_case(const struct pair *pair, const char *name, const char *pat
     char *const stream = tap_slurp(path, &len);
     const struct exception e = expected(name);
     const bool sse = strcmp(strrchr(path, '.'), ".sse") == 0;
-    const struct rewrite r = {.dialect = pair->dialect,
-                              .writer = pair->writer,
-                              .conf.framing = sse ? FRAMING_SSE : FRAMING_LINES};
+    const struct rewrite r = {
+        .dialect = pair->dialect,
+        .writer = pair->writer,
+        .conf.framing = sse ? FRAMING_SSE : FRAMING_LINES,
+        .conf.protocol = strstr(name, "/1.0-") ? "1.0" : NULL,
+    };
     char *const out = rewrite(&r, stream, len);
     const size_t out_len = strlen(out);
     const char *newest = out;

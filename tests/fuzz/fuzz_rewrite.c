@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any stream read by any dialect and written by every writer: the promises are kept between, and
- * every line that is written is JSON. The first line of the input names the dialect. */
+ * Any stream read by any dialect and written by every writer: the promises are kept between,
+ * every line that is written is JSON, and AG-UI's also keep the rules of its reader. The first line
+ * of the input names the dialect. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
