@@ -59,7 +59,8 @@ static void take_message(const struct gemini_call *call)
         return;
     }
     event_init(&ev, TC_MESSAGE);
-    ev.u.message.role = text_of(call, call->line->role);
+    const char *const role = text_of(call, call->line->role);
+    ev.u.message.role = role ? role : "unknown";
     ev.u.message.text = text;
     ev.u.message.text_len = len;
     dialect_emit(call->out, &ev);

@@ -21,7 +21,9 @@ static void see(void *ctx, struct event *ev)
 {
     struct sink *const s = ctx;
     promise_see(&s->promise, ev);
-    writing_event(&s->writing, &s->out, ev);
+    struct event_box *const box = event_box_new(ev); /* as a connector gets it */
+    writing_event(&s->writing, &s->out, event_box_get(box));
+    event_box_unref(box);
 }
 
 static void to_guard(void *ctx, struct event *ev)
