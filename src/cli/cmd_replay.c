@@ -24,7 +24,7 @@
 static const struct arg rows[] = {
     ARG_PLUGIN,
     {'d', ARG_TEXT, "dialect", "NAME", offsetof(struct args, dialect),
-     "what the recording is written in (claude)"},
+     "what the recording is written in; else it is found\nfrom its first lines"},
     {'s', ARG_FACTOR, "speed", "X", offsetof(struct args, speed),
      "keep the recorded pace, X times as fast: by FILE's .meta.json,\n"
      "else by the lines' own times, else 20 lines a second.\n"
@@ -51,9 +51,9 @@ struct replay {
 
 static int find_dialect(struct replay *r)
 {
-    const char *name = r->args->dialect ? r->args->dialect : "claude";
+    const char *const name = r->args->dialect;
     CLEANUP_BUF struct buf known = {0};
-    if ((r->dialect = dialect_find(name)))
+    if (!name || (r->dialect = dialect_find(name)))
         return 0;
     const struct dialect *d;
     for (size_t i = 0; (d = dialect_at(i)); i++)

@@ -115,9 +115,18 @@ static void forget_held_end(struct turn *t)
     t->n_held = kept;
 }
 
+/* A stream whose dialect was not named has given itself away. */
+static void note_dialect(struct turn *t)
+{
+    t->dialect = t->translate.dialect;
+    t->guard.src = t->dialect->name;
+}
+
 static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
+    if (!t->dialect && t->translate.dialect)
+        note_dialect(t);
     if (is_ignored(t, ev))
         return;
     if (is_held(t, ev)) {
@@ -175,7 +184,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->lines = (struct lines){
         .line = on_line, .dropped = on_dropped, .ctx = t, .cap = (size_t)spec->max_line};
     read_from_start(t);
-    guard_init(&t->guard, spec->dialect->name, t->id, cast, t);
+    guard_init(&t->guard, spec->dialect ? spec->dialect->name : "", t->id, cast, t);
     t->cast = dispatch_open(d, t->id, spec->agent, spec->conversation, spec->visibility);
     return t;
 }

@@ -16,10 +16,10 @@
 struct turn;
 
 struct turn_spec {
-    const struct dialect *dialect;
-    const char *agent;        /* name, or NULL */
-    const char *conversation; /* or NULL */
-    const char *id;           /* correlation id, or NULL: a new random one */
+    const struct dialect *dialect; /* or NULL: found from the stream's first lines */
+    const char *agent;             /* name, or NULL */
+    const char *conversation;      /* or NULL */
+    const char *id;                /* correlation id, or NULL: a new random one */
     const char *task; /* the user's message, for start.task when the stream has none; or NULL */
     struct visibility visibility; /* resolved */
     int64_t max_line;

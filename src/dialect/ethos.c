@@ -90,10 +90,53 @@ static int read_rpc(void *state, const struct dialect_out *out, const char *line
     return 0;
 }
 
+/* Members that only Ethos' events of that type have. */
+static const struct {
+    const char *type, *member;
+} marks[] = {
+    {"run_start", "provider"},
+    {"text_delta", "text"},
+    {"thinking_delta", "thinking"},
+    {"tool_start", "toolCallId"},
+    {"tool_end", "toolCallId"},
+    {"usage", "estimatedCostUsd"},
+    {"error", "error"},
+    {"done", "turnCount"},
+    {"halt", "rule"},
+    {"credential_required", "credentialKey"},
+};
+
+static int sniff_event(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (value_is(type, marks[i].type) && value_member(line, marks[i].member).p)
+            return DIALECT_SURE - 1;
+    return 0;
+}
+
+/* The web stream begins by saying whose it is; what follows looks like the events. */
+static int sniff_web(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    return value_is(type, "stream_meta") || value_is(type, "message_persisted") ? DIALECT_SURE : 0;
+}
+
+static int sniff_rpc(struct str line, const char *event)
+{
+    (void)event;
+    if (value_is(value_member(line, "method"), "$/stream"))
+        return DIALECT_SURE;
+    return value_member(value_member(line, "result"), "turnCount").p ? DIALECT_SURE : 0;
+}
+
 const struct dialect dialect_ethos = {
     .name = "ethos",
     .summary = "Ethos, its events as lines",
     .state_size = sizeof(struct ethos),
+    .sniff = sniff_event,
     .line = read_event,
     .end = ethos_end,
     .close = ethos_close,
@@ -103,6 +146,7 @@ const struct dialect dialect_ethos_web = {
     .name = "ethos-web",
     .summary = "Ethos, the event stream of its web API",
     .state_size = sizeof(struct ethos),
+    .sniff = sniff_web,
     .line = read_web,
     .end = ethos_end,
     .close = ethos_close,
@@ -112,6 +156,7 @@ const struct dialect dialect_ethos_acp = {
     .name = "ethos-acp",
     .summary = "Ethos, its JSON-RPC server",
     .state_size = sizeof(struct ethos),
+    .sniff = sniff_rpc,
     .line = read_rpc,
     .end = ethos_end,
     .close = ethos_close,

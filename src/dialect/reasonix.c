@@ -303,10 +303,21 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* Every event has a kind and nothing that others have; an id makes a notice of another system. */
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    const bool named = value_string(value_member(line, "kind")).p;
+    return named && !value_member(line, "type").p && !value_member(line, "event_type").p
+               ? DIALECT_SURE
+               : 0;
+}
+
 const struct dialect dialect_reasonix = {
     .name = "reasonix",
     .summary = "Reasonix and ok, their events as lines or frames",
     .state_size = sizeof(struct reasonix),
+    .sniff = sniff_line,
     .line = read_line,
     .end = reasonix_end,
     .close = reasonix_close,

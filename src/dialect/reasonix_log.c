@@ -332,10 +332,18 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    const bool typed = value_string(value_member(line, "type")).p;
+    return typed && value_member(line, "meta").p && value_member(line, "body").p ? DIALECT_SURE : 0;
+}
+
 const struct dialect dialect_reasonix_log = {
     .name = "reasonix-log",
     .summary = "the typed event log of Reasonix and ok",
     .state_size = sizeof(struct reasonix),
+    .sniff = sniff_line,
     .line = read_line,
     .end = reasonix_end,
     .close = reasonix_close,

@@ -14,6 +14,9 @@ is "$(grep -c '"type":"tool_call"' "$scratch/out")" 1 "jsonl sees all: the tool 
 is "$(grep -c '"type":"tool_result"' "$scratch/out")" 1 "its result"
 has "$(grep '"type":"final"' "$scratch/out")" '"text":"The disk is at 89 %."' "the final"
 has "$out" '"src":"claude"' "the dialect"
+try replay --plugin jsonl "${TURNCAST_SRCDIR:?}/tests/dialects/awaken/resumable.sse"
+has "$out" '"src":"awaken"' "another one is found, and its framing"
+try replay --plugin jsonl "$turn"
 cp "$scratch/out" "$scratch/all"
 
 # what of a line does not depend on the run
