@@ -191,7 +191,9 @@ static int sniff_line(struct str line, const char *event)
     if (value_is(method, "session/update") || value_is(method, "session/request_permission"))
         return DIALECT_SURE;
     const struct str result = value_member(line, "result");
-    return value_member(result, "protocolVersion").p ? DIALECT_SURE : 0;
+    if (!value_member(result, "protocolVersion").p)
+        return 0;
+    return value_member(result, "agentCapabilities").p ? DIALECT_SURE : DIALECT_SURE / 2;
 }
 
 const struct dialect dialect_acp = {
