@@ -3,7 +3,6 @@
 #include "dialect/acp.h"
 
 #include "dialect/tell.h"
-#include "event/json.h"
 
 char *acp_text(const struct acp_call *call, struct str value)
 {
@@ -50,20 +49,14 @@ static const char *model_of(const struct acp_call *call)
     return acp_text(call, value_member(value_member(call->result, "models"), "currentModelId"));
 }
 
-/* Lines from before the session are told behind the start. */
-static void release_early(const struct acp_call *call)
+static void take_early(void *ctx, struct str line)
 {
-    struct buf early = call->a->early;
-    call->a->early = (struct buf){0};
-    for (size_t at = 0; at < early.len;) {
-        const size_t len = strcspn(early.p + at, "\n");
-        struct acp_call old = {.a = call->a, .out = call->out, .self = {early.p + at, len}};
-        const struct value_row rows[] = {{"method", &old.method}, {"result", &old.result}};
-        value_pick(old.self, VALUE_ROWS(rows));
-        acp_raw(&old);
-        at += len + 1;
-    }
-    buf_fini(&early);
+    struct acp_call old = *(const struct acp_call *)ctx;
+    old.self = line;
+    old.method = value_member(line, "method");
+    old.result = value_member(line, "result");
+    old.kind = (struct str){0};
+    acp_raw(&old);
 }
 
 static void tell_start(const struct acp_call *call)
@@ -76,18 +69,8 @@ static void tell_start(const struct acp_call *call)
     ev.u.start.model = model_of(call);
     a->started = true;
     acp_send(call, &ev);
-    release_early(call);
-}
-
-static void keep_early(const struct acp_call *call)
-{
-    struct buf *const early = &call->a->early;
-    size_t len = 0;
-    const char *const line = value_json(call->out->scratch, call->self, &len);
-    if (early->len + len + 1 > ACP_EARLY_MAX)
-        return;
-    buf_add(early, line, len);
-    buf_add_char(early, '\n');
+    struct acp_call early = *call;
+    early_release(&a->early, take_early, &early);
 }
 
 static void set_session(const struct acp_call *call)
@@ -148,7 +131,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     const bool greeting = greet(&call);
     const bool waits = greeting || (!a->session.len && !call.error.p && !call.kind.p);
     if (!a->started && waits) {
-        keep_early(&call);
+        early_keep(&a->early, out->scratch, call.self);
         return 0;
     }
     if (!a->started)
@@ -165,7 +148,7 @@ static void end_stream(void *state, const struct dialect_out *out,
 {
     const struct acp_call call = {.a = state, .out = out};
     (void)end;
-    if (!call.a->started && call.a->early.len)
+    if (!call.a->started && call.a->early.lines.len)
         tell_start(&call);
     acp_settle_tools(&call);
     acp_seal(call.a, out);
@@ -174,12 +157,13 @@ static void end_stream(void *state, const struct dialect_out *out,
 static void close_state(void *state)
 {
     struct acp *const a = state;
-    struct buf *const bufs[] = {&a->agent,   &a->session, &a->early,  &a->text,
+    struct buf *const bufs[] = {&a->agent,   &a->session, &a->text,
                                 &a->text_id, &a->answer,  &a->trouble};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
     for (size_t i = 0; i < ACP_CALLS; i++)
         acp_tool_fini(&a->tools[i]);
+    early_fini(&a->early);
 }
 
 static int sniff_line(struct str line, const char *event)

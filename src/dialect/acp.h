@@ -7,11 +7,11 @@
 
 #include "base/buf.h"
 #include "dialect/dialects.h"
+#include "dialect/early.h"
 #include "dialect/value.h"
 
 #define ACP_CALLS 64 /* open at once: the oldest is forgotten */
 #define ACP_OUTPUT_MAX ((size_t)1 << 20)
-#define ACP_EARLY_MAX ((size_t)1 << 20)
 
 /* A tool call that is open. */
 struct acp_tool {
@@ -25,7 +25,8 @@ struct acp_tool {
 
 struct acp {
     struct buf agent; /* as it calls itself */
-    struct buf session, early;
+    struct buf session;
+    struct early early;       /* lines from before the session */
     struct buf text, text_id; /* of the message being told */
     struct buf answer;        /* what was said since the last tool */
     struct buf trouble;       /* the newest failure that came as text */

@@ -12,6 +12,7 @@ static const struct dialect *const dialects[] = {
     &dialect_agenticore_redis,
     &dialect_awaken,
     &dialect_codex,
+    &dialect_codex_app,
     &dialect_copilot,
     &dialect_ethos,
     &dialect_ethos_acp,

@@ -16,8 +16,6 @@ libtcdialect_la_SOURCES = \
 	src/dialect/ag_ui_state.c \
 	src/dialect/ag_ui_text.c \
 	src/dialect/ag_ui_tool.c \
-	src/dialect/agenticore_redis.c \
-	src/dialect/agenticore_write.c \
 	src/dialect/ag_ui_write.c \
 	src/dialect/ag_ui_write.h \
 	src/dialect/ag_ui_write_end.c \
@@ -25,6 +23,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/ag_ui_write_step.c \
 	src/dialect/ag_ui_write_text.c \
 	src/dialect/ag_ui_write_tool.c \
+	src/dialect/agenticore_redis.c \
+	src/dialect/agenticore_write.c \
 	src/dialect/awaken.c \
 	src/dialect/awaken.h \
 	src/dialect/awaken_activity.c \
@@ -47,19 +47,16 @@ libtcdialect_la_SOURCES = \
 	src/dialect/claude_stream.c \
 	src/dialect/claude_tool.c \
 	src/dialect/codex.c \
+	src/dialect/codex_app.c \
+	src/dialect/codex_app.h \
+	src/dialect/codex_app_item.c \
+	src/dialect/codex_app_request.c \
+	src/dialect/copilot.c \
 	src/dialect/dialect.h \
 	src/dialect/dialect_table.c \
 	src/dialect/dialects.h \
-	src/dialect/codex.c \
-	src/dialect/copilot.c \
-	src/dialect/sse.c \
-	src/dialect/sse.h \
-	src/dialect/style.c \
-	src/dialect/style.h \
-	src/dialect/style_json.c \
-	src/dialect/style_traits.h \
-	src/dialect/turncast_read.c \
-	src/dialect/turncast_write.c \
+	src/dialect/early.c \
+	src/dialect/early.h \
 	src/dialect/ethos.c \
 	src/dialect/ethos.h \
 	src/dialect/ethos_end.c \
