@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # How tests run: every one prints TAP; C programs and shell scripts (*.t) alike.
 
-TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT)
+TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
 TEST_EXTENSIONS = .t
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
@@ -44,4 +44,5 @@ include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/docs/local.mk
 include $(srcdir)/tests/cli/local.mk
 include $(srcdir)/tests/fuzz/local.mk
+include $(srcdir)/tests/npm/local.mk
 include $(srcdir)/tests/install/local.mk

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# What others publish, to judge what turncast writes: packages of npm, pinned by package-lock.json
+# and installed into the build folder by `make npm`. Without them the tests are skipped.
+
+CLIENT_TESTS = tests/npm/ag_ui.t
+EXTRA_DIST += $(CLIENT_TESTS) tests/npm/package.json tests/npm/package-lock.json tests/npm/ag_ui.mjs
+
+npm:
+	$(MKDIR_P) tests/npm
+	cp $(srcdir)/tests/npm/package.json $(srcdir)/tests/npm/package-lock.json tests/npm
+	cd tests/npm && npm ci --ignore-scripts --no-audit --no-fund
+clean-local: npm-clean
+npm-clean:
+	rm -rf tests/npm/node_modules
+	test . -ef $(srcdir) || rm -f tests/npm/package.json tests/npm/package-lock.json
+.PHONY: npm npm-clean
