@@ -179,6 +179,8 @@ static const char *see_event(struct run *r, const json_t *event)
         return see_finish(r, event);
     if (strcmp(type, "RUN_ERROR") == 0) {
         r->over = true;
+        if (is_any_open(r)) /* a reader lets it pass; we do not */
+            return "a run fails with something open";
         return has(event, "message") && is_usage(json_object_get(event, "usage")) ? NULL
                                                                                   : "no message";
     }

@@ -65,6 +65,47 @@ static void test_recordings(const char *dialect)
     diag("%zu checks", checks);
 }
 
+/* Any number at all, the same in every run. */
+static uint32_t draw(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Lines of all AG-UI streams in any order: ids meet that never should have. */
+static void test_shuffled(void)
+{
+    static const char *const names[] = {"0.x",    "1.0-cancelled", "1.0-subagents", "cancelled",
+                                        "chunks", "error",         "interrupt",     "plain"};
+    struct buf all = {0};
+    const char *lines[256];
+    size_t n = 0, broken = 0;
+    uint32_t seed = 7;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char relative[64];
+        size_t len;
+        snprintf(relative, sizeof(relative), "dialects/ag-ui/%s.jsonl", names[i]);
+        char *const stream = tap_slurp(tap_source(relative), &len);
+        buf_add(&all, stream, len);
+        free(stream);
+    }
+    for (const char *p = all.p; *p && n < 256; p += strcspn(p, "\n") + 1)
+        if (strncmp(p, "{\"type\":\"RUN_", 13) != 0)
+            lines[n++] = p;
+    for (int round = 0; round < 2000; round++) {
+        struct buf mixed = {0};
+        for (uint32_t count = 5 + draw(&seed) % 60; count > 0; count--) {
+            const char *const line = lines[draw(&seed) % n];
+            buf_add(&mixed, line, strcspn(line, "\n") + 1);
+        }
+        buf_add_str(&mixed, "{\"type\":\"RUN_FINISHED\",\"threadId\":\"t\",\"runId\":\"r\"}\n");
+        check_stream("ag-ui", mixed.p, mixed.len, &broken);
+        buf_fini(&mixed);
+    }
+    ok(broken == 0 && n > 80, "lines of all streams in any order: the rules are kept");
+    buf_fini(&all);
+}
+
 /* What canonical events (without envelope, quotes as ') come to; for free(). */
 static char *written(const char *events, const char *protocol)
 {
@@ -203,6 +244,48 @@ static void test_steps(void)
            "bug 17: and for readers of 0.x without its words");
 }
 
+static struct event draft(enum tc_kind kind)
+{
+    struct event ev;
+    event_init(&ev, kind);
+    ev.meta.src = "claude";
+    ev.meta.correlation_id = ev.meta.session_id = "t";
+    return ev;
+}
+
+/* A connector that falls behind loses steps and progress: their ends may never come, and pieces
+ * of arguments may be missing. */
+static void test_gaps(void)
+{
+    struct writing w;
+    struct buf out = {0};
+    struct event step = draft(TC_STEP), piece = draft(TC_PROGRESS), call = draft(TC_TOOL_CALL),
+                 done = draft(TC_DONE);
+    step.u.step.state = "start";
+    step.u.step.name = "s";
+    piece.u.progress.tool_use_id = call.u.tool_call.tool_use_id = "c";
+    piece.u.progress.phase = "args";
+    piece.u.progress.args_delta = "1}";
+    piece.u.progress.args_delta_len = 2;
+    call.u.tool_call.name = "t";
+    call.u.tool_call.args = call.u.tool_call.args_raw = "{\"a\":1}";
+    call.u.tool_call.args_len = call.u.tool_call.args_raw_len = 7;
+    done.u.done.reason = "completed";
+    writing_init(&w, writer_find("ag-ui"), &(struct writer_conf){.framing = FRAMING_LINES});
+    struct event *const all[] = {&step, &piece, &call, &piece, &done};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        writing_event(&w, &out, all[i]);
+    const char *const why = ag_ui_rules(out.p, false);
+    ok(!why, "bug 10: a step whose end was lost, arguments with a gap");
+    if (why)
+        diag("%s", why);
+    ok(strstr(out.p, "STEP_FINISHED") && !strstr(out.p, "a\\\":1"), "the gap is not made worse");
+    const char *const first = strstr(out.p, "TOOL_CALL_START");
+    ok(first && !strstr(first + 1, "TOOL_CALL_START"), "bug 12: a late piece starts no call anew");
+    writing_fini(&w);
+    buf_fini(&out);
+}
+
 static void test_ends(void)
 {
     static const char cancelled[] =
@@ -267,9 +350,11 @@ int main(void)
     plan_lazy();
     for (size_t i = 0; dialect_at(i); i++)
         test_recordings(dialect_at(i)->name);
+    test_shuffled();
     test_text();
     test_calls();
     test_steps();
+    test_gaps();
     test_ends();
     test_rest();
     return 0;
