@@ -87,7 +87,7 @@ static const struct lone {
 
 static const char *see_part(struct run *r, const struct part *p, const json_t *event)
 {
-    json_t *const set = *(json_t **)((char *)r + p->set);
+    json_t *const set = *(json_t **)(void *)((char *)r + p->set);
     const char *const id = str(event, p->key);
     const json_t *const open = json_object_get(set, id);
     const bool agent = strcmp(p->kind, "agent") == 0;
