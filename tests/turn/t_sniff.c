@@ -52,6 +52,10 @@ static void test_found(void)
     check("opencode",
           "{\"type\":\"step_start\",\"timestamp\":1,\"sessionID\":\"s\",\"part\":{\"id\":\"p\"}}\n",
           "opencode", "start step ");
+    check("ag-ui",
+          "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n"
+          "data: {\"type\":\"TEXT_MESSAGE_CHUNK\",\"messageId\":\"m\",\"delta\":\"x\"}\n\n",
+          "ag-ui", "start narration ");
     check("claude",
           "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"m\"}\n",
           "claude", "start ");
