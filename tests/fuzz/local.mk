@@ -79,3 +79,9 @@ tests_fuzz_fuzz_ethos_SOURCES = tests/fuzz/fuzz_ethos.c $(FUZZ_STREAM) $(FUZZ_MA
 tests_fuzz_fuzz_ethos_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_ethos_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/ethos
+
+fuzz_targets += tests/fuzz/fuzz_lines
+tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz_lines.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_lines_LDADD = libtap.la $(LINK_IO) libtcdialect.la $(LINK_EVENT)
+tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/lines
