@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/dir.h"
 
 #define AGENT_MAX 100 /* bytes of a name, so that every file name fits */
 #define FILE_MAX (64 << 10)
@@ -104,22 +105,6 @@ int sticky_load(const char *dir, const char *agent, struct visibility *v, struct
     return load_path(path, v, err);
 }
 
-static int make_dirs(const char *path, struct tc_err *err)
-{
-    CLEANUP_FREE char *part = xstrdup(path);
-    for (char *p = part + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return err_sys(err, errno, part, "cannot be made");
-        *p = '/';
-    }
-    if (mkdir(part, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, errno, part, "cannot be made");
-    return 0;
-}
-
 static int write_all(int fd, const char *p, size_t n)
 {
     while (n) {
@@ -187,7 +172,7 @@ int sticky_save(const char *dir, const char *agent, struct visibility v, struct 
     CLEANUP_BUF struct buf text = {0};
     visibility_json(&text, v);
     buf_add_char(&text, '\n');
-    if (make_dirs(folder, err) < 0 || keep_damaged(path, err) < 0)
+    if (dir_make(folder, err) < 0 || keep_damaged(path, err) < 0)
         return -1;
     return replace(folder, path, &text, err);
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * Folders the host makes for itself. */
+#ifndef BASE_DIR_H
+#define BASE_DIR_H
+
+#include "base/err.h"
+
+/* The folder and those above it, 0700 where they are missing. */
+int dir_make(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
+
+#endif
