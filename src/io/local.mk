@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Layer 3: the loop and processes, each behind one file.
+# Layer 3: the loop, processes and the durable store, each behind one file.
 
 noinst_LTLIBRARIES += libtcio.la
 libtcio_la_SOURCES = \
@@ -12,4 +12,10 @@ libtcio_la_SOURCES = \
 	src/io/process_exec.c \
 	src/io/process_exec.h \
 	src/io/process_tree.c \
-	src/io/process_tree.h
+	src/io/process_tree.h \
+	src/io/sql.c \
+	src/io/sql.h \
+	src/io/store.c \
+	src/io/store.h \
+	src/io/store_dir.c \
+	src/io/store_dir.h

@@ -14,3 +14,6 @@ check_PROGRAMS += tests/io/t_process
 tests_io_t_process_SOURCES = tests/io/t_process.c tests/fake/children.c tests/fake/children.h
 tests_io_t_process_LDADD = $(TEST_IO)
 EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+check_PROGRAMS += tests/io/t_store
+tests_io_t_store_LDADD = $(TEST_IO)

@@ -50,6 +50,7 @@ library_includes() {
         only("^nettle/", "^(plugins/audit/|src/(core/audit|dialect/missy_write)\\.c$)",
              "nettle is for audit chains")
         only("^dlfcn", "^src/plugin/loader\\.c$", "modules are opened in src/plugin/loader.c")
+        only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
         only("^curl/", "^$", "nothing speaks HTTP yet")
     }
     FNR == 1 { split(FILENAME, part, "/") }
@@ -90,6 +91,9 @@ catches "a public header that does not stand alone" upward_includes 'stands alon
 C
 catches "libevent outside src/io" library_includes 'src/core/bad.c:1: libevent' src/core/bad.c <<'C'
 #include <event2/event.h>
+C
+catches "SQLite outside src/io/sql.c" library_includes 'SQLite stays' src/io/journal.c <<'C'
+#include <sqlite3.h>
 C
 catches "jansson in a dialect" library_includes 'jansson is for' src/dialect/bad.c <<'C'
 #include <jansson.h>

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ * Owns state.db: its opening, migration and mending, and the transactions on it. */
+#include "io/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/trust.h"
+#include "io/store_dir.h"
+
+struct store {
+    struct store_spec spec;
+    struct store_dir dir;
+    char *file; /* state.db */
+    struct sql *db;
+    bool full_sync; /* what `pragma synchronous` is at */
+    bool damaged;   /* found while it ran: the next start checks */
+    bool was_unclean;
+    enum sql_failure failure; /* of the last transaction; what was logged already */
+};
+
+void store_point(struct store *s, const char *name)
+{
+    if (s->spec.point)
+        s->spec.point(s->spec.ctx, s->db, name);
+}
+
+/* Ours, private, no link, before SQLite gets the name. 1: it was there and is empty, which a
+ * database never is: SQLite would throw its log away without a word. */
+static int check_file(const char *file, struct tc_err *err)
+{
+    const bool made = access(file, F_OK) < 0;
+    CLEANUP_FD const int fd =
+        open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return err_sys(err, errno, file, "cannot be opened");
+    if (trust_check_file(fd, file, err) < 0)
+        return -1;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, errno, file, "cannot be examined");
+    if (st.st_mode & (S_IRGRP | S_IROTH))
+        return err_set(err, file, "others may read it; run: chmod 600 %s", file);
+    return !made && st.st_size == 0;
+}
+
+static int quick_check(const struct store *s, enum sql_failure *failure, struct tc_err *err)
+{
+    struct sql_rows rows = sql_select(s->db, "pragma quick_check(1)");
+    if (sql_next(&rows) && !str_is(sql_column_text(&rows, 0), "ok")) {
+        const struct str found = sql_column_text(&rows, 0);
+        err_set(err, s->file, "is damaged: %.*s", (int)found.len, found.p);
+        *failure = SQL_DAMAGED;
+    }
+    const int ended = sql_end(&rows);
+    if (*failure == SQL_DAMAGED || ended == 0)
+        return *failure == SQL_DAMAGED ? -1 : 0;
+    *failure = sql_failure(s->db);
+    return err_set(err, s->file, "cannot be checked: %s", sql_message(s->db));
+}
+
+static int backup(struct store *s, int64_t version, struct tc_err *err)
+{
+    CLEANUP_FREE char *copy = xasprintf("%s.v%" PRId64, s->file, version);
+    if (unlink(copy) < 0 && errno != ENOENT)
+        return err_sys(err, errno, copy, "cannot be replaced");
+    /* SQLite would make it readable for others. */
+    CLEANUP_FD const int fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_sys(err, errno, copy, "cannot be made");
+    if (sql_run(s->db, "vacuum into ?1", sql_text(copy)) < 0)
+        return err_set(err, copy, "no backup before the migration: %s", sql_message(s->db));
+    return 0;
+}
+
+struct migration {
+    struct store *s;
+    const char *step;
+};
+
+static int migrate_step(struct sql *db, void *ctx)
+{
+    const struct migration *const m = ctx;
+    if (sql_script(db, m->step) < 0)
+        return -1;
+    store_point(m->s, "mid-migration");
+    return 0;
+}
+
+static int migrate(struct store *s, int64_t version, struct tc_err *err)
+{
+    if (version > 0 && s->spec.schema[version] && backup(s, version, err) < 0)
+        return -1;
+    for (; s->spec.schema[version]; version++) {
+        struct migration m = {s, s->spec.schema[version]};
+        if (store_transact(s, STORE_DURABLE, migrate_step, &m) < 0)
+            return err_set(err, s->file, "no migration from version %" PRId64 ": %s", version,
+                           sql_message(s->db));
+    }
+    return 0;
+}
+
+static int64_t newest_version(const struct store *s)
+{
+    int64_t n = 0;
+    while (s->spec.schema[n])
+        n++;
+    return n;
+}
+
+/* The version is read before anything is written: what is newer stays untouched. */
+static int open_database(struct store *s, bool check, enum sql_failure *failure, struct tc_err *err)
+{
+    s->db = sql_open(s->file, failure, err);
+    if (!s->db)
+        return -1;
+    int64_t version = 0;
+    if (sql_number(s->db, "pragma user_version", &version) < 0) {
+        *failure = sql_failure(s->db);
+        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+    }
+    *failure = SQL_BROKEN;
+    const int64_t newest = newest_version(s);
+    if (version > newest)
+        return err_set(err, s->file,
+                       "has schema %" PRId64 ", this program knows %" PRId64
+                       ": it was written by a newer one",
+                       version, newest);
+    if (check && quick_check(s, failure, err) < 0)
+        return -1;
+    if (sql_script(s->db, "pragma journal_mode=wal; pragma synchronous=normal;"
+                          "pragma secure_delete=fast; pragma cell_size_check=on;") < 0) {
+        *failure = sql_failure(s->db);
+        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+    }
+    s->full_sync = false;
+    return migrate(s, version, err);
+}
+
+/* With its log, under the names by which sqlite3 opens both together. */
+static int set_aside(const struct store *s, const char *why, struct tc_err *err)
+{
+    CLEANUP_FREE char *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall());
+    CLEANUP_FREE char *bad_log = xasprintf("%s-wal", bad);
+    CLEANUP_FREE char *log = xasprintf("%s-wal", s->file);
+    CLEANUP_FREE char *shm = xasprintf("%s-shm", s->file);
+    if (rename(s->file, bad) < 0)
+        return err_sys(err, errno, s->file, "is damaged and cannot be moved");
+    if ((rename(log, bad_log) < 0 || unlink(shm) < 0) && errno != ENOENT)
+        return err_sys(err, errno, log, "is damaged and cannot be moved");
+    log_line(LOG_ERR, "store", "%s; moved to %s, starting empty: turns and messages in it are lost",
+             why, bad);
+    return 0;
+}
+
+static int start_empty(struct store *s, struct tc_err *err)
+{
+    enum sql_failure failure = SQL_NO_FAILURE;
+    const struct tc_err why = *err;
+    *err = (struct tc_err){0};
+    sql_close(s->db);
+    s->db = NULL;
+    if (set_aside(s, err_str(&why), err) < 0 || check_file(s->file, err) < 0)
+        return -1;
+    return open_database(s, false, &failure, err);
+}
+
+static int open_or_replace(struct store *s, struct tc_err *err)
+{
+    enum sql_failure failure = SQL_NO_FAILURE;
+    switch (check_file(s->file, err)) {
+    case -1:
+        return -1;
+    case 1:
+        err_set(err, s->file, "is empty");
+        return start_empty(s, err);
+    }
+    if (open_database(s, s->was_unclean, &failure, err) == 0)
+        return 0;
+    return failure == SQL_DAMAGED ? start_empty(s, err) : -1;
+}
+
+struct store *store_open(const struct store_spec *spec, struct tc_err *err)
+{
+    struct tc_err unused = {0};
+    err = err ? err : &unused;
+    struct store *const s = xcalloc(1, sizeof *s);
+    s->spec = *spec;
+    signal(SIGXFSZ, SIG_IGN);
+    if (store_dir_init(&s->dir, spec->dir, err) < 0) {
+        free(s);
+        return NULL;
+    }
+    s->was_unclean = s->dir.unclean;
+    s->file = store_dir_file(&s->dir, "state.db");
+    if (open_or_replace(s, err) < 0) {
+        s->damaged = s->was_unclean;
+        store_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    sql_close(s->db);
+    store_dir_fini(&s->dir, !s->damaged);
+    free(s->file);
+    free(s);
+}
+
+struct sql *store_sql(struct store *s)
+{
+    return s->db;
+}
+
+bool store_was_unclean(const struct store *s)
+{
+    return s->was_unclean;
+}
+
+/* SQLite obeys this pragma when it is prepared, and only between transactions. */
+static int set_sync(struct store *s, bool full)
+{
+    if (s->full_sync == full)
+        return 0;
+    if (sql_script(s->db, full ? "pragma synchronous=full" : "pragma synchronous=normal") < 0)
+        return -1;
+    s->full_sync = full;
+    return 0;
+}
+
+static int try_once(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
+                    void *ctx)
+{
+    if (set_sync(s, how != STORE_NORMAL) < 0 || sql_run(s->db, "begin immediate") < 0) {
+        s->failure = sql_failure(s->db);
+        return -1;
+    }
+    if (body(s->db, ctx) == 0 && sql_run(s->db, "commit") == 0)
+        return 0;
+    s->failure = sql_failure(s->db);
+    if (sql_in_transaction(s->db) && sql_run(s->db, "rollback") < 0)
+        s->damaged = true;
+    return -1;
+}
+
+static void tell_failure(struct store *s, enum sql_failure before)
+{
+    s->damaged |= s->failure == SQL_DAMAGED;
+    if (s->failure == before)
+        return;
+    log_line(LOG_ERR, "store", "%s: %s%s", s->file,
+             s->failure == SQL_DISK_FULL ? "the disk is full: " : "", sql_message(s->db));
+}
+
+int store_transact(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
+                   void *ctx)
+{
+    const enum sql_failure before = s->failure;
+    s->failure = SQL_NO_FAILURE;
+    if (try_once(s, how, body, ctx) == 0)
+        return 0;
+    if (how == STORE_MUST && s->failure == SQL_DISK_FULL && store_dir_spend_reserve(&s->dir)) {
+        log_line(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
+                 s->file);
+        store_point(s, "reserve-spent");
+        s->failure = SQL_NO_FAILURE;
+        if (try_once(s, how, body, ctx) == 0)
+            return 0;
+    }
+    tell_failure(s, before);
+    return -1;
+}
+
+enum sql_failure store_failure(const struct store *s)
+{
+    return s->failure;
+}
+
+void store_tidy(struct store *s)
+{
+    if (sql_script(s->db, "pragma wal_checkpoint(truncate)") < 0)
+        log_line(LOG_WARN, "store", "%s: no checkpoint: %s", s->file, sql_message(s->db));
+    store_point(s, "after-checkpoint");
+    store_dir_make_reserve(&s->dir);
+}
