@@ -3,6 +3,14 @@
 
 noinst_LTLIBRARIES += libtcio.la
 libtcio_la_SOURCES = \
+	src/io/journal.c \
+	src/io/journal.h \
+	src/io/journal_dead.c \
+	src/io/journal_impl.h \
+	src/io/journal_kv.c \
+	src/io/journal_outbox.c \
+	src/io/journal_prune.c \
+	src/io/journal_turn.c \
 	src/io/lines.c \
 	src/io/lines.h \
 	src/io/loop.c \

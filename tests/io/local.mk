@@ -17,3 +17,15 @@ EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
 check_PROGRAMS += tests/io/t_store
 tests_io_t_store_LDADD = $(TEST_IO)
+
+JOURNAL_KIT = tests/io/journal_kit.c tests/io/journal_kit.h
+check_PROGRAMS += tests/io/t_journal
+tests_io_t_journal_SOURCES = tests/io/t_journal.c $(JOURNAL_KIT)
+tests_io_t_journal_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_journal_outbox
+tests_io_t_journal_outbox_SOURCES = tests/io/t_journal_outbox.c $(JOURNAL_KIT)
+tests_io_t_journal_outbox_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_journal_kill
+tests_io_t_journal_kill_LDADD = $(TEST_IO)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the table dead: what could not be delivered, until somebody decides. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "io/journal_impl.h"
+
+static int log_burial(struct sql *db, int64_t seq, const char *reason)
+{
+    struct sql_rows rows =
+        sql_select(db, "select conn, turn, slot, attempts from outbox where seq=?1", sql_int(seq));
+    if (sql_next(&rows))
+        log_line(LOG_ERR, sql_column_text(&rows, 0).p,
+                 "turn %s: its %s could not be delivered: %s (attempts: %" PRId64 ")",
+                 sql_column_text(&rows, 1).p, sql_column_text(&rows, 2).p, reason,
+                 sql_column(&rows, 3));
+    return sql_end(&rows);
+}
+
+int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now)
+{
+    if (log_burial(db, seq, reason) < 0 ||
+        sql_run(db,
+                "insert into dead(conn, conv, turn, slot, rank, attempts, remote_id, reason, body,"
+                " at) select conn, conv, turn, slot, rank, attempts, remote_id, substr(?2,1,500), "
+                "body, ?3"
+                " from outbox where seq=?1",
+                sql_int(seq), sql_text(reason), sql_int(now)) < 0)
+        return -1;
+    return sql_run(db, "delete from outbox where seq=?1", sql_int(seq));
+}
+
+static struct journal_dead read_dead(const struct sql_rows *rows, bool with_body)
+{
+    return (struct journal_dead){
+        .id = sql_column(rows, 0),
+        .attempts = sql_column(rows, 1),
+        .at = sql_column(rows, 2),
+        .conn = sql_column_text(rows, 3).p,
+        .conv = sql_column_text(rows, 4).p,
+        .turn = sql_column_text(rows, 5).p,
+        .slot = sql_column_text(rows, 6).p,
+        .reason = sql_column_text(rows, 7).p,
+        .body = with_body ? sql_column_text(rows, 8) : (struct str){0},
+    };
+}
+
+static enum journal_status read_failed(struct journal *j)
+{
+    log_line(LOG_ERR, "store", "dead letters cannot be read: %s", sql_message(store_sql(j->store)));
+    return JOURNAL_FAILED;
+}
+
+enum journal_status journal_dead_list(struct journal *j, const char *conn,
+                                      void (*each)(void *ctx, const struct journal_dead *d),
+                                      void *ctx)
+{
+    struct sql_rows rows =
+        sql_select(store_sql(j->store),
+                   "select id, attempts, at, conn, conv, turn, slot, reason from dead"
+                   " where ?1 is null or conn=?1 order by id",
+                   sql_text(conn));
+    while (sql_next(&rows)) {
+        const struct journal_dead d = read_dead(&rows, false);
+        each(ctx, &d);
+    }
+    return sql_end(&rows) < 0 ? read_failed(j) : JOURNAL_DONE;
+}
+
+enum journal_status journal_dead_show(struct journal *j, int64_t id,
+                                      void (*each)(void *ctx, const struct journal_dead *d),
+                                      void *ctx)
+{
+    struct sql_rows rows =
+        sql_select(store_sql(j->store),
+                   "select id, attempts, at, conn, conv, turn, slot, reason, body from dead"
+                   " where id=?1",
+                   sql_int(id));
+    const bool found = sql_next(&rows);
+    if (found) {
+        const struct journal_dead d = read_dead(&rows, true);
+        each(ctx, &d);
+    }
+    if (sql_end(&rows) < 0)
+        return read_failed(j);
+    return found ? JOURNAL_DONE : JOURNAL_UNCHANGED;
+}
+
+struct exhumation {
+    struct journal *j;
+    int64_t id;
+    bool found;
+};
+
+static int drop(struct sql *db, void *ctx)
+{
+    struct exhumation *const e = ctx;
+    if (sql_run(db, "delete from dead where id=?1", sql_int(e->id)) < 0)
+        return -1;
+    e->found = sql_changes(db) > 0;
+    return 0;
+}
+
+/* In doubt: nobody knows any more what an attempt before it did. A row that took its place since
+ * (a newer notice) makes way: somebody asked for this one. */
+static int retry(struct sql *db, void *ctx)
+{
+    struct exhumation *const e = ctx;
+    if (sql_run(db,
+                "insert or replace into outbox(conn, conv, turn, slot, rank, in_doubt, at,"
+                " remote_id, body) select conn, conv, turn, slot, rank, 1, ?2, remote_id, body"
+                " from dead where id=?1",
+                sql_int(e->id), sql_int(journal_now(e->j))) < 0)
+        return -1;
+    return drop(db, ctx);
+}
+
+enum journal_status journal_dead_retry(struct journal *j, int64_t id)
+{
+    struct exhumation e = {.j = j, .id = id};
+    return journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
+}
+
+enum journal_status journal_dead_drop(struct journal *j, int64_t id)
+{
+    struct exhumation e = {.j = j, .id = id};
+    return journal_transact(j, STORE_DURABLE, drop, &e, &e.found);
+}
