@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Layer 3: the loop, processes and the durable store, each behind one file.
+# Layer 3: the loop, processes, the durable store, HTTP; each library behind its files.
 
 noinst_LTLIBRARIES += libtcio.la
 libtcio_la_SOURCES = \
+	src/io/httpc.c \
+	src/io/httpc.h \
+	src/io/httpc_call.c \
+	src/io/httpc_call.h \
+	src/io/httpc_outcome.c \
 	src/io/journal.c \
 	src/io/journal.h \
 	src/io/journal_dead.c \
@@ -11,6 +16,8 @@ libtcio_la_SOURCES = \
 	src/io/journal_outbox.c \
 	src/io/journal_prune.c \
 	src/io/journal_turn.c \
+	src/io/libcurl.c \
+	src/io/libcurl.h \
 	src/io/lines.c \
 	src/io/lines.h \
 	src/io/loop.c \

@@ -29,3 +29,10 @@ tests_io_t_journal_outbox_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_journal_kill
 tests_io_t_journal_kill_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_httpc
+tests_io_t_httpc_SOURCES = tests/io/t_httpc.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_t_httpc_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_httpc_tls
+tests_io_t_httpc_tls_LDADD = $(TEST_IO)

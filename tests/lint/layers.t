@@ -27,6 +27,9 @@ upward_includes() {
     part[1] == "src" && quoted && dir[1] != part[2] && rank[dir[1]] >= rank[part[2]] {
         violation(part[2] " must not know " dir[1]); next
     }
+    name == "io/libcurl.h" && FILENAME !~ /^src\/io\/(libcurl|httpc)/ {
+        violation("HTTP is spoken through io/httpc.h"); next
+    }
     part[1] == "include" && quoted { violation("the public header stands alone"); next }
     (part[1] == "plugins" || part[1] == "examples") && quoted && name ~ /\// {
         violation("a plugin sees the public header only"); next
@@ -49,9 +52,10 @@ library_includes() {
              "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/audit/|src/(core/audit|dialect/missy_write)\\.c$)",
              "nettle is for audit chains")
-        only("^dlfcn", "^src/plugin/loader\\.c$", "modules are opened in src/plugin/loader.c")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
-        only("^curl/", "^$", "nothing speaks HTTP yet")
+        only("^dlfcn", "^src/(plugin/loader|io/libcurl)\\.c$",
+             "modules are opened in src/plugin/loader.c, libcurl in src/io/libcurl.c")
+        only("^curl/", "^src/io/libcurl\\.h$", "libcurl comes through src/io/libcurl.h")
     }
     FNR == 1 { split(FILENAME, part, "/") }
     part[1] == "tests" || part[1] == "bench" || !/^[ \t]*#[ \t]*include[ \t]*</ { next }
@@ -94,6 +98,12 @@ catches "libevent outside src/io" library_includes 'src/core/bad.c:1: libevent' 
 C
 catches "SQLite outside src/io/sql.c" library_includes 'SQLite stays' src/io/journal.c <<'C'
 #include <sqlite3.h>
+C
+catches "libcurl past the client" upward_includes 'through io/httpc.h' src/io/bad.c <<'C'
+#include "io/libcurl.h"
+C
+catches "libcurl by itself" library_includes 'src/io/bad.c:1: libcurl comes' src/io/bad.c <<'C'
+#include <curl/curl.h>
 C
 catches "jansson in a dialect" library_includes 'jansson is for' src/dialect/bad.c <<'C'
 #include <jansson.h>
