@@ -3,6 +3,10 @@
 
 noinst_LTLIBRARIES += libtcio.la
 libtcio_la_SOURCES = \
+	src/io/bucket.c \
+	src/io/bucket.h \
+	src/io/courier.c \
+	src/io/courier.h \
 	src/io/httpc.c \
 	src/io/httpc.h \
 	src/io/httpc_call.c \
@@ -16,6 +20,10 @@ libtcio_la_SOURCES = \
 	src/io/journal_outbox.c \
 	src/io/journal_prune.c \
 	src/io/journal_turn.c \
+	src/io/lane.c \
+	src/io/lane.h \
+	src/io/lanes.c \
+	src/io/lanes.h \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
 	src/io/lines.c \
@@ -33,4 +41,6 @@ libtcio_la_SOURCES = \
 	src/io/store.c \
 	src/io/store.h \
 	src/io/store_dir.c \
-	src/io/store_dir.h
+	src/io/store_dir.h \
+	src/io/verdict.c \
+	src/io/verdict.h

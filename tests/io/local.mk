@@ -30,9 +30,25 @@ tests_io_t_journal_outbox_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/t_journal_kill
 tests_io_t_journal_kill_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/t_bucket
+tests_io_t_bucket_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_lane
+tests_io_t_lane_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_lanes
+tests_io_t_lanes_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_verdict
+tests_io_t_verdict_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/t_httpc
 tests_io_t_httpc_SOURCES = tests/io/t_httpc.c tests/fake/httpd.c tests/fake/httpd.h
 tests_io_t_httpc_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_httpc_tls
 tests_io_t_httpc_tls_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_courier
+tests_io_t_courier_SOURCES = tests/io/t_courier.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_t_courier_LDADD = $(TEST_IO)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * What waits for one conversation, in the order it may go: one request in flight, finals first,
+ * only the newest live edit of a message. Pure: no clock, no I/O; owns no item. */
+#ifndef IO_LANE_H
+#define IO_LANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/bucket.h"
+
+enum { LANE_MAX_RATES = 8 };
+
+enum lane_priority { LANE_FINAL, LANE_REQUEST, LANE_NOTICE, LANE_LIVE };
+enum { LANE_PRIORITIES = LANE_LIVE + 1 };
+
+/* Embedded in what is sent. The caller fills the first part before lane_push, and keeps all of
+ * it until the item has left the lane. */
+struct lane_item {
+    enum lane_priority priority;
+    uint32_t rates;      /* bit i: counts on rate i of the instance */
+    const char *key;     /* live edits: the message that is edited; NULL: replaces nothing */
+    int64_t deadline_ms; /* not started after it; 0: no deadline */
+    /* the lane's */
+    struct lane *lane;
+    struct lane_item *next;
+    int64_t not_before_ms;
+    unsigned attempts; /* that failed */
+};
+
+struct lane {
+    struct lane_item *first[LANE_PRIORITIES], **end[LANE_PRIORITIES];
+    struct lane_item *in_flight;
+    int64_t next_deadline_ms; /* of what waits: none is earlier; 0: none has one */
+};
+
+void lane_init(struct lane *l);
+/* Behind those of its priority. Returns the chain of waiting live edits it makes pointless: the
+ * one of the same key, whose place it takes, or all of them when it is a final. */
+struct lane_item *lane_push(struct lane *l, struct lane_item *item);
+/* What goes next; NULL when nothing waits or one is in flight. */
+struct lane_item *lane_head(const struct lane *l);
+/* The head leaves and is in flight. */
+struct lane_item *lane_take(struct lane *l);
+/* The item in flight has ended. */
+void lane_land(struct lane *l);
+/* The item in flight has to go again: it is the first of its priority again. False when it is a
+ * live edit that is pointless by now: then it has left the lane. */
+bool lane_return(struct lane *l);
+/* Takes the chain of those that wait and have passed their deadline. */
+struct lane_item *lane_expire(struct lane *l, int64_t now_ms);
+/* Takes the chain of all that wait. */
+struct lane_item *lane_clear(struct lane *l);
+/* Nothing waits, nothing is in flight. */
+bool lane_is_idle(const struct lane *l);
+
+#endif
