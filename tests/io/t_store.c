@@ -234,6 +234,21 @@ static void test_damage(void)
     store_close(s);
 }
 
+/* What was only in the log is kept for whoever looks into it. */
+static void test_damage_with_log(void)
+{
+    const char *const dir = fresh();
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(add_row(open_as(dir, one), STORE_NORMAL, "row") < 0);
+    if (waitpid(child, NULL, 0) != child)
+        bail("child");
+    if (truncate(in(dir, "state.db"), 0) < 0)
+        bail("truncate");
+    started_empty(dir, "zero length, with a log");
+    is_int(matches(dir, "state.db.bad.*-wal"), 1, "the log is moved with its file");
+}
+
 /* A log cut or spoiled anywhere gives a prefix of what was committed, never an error. */
 static void test_torn_log(void)
 {
@@ -483,6 +498,7 @@ int main(void)
     test_transactions();
     test_two_processes();
     test_damage();
+    test_damage_with_log();
     test_torn_log();
     test_versions();
     test_death_in_migration();
