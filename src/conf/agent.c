@@ -29,11 +29,19 @@ static const struct row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
+const char *conf_placeholder(const char *arg)
+{
+    const char *const equals = strchr(arg, '=');
+    const char *const word = *arg == '{' ? arg : equals ? equals + 1 : "";
+    const size_t len = strlen(word);
+    const bool braced = len >= 2 && word[0] == '{' && word[len - 1] == '}';
+    return braced && !strpbrk(word, "\": ") ? word : NULL;
+}
+
 static int check_placeholder(const struct reader *r, const struct node *n)
 {
-    const char *word = n->value.string;
-    const size_t len = strlen(word);
-    if (len < 2 || word[0] != '{' || word[len - 1] != '}' || strpbrk(word, "\": "))
+    const char *const word = conf_placeholder(n->value.string);
+    if (!word)
         return 0;
     if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0)
         return 0;

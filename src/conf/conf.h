@@ -22,7 +22,7 @@ struct conf_pair {
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
-    char **command;  /* argv; {session_id}, {conversation} as whole arguments */
+    char **command;  /* argv; {session_id}, {conversation} as arguments, or as --option={...} */
     char **resume;   /* appended when a session is resumed; same placeholders */
     char *dialect;   /* "claude" */
     char *cwd;       /* or NULL */
@@ -73,6 +73,9 @@ struct conf *conf_load(const char *path, struct tc_err *err);
  * exists. Owned. */
 char *conf_default_path(void);
 void conf_free(struct conf *c);
+/* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has
+ * none. */
+const char *conf_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */

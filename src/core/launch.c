@@ -61,17 +61,15 @@ struct values {
 static int add_arg(struct words *w, const char *arg, const struct values *v,
                    const struct conf_agent *agent, struct tc_err *err)
 {
-    if (strcmp(arg, "{session_id}") == 0) {
-        add(w, xstrdup(v->session_id));
-        return 0;
+    const char *const word = conf_placeholder(arg), *value = NULL;
+    if (word && strcmp(word, "{session_id}") == 0) {
+        value = v->session_id;
+    } else if (word && strcmp(word, "{conversation}") == 0) {
+        value = v->conversation;
+        if (!value)
+            return err_set(err, agent->name, "its command needs a conversation: name one");
     }
-    if (strcmp(arg, "{conversation}") != 0) {
-        add(w, xstrdup(arg));
-        return 0;
-    }
-    if (!v->conversation)
-        return err_set(err, agent->name, "its command needs a conversation: name one");
-    add(w, xstrdup(v->conversation));
+    add(w, value ? xasprintf("%.*s%s", (int)(word - arg), arg, value) : xstrdup(arg));
     return 0;
 }
 

@@ -13,9 +13,9 @@
 bool launch_is_session(const char *id);
 
 /* The configured command, then, when a session is resumed, the `resume` arguments; an argument
- * that is {session_id} or {conversation} as a whole replaced. Without a session {session_id} is a
- * new random UUID. NULL with err when a value is missing or could be taken for an option.
- * Returns owned, for launch_free. */
+ * that is {session_id} or {conversation}, or ends with one behind a =, replaced. Without a session
+ * {session_id} is a new random UUID. NULL with err when a value is missing or could be taken for an
+ * option. Returns owned, for launch_free. */
 char **launch_argv(const struct conf_agent *agent, const char *session_id, const char *conversation,
                    struct tc_err *err);
 

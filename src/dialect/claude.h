@@ -257,6 +257,8 @@ void claude_api_error_passed(struct claude *c);
 
 /* claude_result.c */
 void claude_result(struct claude *c, const struct claude_line *l);
+/* The result was cut off: the newest text is the answer. */
+void claude_result_cut(struct claude *c);
 /* The end of the stream decides for a result that was kept. */
 void claude_result_held(struct claude *c);
 

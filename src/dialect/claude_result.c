@@ -321,3 +321,18 @@ void claude_result_held(struct claude *c)
     c->cost_seen = c->cost_unheld;
     decide(c, &r, line);
 }
+
+void claude_result_cut(struct claude *c)
+{
+    struct event ev;
+    size_t len = 0;
+    const char *const answer = c->answer.stale ? NULL : claude_answer_text(c, &len);
+    if (c->closed || !answer)
+        return;
+    tell_final(c, answer, len, true, true);
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = "completed";
+    ev.u.done.code = "agent_truncated";
+    claude_emit(c, NULL, &ev);
+    c->closed = true;
+}

@@ -113,6 +113,16 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* It may leave before its output is drained: then its last line, the result, is cut off. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct qwen *const q = state;
+    claude_end(&q->claude, out, end);
+    if (end->how == STREAM_EOF && end->truncated)
+        claude_result_cut(&q->claude);
+}
+
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
@@ -130,6 +140,6 @@ const struct dialect dialect_qwen = {
     .state_size = sizeof(struct qwen),
     .sniff = sniff_line,
     .line = read_line,
-    .end = claude_end,
+    .end = end_stream,
     .close = claude_close,
 };

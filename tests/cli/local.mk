@@ -13,6 +13,7 @@ tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
 EXTRA_tests_cli_t_recordings_DEPENDENCIES = $(CLI_TEST_NEEDS)
 
 dist_check_SCRIPTS += \
+	tests/cli/agents.t \
 	tests/cli/audit.t \
 	tests/cli/check.t \
 	tests/cli/help.t \

@@ -71,6 +71,9 @@ static const struct {
     {"agents : { a : { command = [\"x\", \"{session}\"]; }; };",
      "1: agents.a.command[1]: unknown placeholder {session}: there are {session_id} and "
      "{conversation}"},
+    {"agents : { a : { command = [\"x\", \"--resume={session}\"]; }; };",
+     "1: agents.a.command[1]: unknown placeholder {session}: there are {session_id} and "
+     "{conversation}"},
     {AGENT "comand = [\"x\"];" ENDED, "2: agents.a.comand: unknown key: did you mean \"command\"?"},
     {AGENT "turn_timout_s = 1;" ENDED,
      "2: agents.a.turn_timout_s: unknown key: did you mean \"turn_timeout_s\"?"},

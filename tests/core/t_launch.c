@@ -40,6 +40,10 @@ static void test_argv(void)
             "a conversation; only whole arguments are replaced");
     is_argv("abc-1_2", "c", "agent|-c|c|x{session_id}|--resume|abc-1_2|", "a session is resumed");
     is_argv(NULL, NULL, "its command needs a conversation: name one", "none is given");
+    agent.resume = LIST("--resume={session_id}", "--for={conversation}", "--json={\"a\":1}");
+    is_argv("abc", "c", "agent|-c|c|x{session_id}|--resume=abc|--for=c|--json={\"a\":1}|",
+            "placeholders behind a =");
+    agent.resume = LIST("--resume", "{session_id}");
     const char *const refused = "not the name of a conversation: no control characters, no '-' in "
                                 "front, at most 1024 bytes";
     is_argv(NULL, "--settings={}", refused, "a conversation like an option");

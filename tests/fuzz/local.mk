@@ -85,3 +85,10 @@ tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz_lines.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_lines_LDADD = libtap.la $(LINK_IO) libtcdialect.la $(LINK_EVENT)
 tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/lines
+
+fuzz_targets += tests/fuzz/fuzz_dialects
+tests_fuzz_fuzz_dialects_SOURCES = tests/fuzz/fuzz_dialects.c tests/dialect/cast.c \
+	tests/dialect/cast.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_dialects_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_dialects_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/dialects

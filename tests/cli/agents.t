@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The profiles of etc/agents/: each is read as it is installed and runs a program of its agent's
+# name, which keeps what it was given and plays a recording.
+. "$(dirname "$0")/cli.sh"
+
+mkdir "$scratch/bin"
+PATH=$scratch/bin:$PATH
+GREETING="-hello, --yolo"
+
+# program NAME WHAT...: NAME keeps its arguments, environment and stdin, then does WHAT.
+program() {
+    cat >"$scratch/bin/$1" <<PROGRAM
+#!/bin/sh
+printf '%s\n' "\$@" >"$scratch/args"
+env >"$scratch/env"
+$2
+PROGRAM
+    chmod +x "$scratch/bin/$1"
+}
+
+# Until there is a line or the end of file, as an agent whose stdin stays open must not wait for it.
+plays="IFS= read -r line; printf '%s\\n' \"\$line\" >\"$scratch/stdin\""
+
+# agent NAME RECORDING ARGUMENTS RESUMED SET PASSED STDIN FINAL: everything about a profile.
+agent() {
+    name=$1
+    recording=$TURNCAST_SRCDIR/tests/dialects/$2.jsonl
+    conf=$scratch/$name.conf
+    cp "$TURNCAST_SRCDIR/etc/agents/$name.conf" "$conf"
+    chmod 600 "$conf"
+    program "$name" "$plays; cat '$recording'"
+    try check "$conf"
+    is "$status$err" 0 "$name: turncast check finds no fault"
+    export SECRET_OF_THE_HOST=1 "$6=passed"
+    try run -c "$conf" -- "$GREETING"
+    unset "$6"
+    is "$status" 0 "$name: a turn"
+    is "$(tr '\n' ' ' <"$scratch/args")" "$3 " "$name: arguments"
+    lacks "$(cat "$scratch/args")" "hello" "rule 4: $name: the message is no argument"
+    is "$(cat "$scratch/stdin")" "$7" "rule 4: $name: it is on stdin"
+    has "$(cat "$scratch/env")" "$5" "$name: what is set"
+    has "$(cat "$scratch/env")" "$6=passed" "$name: what is passed on"
+    lacks "$(cat "$scratch/env")" SECRET_OF_THE_HOST "$name: and nothing else"
+    has "$out" "{\"result\":\"$8\"" "$name: the answer"
+
+    try run -c "$conf" -s 0a1b2c3d-0000-4000-8000-000000000001 -- "$GREETING"
+    is "$(tr '\n' ' ' <"$scratch/args")" "$3 $4 " "$name: resumed"
+}
+
+# fails NAME STATUS: nothing on stdout, the reason on stderr.
+fails() {
+    sed -i 's/dialect = /attempts = 1; dialect = /' "$scratch/$1.conf"
+    program "$1" "$plays; echo 'the reason' >&2; exit $2"
+    try run -c "$scratch/$1.conf" hello
+    is "$status" 1 "$1: status $2 without a word is an error"
+    has "$out" "the reason" "$1: with the reason from stderr"
+}
+
+# stops NAME RECORDING WANTED: it is interrupted in the middle of its turn.
+stops() {
+    rm -f "$scratch/began" "$scratch/stopped"
+    program "$1" "trap 'echo signal >\"$scratch/stopped\"; exit 1' INT
+$plays
+head -n 2 '$TURNCAST_SRCDIR/tests/dialects/$2.jsonl'
+: >\"$scratch/began\"
+IFS= read -r line && echo \"\$line\" >\"$scratch/stopped\"
+while :; do sleep 0.05; done"
+    "$turncast" run -c "$scratch/$1.conf" -p "jsonl,path=$scratch/log" hello >"$scratch/out" 2>&1 &
+    pid=$!
+    wait_for test -e "$scratch/began"
+    wait_for grep -q '"type":"start"' "$scratch/log"
+    kill -s INT "$pid"
+    wait_for test -s "$scratch/stopped"
+    has "$(cat "$scratch/stopped")" "$3" "$1: how it is stopped"
+    kill -s INT "$pid" 2>/dev/null
+    wait "$pid"
+    is "$?" 1 "$1: stopped"
+    has "$(sed -n '$p' "$scratch/log")" '"reason":"cancelled"' "$1: which is told"
+    rm -f "$scratch/log"
+}
+
+line='{"type":"user","message":{"role":"user","content":"-hello, --yolo"},"parent_tool_use_id":null,"session_id":"","client_composed":true}'
+agent claude claude/2.1-narr-tool-final \
+    "-p --output-format stream-json --input-format stream-json --verbose --include-partial-messages" \
+    "--resume=0a1b2c3d-0000-4000-8000-000000000001" \
+    DISABLE_AUTOUPDATER=1 ANTHROPIC_API_KEY "$line" \
+    "The command printed hello-from-tool. All done."
+agent codex codex/narration-tool-final \
+    "exec --json --skip-git-repo-check -s read-only" \
+    "resume 0a1b2c3d-0000-4000-8000-000000000001 -" \
+    NO_COLOR=1 OPENAI_API_KEY "$GREETING" "hello.txt holds two lines and 6 words."
+agent gemini gemini/narration-tool-final \
+    "-o stream-json --skip-trust --approval-mode default" \
+    "--resume 0a1b2c3d-0000-4000-8000-000000000001" \
+    GEMINI_CLI_NO_RELAUNCH=true GOOGLE_CLOUD_PROJECT "$GREETING" \
+    "hello.txt holds two lines and 6 words."
+agent opencode opencode/narration-tool-final \
+    "run --format json" \
+    "--session 0a1b2c3d-0000-4000-8000-000000000001" \
+    OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_CONFIG "$GREETING" \
+    "hello.txt holds two lines and 6 words."
+agent qwen qwen/narration-tool-final \
+    "-o stream-json --include-partial-messages --approval-mode default" \
+    "--resume 0a1b2c3d-0000-4000-8000-000000000001" \
+    NO_COLOR=1 OPENAI_BASE_URL "$GREETING" "hello.txt holds two lines and 6 words."
+agent copilot copilot/narration-tool-final \
+    "--output-format json --no-ask-user" \
+    "--resume=0a1b2c3d-0000-4000-8000-000000000001" \
+    COPILOT_AUTO_UPDATE=false COPILOT_MODEL "$GREETING" "hello.txt holds two lines and 6 words."
+
+fails claude 1
+fails codex 2
+fails gemini 41
+fails opencode 1
+fails qwen 53
+fails copilot 1
+
+stops claude claude/2.1-narr-tool-final '"subtype":"interrupt"'
+stops codex codex/sigint-tool signal
+stops gemini gemini/sigterm-tool-group signal
+stops opencode opencode/sigint-tool signal
+stops qwen qwen/sigint-stream-group signal
+stops copilot copilot/sigint-tool signal
+
+# The rules of running an agent. quick NAME KEYS: its profile with shorter times.
+quick() {
+    sed "/_timeout_s/d; /_grace_s/d; s/dialect = /attempts = 1; $2 dialect = /" \
+        "$TURNCAST_SRCDIR/etc/agents/$1.conf" >"$scratch/$1.conf"
+    chmod 600 "$scratch/$1.conf"
+}
+quick codex ""
+program codex "cat >'$scratch/stdin'; cat '$TURNCAST_SRCDIR/tests/dialects/codex/narration-tool-final.jsonl'"
+try run -c "$scratch/codex.conf" hello
+is "$status $(cat "$scratch/stdin")" "0 hello" "rule 3: stdin has an end"
+
+quick gemini "exit_grace_s = 0.2; term_grace_s = 5;"
+program gemini "trap '' INT
+trap 'until [ -s \"$scratch/child\" ]; do sleep 0.05; done; exit 0' TERM
+(trap 'echo stopped >\"$scratch/child\"; exit' TERM
+: >\"$scratch/ready\"
+while :; do sleep 0.05; done) &
+until [ -e '$scratch/ready' ]; do sleep 0.05; done
+head -n 1 '$TURNCAST_SRCDIR/tests/dialects/gemini/sigterm-tool-group.jsonl'
+wait"
+"$turncast" run -c "$scratch/gemini.conf" -p "jsonl,path=$scratch/log" hello >"$scratch/out" 2>&1 &
+pid=$!
+wait_for grep -q '"type":"start"' "$scratch/log"
+kill -s INT "$pid"
+wait "$pid"
+is "$? $(cat "$scratch/child")" "1 stopped" "rule 2: a signal reaches the child behind a wrapper"
+
+quick qwen "idle_timeout_s = 0.3; exit_grace_s = 0.2; term_grace_s = 0.2;"
+program qwen "head -n 2 '$TURNCAST_SRCDIR/tests/dialects/qwen/narration-tool-final.jsonl'; exec sleep 60"
+try run -c "$scratch/qwen.conf" hello
+is "$status" 1 "rule 5: an agent that is silent is given up"
+has "$out" '"error":' "rule 5: with an error"
+quick codex "turn_timeout_s = 0.5; exit_grace_s = 0.2; term_grace_s = 0.2;"
+program codex "cat '$TURNCAST_SRCDIR/tests/dialects/codex/connection-refused.jsonl'
+while :; do tail -n 1 '$TURNCAST_SRCDIR/tests/dialects/codex/connection-refused.jsonl'; sleep 0.05; done"
+try run -c "$scratch/codex.conf" hello
+is "$status" 1 "rule 5: one that talks without end is, too"
+has "$out" '"error":' "rule 5: with an error, too"
+
+quick opencode ""
+program opencode "echo 'Error: all is lost' >&2; cat '$TURNCAST_SRCDIR/tests/dialects/opencode/narration-tool-final.jsonl'"
+try run -c "$scratch/opencode.conf" hello
+is "$status" 0 "rule 14: stderr is no sign of an error"
+lacks "$out" "all is lost" "rule 14: and not told"
+finish
