@@ -22,6 +22,7 @@ TEST_BASE = libtap.la $(LINK_BASE)
 TEST_EVENT = libtap.la $(LINK_EVENT) $(JANSSON_LIBS)
 TEST_DIALECT = libtap.la $(LINK_DIALECT) $(JANSSON_LIBS)
 TEST_CONF = libtap.la $(LINK_CONF) $(JANSSON_LIBS)
+TEST_TEXT = libtap.la $(LINK_TEXT)
 TEST_TURN = libtap.la $(LINK_TURN) $(JANSSON_LIBS)
 TEST_IO = libtap.la $(LINK_IO)
 TEST_PLUGIN = libtap.la $(LINK_PLUGIN)
@@ -35,6 +36,7 @@ include $(srcdir)/tests/base/local.mk
 include $(srcdir)/tests/event/local.mk
 include $(srcdir)/tests/dialect/local.mk
 include $(srcdir)/tests/conf/local.mk
+include $(srcdir)/tests/text/local.mk
 include $(srcdir)/tests/turn/local.mk
 include $(srcdir)/tests/io/local.mk
 include $(srcdir)/tests/fault/local.mk

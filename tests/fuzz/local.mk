@@ -47,6 +47,13 @@ tests_fuzz_fuzz_redact_LDADD = $(TEST_BASE)
 tests_fuzz_fuzz_redact_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/redact
 
+fuzz_targets += tests/fuzz/fuzz_markdown
+tests_fuzz_fuzz_markdown_SOURCES = tests/fuzz/fuzz_markdown.c tests/text/text_check.c \
+	tests/text/text_check.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_markdown_LDADD = $(TEST_TEXT)
+tests_fuzz_fuzz_markdown_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/markdown
+
 fuzz_targets += tests/fuzz/fuzz_guard
 tests_fuzz_fuzz_guard_SOURCES = tests/fuzz/fuzz_guard.c tests/turn/drive.c tests/turn/drive.h \
 	$(FUZZ_MAIN)

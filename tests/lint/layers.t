@@ -7,8 +7,8 @@ upward_includes() {
     # shellcheck disable=SC2046
     awk -f - $(sources '*.[ch]') /dev/null <<'AWK'
     BEGIN {
-        split("base event dialect conf turn io plugin core api cli", order, " ")
-        split("0 1 2 2 3 3 4 5 6 7", ranks, " ")
+        split("base event dialect conf text turn io plugin core api cli", order, " ")
+        split("0 1 2 2 2 3 3 4 5 6 7", ranks, " ")
         for (i in order) rank[order[i]] = ranks[i] + 0
     }
     function violation(why) { printf "%s:%d: %s: %s\n", FILENAME, FNR, why, $0 }
@@ -52,6 +52,7 @@ library_includes() {
              "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/audit/|src/(core/audit|dialect/missy_write)\\.c$)",
              "nettle is for audit chains")
+        only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
         only("^dlfcn", "^src/(plugin/loader|io/libcurl)\\.c$",
              "modules are opened in src/plugin/loader.c, libcurl in src/io/libcurl.c")
@@ -66,7 +67,7 @@ library_includes() {
         for (i = 1; i <= n; i++)
             if (name ~ pattern[i] && FILENAME !~ allowed[i])
                 printf "%s:%d: %s\n", FILENAME, FNR, reason[i]
-        if (FILENAME ~ /^src\/(dialect|turn)\// &&
+        if (FILENAME ~ /^src\/(dialect|text|turn)\// &&
             name ~ /^(pthread|threads|unistd|fcntl|poll|signal|sys\/|netinet\/)/)
             printf "%s:%d: pure: no I/O, no threads: %s\n", FILENAME, FNR, name
     }
@@ -107,6 +108,9 @@ catches "libcurl by itself" library_includes 'src/io/bad.c:1: libcurl comes' src
 C
 catches "jansson in a dialect" library_includes 'jansson is for' src/dialect/bad.c <<'C'
 #include <jansson.h>
+C
+catches "md4c outside its files" library_includes 'src/text/split.c:1: md4c' src/text/split.c <<'C'
+#include <md4c.h>
 C
 catches "a thread in the pure part" library_includes 'pure: .*pthread.h' src/turn/bad.c <<'C'
 #include <pthread.h>

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the promises of texts, written without the code that keeps them. */
+#include "text/text_check.h"
+
+#include "base/utf8.h"
+#include "text/markdown.h"
+#include "text/split.h"
+
+#define REQUIRE(holds, why)                                                                        \
+    do {                                                                                           \
+        if (!(holds))                                                                              \
+            return why;                                                                            \
+    } while (0)
+
+static bool is_char_start(struct str s, size_t at)
+{
+    return at == s.len || ((unsigned char)s.p[at] & 0xc0) != 0x80;
+}
+
+const char *text_check_doc(const struct doc *d)
+{
+    REQUIRE(utf8_is_valid(d->text.p, d->text.len), "text is not UTF-8");
+    for (size_t i = 0; i < d->count; i++) {
+        const struct doc_span *s = &d->spans[i];
+        const struct doc_span *outer = doc_parent(d, s);
+        REQUIRE(s->start < s->end && s->end <= d->text.len, "span empty or out of the text");
+        REQUIRE(i == 0 || s[-1].start <= s->start, "spans out of order");
+        REQUIRE(!outer || (outer < s && outer->start <= s->start && s->end <= outer->end),
+                "span out of its parent");
+        REQUIRE(i == 0 || s[-1].end <= s->start || s[-1].end >= s->end, "spans cross");
+        REQUIRE(is_char_start(d->text, s->start) && is_char_start(d->text, s->end),
+                "span cuts a character");
+    }
+    return NULL;
+}
+
+/* Is there a character that begins at this UTF-16 unit, or the end? */
+static bool is_unit_start(const struct rendered *r, size_t unit)
+{
+    size_t at = 0, units = 0, len;
+    for (; at < r->text.len && units < unit; at += len)
+        units += utf8_decode(r->text.p + at, r->text.len - at, &len) > 0xffff ? 2 : 1;
+    return units == unit;
+}
+
+static bool is_verbatim(enum render_kind kind)
+{
+    return kind == RENDER_CODE || kind == RENDER_PRE;
+}
+
+static bool is_quote(enum render_kind kind)
+{
+    return kind == RENDER_QUOTE || kind == RENDER_FOLD;
+}
+
+/* Two entities, a not behind b. */
+static const char *check_pair(const struct render_entity *a, const struct render_entity *b)
+{
+    const size_t a_end = a->offset + a->length, b_end = b->offset + b->length;
+    REQUIRE(a->offset < b->offset || (a->offset == b->offset && a->length >= b->length),
+            "entities out of order");
+    if (b->offset >= a_end)
+        return NULL;
+    REQUIRE(b_end <= a_end, "entities cross");
+    REQUIRE(!is_verbatim(a->kind), "an entity in code");
+    REQUIRE(!is_verbatim(b->kind) || is_quote(a->kind), "code in an entity");
+    REQUIRE(!is_quote(b->kind), "a quote in an entity");
+    return NULL;
+}
+
+static const char *check_entities(const struct rendered *r)
+{
+    const size_t units = render_units(r->text.p, r->text.len);
+    for (size_t i = 0; i < r->count; i++) {
+        const struct render_entity *e = &r->entities[i];
+        REQUIRE(e->length > 0 && e->offset + e->length <= units, "entity out of the text");
+        REQUIRE(is_unit_start(r, e->offset) && is_unit_start(r, e->offset + e->length),
+                "entity cuts a surrogate pair");
+        for (size_t k = 0; k < i; k++) {
+            const char *why = check_pair(&r->entities[k], e);
+            REQUIRE(!why, why);
+        }
+    }
+    return NULL;
+}
+
+static bool has_links(const struct doc *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->spans[i].mark == DOC_LINK)
+            return true;
+    return false;
+}
+
+/* What Slack would read as more than an address or a label. */
+static const char *check_slack(const struct rendered *r)
+{
+    for (size_t i = 0; i + 1 < r->text.len; i++)
+        REQUIRE(r->text.p[i] != '<' || !strchr("!@#", r->text.p[i + 1]), "a mention");
+    return NULL;
+}
+
+static const char *check_rendered(const struct doc *d, struct doc_range r,
+                                  const struct render_target *target, const struct rendered *out)
+{
+    REQUIRE(utf8_is_valid(out->text.p, out->text.len), "rendered text is not UTF-8");
+    REQUIRE(render_fits(out, &target->budget), "over the budget");
+    if (target->form == RENDER_MRKDWN || target->form == RENDER_MARKDOWN)
+        return check_slack(out);
+    REQUIRE(out->text.len >= r.to - r.from, "text is missing");
+    REQUIRE(has_links(d) || memcmp(out->text.p, d->text.p + r.from, r.to - r.from) == 0,
+            "another text");
+    return target->form == RENDER_TELEGRAM ? check_entities(out) : NULL;
+}
+
+static bool is_blank(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strchr(" \t\n", p[i]))
+            return false;
+    return true;
+}
+
+/* A grapheme longer than the piece may be cut; so may one that hangs on a blank. */
+static bool cuts_grapheme(const struct doc *d, struct doc_range r)
+{
+    const char *p = d->text.p + r.from;
+    const size_t n = d->text.len - r.from;
+    return utf8_cut(p, n, r.to - r.from) != r.to - r.from && !is_blank(d->text.p + r.to, 1);
+}
+
+const char *text_check_split(const struct doc *d, const struct render_target *target)
+{
+    struct arena a = {0};
+    struct rendered out = {0};
+    const struct split s = split_doc(&a, d, target);
+    const char *why = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < s.count && !why; i++) {
+        const struct doc_range r = s.pieces[i];
+        render_doc(&out, d, r, target);
+        why = check_rendered(d, r, target, &out);
+        if (r.from < at || r.to <= r.from || r.to > d->text.len)
+            why = "pieces out of order";
+        else if (!is_blank(d->text.p + at, r.from - at))
+            why = "text is left out between pieces";
+        else if (r.to < d->text.len && cuts_grapheme(d, r))
+            why = "a grapheme is cut";
+        at = r.to;
+    }
+    if (!why && !is_blank(d->text.p + at, d->text.len - at))
+        why = "text is left out at the end";
+    rendered_fini(&out);
+    arena_fini(&a);
+    return why;
+}
+
+static const char *check_all_targets(const struct doc *d)
+{
+    static const struct render_target targets[] = {
+        {RENDER_PLAIN, {.bytes = 128}},
+        {RENDER_TELEGRAM, {.units = 128, .bytes = 32000, .entities = 8}},
+        {RENDER_TELEGRAM, {.units = 4000, .bytes = 32000, .entities = 95}},
+        {RENDER_MRKDWN, {.bytes = 160}},
+        {RENDER_MRKDWN, {.bytes = 4000}},
+        {RENDER_MARKDOWN, {.units = 200}},
+        {RENDER_MARKDOWN, {.units = 12000}},
+    };
+    const char *why = text_check_doc(d);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0] && !why; i++)
+        why = text_check_split(d, &targets[i]);
+    return why;
+}
+
+const char *text_check_source(struct str source)
+{
+    struct doc (*const readers[])(struct arena *, struct str) = {
+        markdown_parse, markdown_parse_folded, markdown_verbatim};
+    const char *why = NULL;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && !why; i++) {
+        struct arena a = {0};
+        const struct doc d = readers[i](&a, source);
+        why = check_all_targets(&d);
+        arena_fini(&a);
+    }
+    const size_t settled = markdown_settled(source);
+    if (!why && settled > 0 && (settled > source.len || source.p[settled - 1] != '\n'))
+        why = "settled within a line";
+    return why;
+}
