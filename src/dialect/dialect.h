@@ -65,6 +65,7 @@ struct dialect_input {
 };
 
 #define DIALECT_SURE 100
+#define DIALECT_LIKELY 90 /* taken at once, unless another one is surer of the same line */
 
 struct dialect {
     const char *name;

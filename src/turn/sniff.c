@@ -30,7 +30,7 @@ const struct dialect *sniff_line(struct sniff *s, const char *line, size_t len, 
 {
     hold(s, line, len, event);
     sniff_look(s, line, len, event);
-    if (s->score >= DIALECT_SURE || s->lines >= LINES_MAX || s->held.len >= BYTES_MAX)
+    if (s->score >= DIALECT_LIKELY || s->lines >= LINES_MAX || s->held.len >= BYTES_MAX)
         return sniff_end(s);
     return NULL;
 }

@@ -97,6 +97,16 @@ static void test_bound(void)
     sniff_fini(&s);
 }
 
+/* Nothing is kept back of a stream that is known by its first line. */
+static void test_at_once(void)
+{
+    static const char init[] = "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}";
+    struct sniff s = {0};
+    const struct dialect *const found = sniff_line(&s, init, sizeof init - 1, NULL);
+    is_str(found ? found->name : "", "claude", "the first line of Claude Code is enough");
+    sniff_fini(&s);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -104,5 +114,6 @@ int main(void)
     test_framed();
     test_late();
     test_bound();
+    test_at_once();
     return 0;
 }
