@@ -72,6 +72,9 @@ check_PROGRAMS += tests/dialect/t_ag_ui_write
 AG_UI_RULES = tests/dialect/ag_ui_rules.c tests/dialect/ag_ui_rules.h
 tests_dialect_t_ag_ui_write_SOURCES = tests/dialect/t_ag_ui_write.c $(AG_UI_RULES) $(REWRITE)
 tests_dialect_t_ag_ui_write_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_bugs
+tests_dialect_t_bugs_SOURCES = tests/dialect/t_bugs.c $(READING)
+tests_dialect_t_bugs_LDADD = $(TEST_TURN)
 
 # What every source event became: tests/dialects/ROWS.
 dist_check_SCRIPTS += tests/dialect/rows.t
