@@ -225,7 +225,7 @@ static void test_drain(void)
     counts[0].gate_event = false;
     is_int(end(c, DEADLINE_MS), 0, "stop");
     is_int(counts[0].events, 30, "delivers what is queued first");
-    ok(true, "a turn that never got done is freed");
+    diag("a turn that never got done is freed: the leak check judges");
 }
 
 static void test_init_faults(void)

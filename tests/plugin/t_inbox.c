@@ -47,5 +47,5 @@ int main(void)
     is_int(take(), 2, "in order");
     ok(put(9), "makes room");
     inbox_fini(&in);
-    ok(true, "what is left is freed");
+    diag("what is left is freed: the leak check judges");
 }

@@ -210,7 +210,7 @@ static void test_failures(void)
     clock_unfake();
     verdict = 0;
     instance_free(in);
-    ok(true, "turns that never ended are freed");
+    diag("turns that never ended are freed: the leak check judges");
 }
 
 static void test_init_fails(void)

@@ -347,7 +347,7 @@ static void test_limits_of_waiting(void)
     ok(closed, "  is told");
     queue_push(q, lane, box_of(TC_USAGE, 4));
     queue_free(q);
-    ok(true, "what nobody took is freed");
+    diag("what nobody took is freed: the leak check judges");
 }
 
 int main(void)
