@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The contract between turncast and its connector plugins; the only installed header.
+ * The contract between turncast and its connector plugins; the header they include.
  *
  * A plugin is a .so that exports one constant, made by TURNCAST_PLUGIN(). No code of it runs
  * when it is loaded. The host calls it, one callback per kind of event, on the instance's own
@@ -34,6 +34,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include <turncast/service.h>
 
 #define TURNCAST_API_MAJOR 1
 #define TURNCAST_API_LATEST 0 /* the newest minor this header knows */
@@ -308,15 +310,19 @@ struct tc_instance {
     const char *name; /* as the config names it */
     const void *conf; /* the plugin's option struct, filled and checked; NULL without options */
     void *state;      /* state_size bytes, zeroed before init, freed by the host */
+    struct tc_turn *lobby; /* what belongs to no turn; see service.h */
 };
 
-/* One turn as one instance sees it, from on_start to on_done. */
+/* One turn as one instance sees it, from on_start to its end: on_done has returned and none of
+ * its requests is under way. */
 struct tc_turn {
     struct tc_instance *inst;
-    void *state;    /* turn_size bytes, zeroed before on_start, freed by the host after on_done */
-    const char *id; /* correlation_id */
+    void *state;    /* turn_size bytes, zeroed before on_start, freed by the host; lobby: NULL */
+    const char *id; /* correlation_id; "" of the lobby */
     const char *agent;
     const char *conversation; /* or NULL */
+    const char *route;        /* or NULL: no message of this instance began it; see tc_inbound */
+    const char *memory; /* or NULL; after a restart of host or instance: what tc_remember kept */
 };
 
 /* The callbacks. All optional: NULL does nothing. The eight of the ProgressSink come first. */
@@ -341,6 +347,12 @@ struct tc_sink {
     int (*on_event)(struct tc_turn *,
                     const struct tc_event *); /* every event, after the typed one */
     int (*on_idle)(struct tc_instance *);     /* the queue ran empty: flush what you buffered */
+    /* What came of a request; see service.h. */
+    int (*on_reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
+    int (*on_wake)(struct tc_turn *); /* the time set by tc_wake is there */
+    /* A request to a route, answered when this returns; headers have been checked by the host. */
+    int (*on_hit)(struct tc_turn *lobby, const struct tc_hit *, struct tc_answer *);
+    int (*on_frame)(struct tc_turn *lobby, const struct tc_frame *);
 };
 
 enum tc_type { TC_T_STR, TC_T_INT, TC_T_BOOL, TC_T_REAL };
@@ -360,6 +372,7 @@ struct tc_option {
 enum {
     TC_SEES_ALL =
         1, /* visibility "all" unless the config says otherwise: for logs, not for people */
+    TC_DELIVERS = 2, /* its outcomes are noted on disk until it has shown them, see service.h */
 };
 
 struct tc_plugin {
@@ -371,7 +384,8 @@ struct tc_plugin {
     void (*teardown)(struct tc_instance *);
     const struct tc_sink *sink;
     uint32_t pace_ms; /* narration and thinking come merged, at most this often; 0: as they are */
-    const char *audience; /* whose events it shows; NULL: "user" */
+    const char *audience;        /* whose events it shows; NULL: "user" */
+    const struct tc_rate *rates; /* ends with a row whose count is 0; or NULL */
 };
 
 /* Another system's wire format for a turn's events. Made by TC_FORMAT. */
@@ -382,9 +396,9 @@ struct tc_format {
     bool frames;          /* server-sent events instead of lines */
 };
 
-/* What the host does for a plugin. Use the macros below. Those that take a turn return
- * memory of that turn, valid until on_done returned; NULL means out of memory or bad input,
- * which the host has logged. Call them on the instance's thread only, log from any. */
+/* What the host does for a plugin. Use the macros below. NULL means out of memory or bad input,
+ * which the host has logged. Call them on the instance's thread only, log from any. Memory: see
+ * service.h. */
 struct tc_host {
     size_t size;
     uint32_t major, minor;
@@ -396,13 +410,25 @@ struct tc_host {
     size_t (*redact)(struct tc_instance *, const char *, size_t, char *, size_t);
     bool (*has_format)(struct tc_instance *, const char *);
     const char *(*encode)(struct tc_turn *, const struct tc_format *, size_t *);
+    char *(*keep)(struct tc_turn *, const char *);
+    int (*http)(struct tc_turn *, const struct tc_http *);
+    void (*wake)(struct tc_turn *, int64_t);
+    int (*remember)(struct tc_turn *, const char *);
+    const struct tc_piece *(*pieces)(struct tc_turn *, const struct tc_text *, size_t *);
+    size_t (*settled)(struct tc_turn *, const char *, size_t);
+    enum tc_accepted (*submit)(struct tc_turn *, const struct tc_inbound *, struct tc_receipt *);
+    enum tc_accepted (*cancel)(struct tc_turn *, const char *, const char *, struct tc_receipt *);
+    int (*route)(struct tc_instance *, const char *);
+    int64_t (*socket_open)(struct tc_instance *, const struct tc_socket *);
+    int (*socket_send)(struct tc_instance *, int64_t, const char *, size_t);
+    void (*socket_close)(struct tc_instance *, int64_t);
 };
 
 /* Logs one line, prefixed with instance name; secrets are masked. */
 #define tc_log(inst, ...) ((inst)->host->log((inst), __VA_ARGS__))
-/* Zeroed memory of the turn. */
+/* Zeroed memory of the turn; it ends with the turn. */
 #define tc_alloc(turn, n) ((turn)->inst->host->alloc((turn), (n)))
-/* A formatted string of the turn. */
+/* A formatted string. */
 #define tc_sprint(turn, ...) ((turn)->inst->host->sprint((turn), __VA_ARGS__))
 /* JSON text from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1). */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
@@ -420,7 +446,43 @@ struct tc_host {
  * event of it, as what is written depends on what came before. NULL: it cannot be done. */
 #define tc_encode(turn, format, len) ((turn)->inst->host->encode((turn), (format), (len)))
 
+/* A copy of the text, of the turn. */
+#define tc_keep(turn, text) ((turn)->inst->host->keep((turn), (text)))
+/* Sends a request when it is its turn; tc_http(turn, TC_HTTP(.url = …, .body = …)). 0, or -1: it is
+ * not valid, or the turn has too many under way; logged. */
+#define tc_http(turn, request) ((turn)->inst->host->http((turn), (request)))
+/* on_wake in so many milliseconds; one time per turn, the newest call counts; negative: none. */
+#define tc_wake(turn, ms) ((turn)->inst->host->wake((turn), (ms)))
+/* Text (at most 4 KiB; NULL: none) that is in tc_turn.memory when host or instance died and the
+ * turn is given again: what has been shown so far. */
+#define tc_remember(turn, text) ((turn)->inst->host->remember((turn), (text)))
+/* Markdown as messages of a service: their number in *count. NULL: nothing is to be seen of it. */
+#define tc_pieces(turn, text, count) ((turn)->inst->host->pieces((turn), (text), (count)))
+/* How many bytes of Markdown that still grows are settled: what follows cannot change them. */
+#define tc_settled(turn, text, len) ((turn)->inst->host->settled((turn), (text), (len)))
+/* Hands a person's message to the agent. Returns when it is on disk. Needs the grant "submit". */
+#define tc_submit(lobby, inbound, receipt)                                                         \
+    ((lobby)->inst->host->submit((lobby), (inbound), (receipt)))
+/* A person (user: the service's id) asks for the end of the turn of that id. TC_COMMAND, TC_DENIED,
+ * or TC_KNOWN: it is over already. Needs the grant "cancel". */
+#define tc_cancel(lobby, turn_id, user, receipt)                                                   \
+    ((lobby)->inst->host->cancel((lobby), (turn_id), (user), (receipt)))
+/* Requests to "/hooks/INSTANCE" + path of the host's HTTP server go to on_hit. From init; -1 when
+ * the server is off; logged. */
+#define tc_route(inst, path) ((inst)->host->route((inst), (path)))
+/* A websocket: its number, above 0; what happens on it comes to on_frame, at last CLOSED. -1: the
+ * URL is not valid; logged. */
+#define tc_socket_open(inst, socket) ((inst)->host->socket_open((inst), (socket)))
+/* A text frame. -1: there is no such socket, it is not open, or too much waits. */
+#define tc_socket_send(inst, socket, text, len)                                                    \
+    ((inst)->host->socket_send((inst), (socket), (text), (len)))
+#define tc_socket_close(inst, socket) ((inst)->host->socket_close((inst), (socket)))
+
 #ifndef __cplusplus
+#define TC_HTTP(...) (&(const struct tc_http){.size = sizeof(struct tc_http), __VA_ARGS__})
+#define TC_TEXT(...) (&(const struct tc_text){.size = sizeof(struct tc_text), __VA_ARGS__})
+#define TC_INBOUND(...) (&(const struct tc_inbound){.size = sizeof(struct tc_inbound), __VA_ARGS__})
+#define TC_SOCKET(...) (&(const struct tc_socket){.size = sizeof(struct tc_socket), __VA_ARGS__})
 #define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
 /* TC_OPTION(struct conf, field, default text or NULL, flags, help): the key is the field's
  * name, its type one of const char *, int64_t, bool, double; any other does not compile. */

@@ -205,7 +205,8 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
         return NULL;
     }
     in->state = plugin->state_size ? xcalloc(1, plugin->state_size) : NULL;
-    in->handle = (struct tc_instance){services_table(), in->name, in->conf, in->state};
+    in->handle = (struct tc_instance){
+        .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
     find_wanted(in);
     return in;
 }

@@ -34,7 +34,7 @@ upward_includes() {
     (part[1] == "plugins" || part[1] == "examples") && quoted && name ~ /\// {
         violation("a plugin sees the public header only"); next
     }
-    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name != "turncast/plugin.h" {
+    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(plugin|service)\.h$/ {
         violation("no such public header"); next
     }
 AWK
