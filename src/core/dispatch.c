@@ -95,7 +95,7 @@ static void start_loaded(struct dispatch *d, const struct conf *conf,
 {
     struct tc_err err = {0};
     const size_t group = find_group(d, spec, &loaded->plugin);
-    struct channel *const channel = channel_thread_start(conf, spec, loaded, &err);
+    struct channel *const channel = channel_thread_start(conf, spec, loaded, NULL, &err);
     if (!channel) {
         refuse(d, &err);
         return;

@@ -7,11 +7,45 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "event/event.h"
+#include "io/loop.h"
+#include "plugin/ask.h"
+#include "plugin/letter.h"
 #include "plugin/loader.h"
 
 /* Turn as the host names it to an instance; strings are copied. */
 struct channel_turn {
     const char *id, *agent, *conversation;
+    const char *route;  /* or NULL; given to the instance that submitted the message only */
+    const char *memory; /* or NULL */
+    size_t letters;     /* of an earlier run, whose replies will come */
+    bool over;          /* no events will come, only those replies */
+};
+
+/* What an instance asks of the host. Called on the loop's thread; all may be NULL: such services
+ * are refused then. */
+struct channel_host {
+    struct loop *loop;
+    void *ctx;
+    /* Takes over. */
+    void (*batch)(void *ctx, struct batch *b);
+    /* Answers with ask_answer, now or later. */
+    void (*ask)(void *ctx, struct ask *a);
+    /* False: the server is off. Any thread. */
+    bool has_server;
+    void (*route)(void *ctx, const char *path);
+    /* Sockets are numbered by the instance. Strings are borrowed. */
+    void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
+    void (*socket_send)(void *ctx, int64_t socket, struct str text);
+    void (*socket_close)(void *ctx, int64_t socket);
+};
+
+/* A request to a route on its way to on_hit. The channel calls `answered` on the loop's thread,
+ * once, with the answer (borrowed) or NULL: the instance is gone or the callback failed. */
+struct channel_hit {
+    struct tc_hit hit; /* strings in the arena */
+    struct arena arena;
+    void (*answered)(void *arg, const struct tc_answer *answer);
+    void *arg;
 };
 
 struct channel_health {
@@ -28,8 +62,14 @@ struct channel_ops {
     /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
-     * done event. */
+     * done event (over: it is never sent to), or with the last reply, whichever is later. */
     void (*send)(struct channel *c, void *turn, struct event_box *box);
+    /* What came of a letter of this turn (NULL: the lobby); takes over. Answered by one batch with
+     * BATCH_LETTER, when the instance is not gone. */
+    void (*reply)(struct channel *c, void *turn, struct letter_reply *r);
+    /* Take over. */
+    void (*hit)(struct channel *c, struct channel_hit *h);
+    void (*frame)(struct channel *c, const struct tc_frame *frame); /* copied */
     /* Waits for room, see queue_wait_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
     /* Also reports, once, a callback that is over its deadline. */
@@ -43,8 +83,9 @@ struct channel_ops {
 
 /* Starts an instance in a thread of this process: options are filled, init is called on the
  * thread and awaited. NULL with err: the instance is disabled, others go on. Takes over loaded
- * either way. */
+ * either way. `host` is copied; NULL: casting only. */
 struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *inst,
-                                     struct loaded *loaded, struct tc_err *err);
+                                     struct loaded *loaded, const struct channel_host *host,
+                                     struct tc_err *err);
 
 #endif

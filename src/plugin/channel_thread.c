@@ -396,8 +396,10 @@ static struct channel *start(const struct conf_instance *spec, struct loaded *lo
 }
 
 struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *spec,
-                                     struct loaded *loaded, struct tc_err *err)
+                                     struct loaded *loaded, const struct channel_host *host,
+                                     struct tc_err *err)
 {
+    (void)host;
     struct instance *const instance = instance_new(conf, spec, loaded, err);
     if (!instance) {
         loader_free(loaded);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * The post of one instance: its requests from the batch that brought them to their last reply.
+ * Keeps the durable ones in the ledger, sends all through a courier, asks the plugin what an answer
+ * means. Loop thread only. */
+#ifndef PLUGIN_POST_H
+#define PLUGIN_POST_H
+
+#include "io/courier.h"
+#include "plugin/channel.h"
+
+struct ledger;
+struct post;
+
+struct post_spec {
+    const char *instance; /* its name */
+    struct loop *loop;
+    struct httpc *http;
+    struct ledger *ledger;       /* or NULL: durable requests live as long as the process */
+    const struct tc_rate *rates; /* of the plugin; or NULL */
+    const char *files;           /* directory for TC_SAVE; or NULL: refused */
+    /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
+    const char *(*option)(void *ctx, const char *name);
+    /* A turn with letters of an earlier run is opened before their replies come. Returns the handle
+     * for channel_ops.reply, or NULL. */
+    void *(*open)(void *ctx, const struct channel_turn *turn);
+    void *ctx;
+};
+
+struct post *post_new(const struct post_spec *spec);
+/* The channel that replies go to; once, before anything else. What the ledger still holds for this
+ * instance is sent from now on. */
+void post_start(struct post *p, struct channel *c);
+/* A turn has been opened; ends by itself. */
+void post_open_turn(struct post *p, const char *id, void *handle);
+/* Takes over. */
+void post_batch(struct post *p, struct batch *b);
+/* Requests under way, and batches being committed. */
+size_t post_busy(const struct post *p);
+/* What is under way stays in the ledger, what is not durable is dropped. NULL is fine. */
+void post_free(struct post *p);
+
+#endif
