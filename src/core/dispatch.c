@@ -216,7 +216,8 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const ch
 {
     struct dispatch_turn *const t = xcalloc(1, sizeof *t);
     *t = (struct dispatch_turn){d, v, xcalloc(d->n + 1, sizeof *t->handles)};
-    const struct channel_turn named = {id, agent ? agent : "", conversation};
+    const struct channel_turn named = {
+        .id = id, .agent = agent ? agent : "", .conversation = conversation};
     for (size_t i = 0; i < d->n; i++) {
         struct channel *const c = d->runners[i].channel;
         t->handles[i] = c->ops->open(c, &named);
