@@ -8,3 +8,6 @@ CLEANFILES += tests/fake/agent$(EXEEXT)
 # maxrss: what a command needed of memory
 EXTRA_PROGRAMS += tests/fake/maxrss
 CLEANFILES += tests/fake/maxrss$(EXEEXT)
+
+# The services, scripted: Python programs.
+EXTRA_DIST += tests/fake/README.md
