@@ -5,6 +5,10 @@
 EXTRA_PROGRAMS += tests/fake/agent
 CLEANFILES += tests/fake/agent$(EXEEXT)
 
+# talker: an agent that answers what it is asked
+EXTRA_PROGRAMS += tests/fake/talker
+CLEANFILES += tests/fake/talker$(EXEEXT)
+
 # maxrss: what a command needed of memory
 EXTRA_PROGRAMS += tests/fake/maxrss
 CLEANFILES += tests/fake/maxrss$(EXEEXT)

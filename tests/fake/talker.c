@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * An agent to talk to: reads one message and answers as its words ask, in the claude dialect.
+ *
+ *   talker [SESSION]
+ *
+ * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
+ * waits so long in each; chars=N makes the answer at least so long; fail ends in an error; hang
+ * never ends. The answer tells the id and the session. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct wish {
+    char id[64];
+    long tools, ms, chars;
+    int fail, hang;
+};
+
+static const char *session = "talk-0";
+
+static long number(const char *message, const char *word)
+{
+    const char *const at = strstr(message, word);
+    return at ? strtol(at + strlen(word), NULL, 10) : 0;
+}
+
+static struct wish read_wish(const char *message)
+{
+    struct wish w = {.id = "-"};
+    const char *const id = strstr(message, "id=");
+    if (id) {
+        const size_t len = strspn(id + 3, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        snprintf(w.id, sizeof w.id, "%.*s", (int)(len < 60 ? len : 60), id + 3);
+    }
+    w.tools = number(message, "tools=");
+    w.ms = number(message, "ms=");
+    w.chars = number(message, "chars=");
+    w.fail = strstr(message, "fail") != NULL;
+    w.hang = strstr(message, "hang") != NULL;
+    return w;
+}
+
+static void rest(long ms)
+{
+    if (ms > 0)
+        nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static void say(const char *id, const char *content)
+{
+    printf("{\"type\":\"assistant\",\"message\":{\"id\":\"%s\",\"role\":\"assistant\","
+           "\"model\":\"talker-1\",\"content\":[%s],\"stop_reason\":null},"
+           "\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
+           id, content, session);
+}
+
+static void use_tool(long i, long ms)
+{
+    char id[32], text[256];
+    snprintf(id, sizeof id, "msg_%ld", i);
+    snprintf(text, sizeof text, "{\"type\":\"text\",\"text\":\"Looking at part %ld.\"}", i);
+    say(id, text);
+    snprintf(text, sizeof text,
+             "{\"type\":\"tool_use\",\"id\":\"call_%ld\",\"name\":\"Bash\",\"input\":{\"command\":"
+             "\"df /part/%ld\"}}",
+             i, i);
+    say(id, text);
+    fflush(stdout);
+    rest(ms);
+    printf("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":"
+           "\"tool_result\",\"tool_use_id\":\"call_%ld\",\"content\":\"%ld%% used\","
+           "\"is_error\":false}]},\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
+           i, 50 + i % 50, session);
+    fflush(stdout);
+}
+
+static void print_answer(const struct wish *w)
+{
+    printf("Answer %s of %s: **%ld** parts looked at.", w->id, session, w->tools);
+    for (long n = 0; n < w->chars; n += 40)
+        printf("\\n\\nLine %06ld tells of the part in words.", n / 40);
+}
+
+static void answer(const struct wish *w)
+{
+    printf("{\"type\":\"assistant\",\"message\":{\"id\":\"msg_end\",\"role\":\"assistant\","
+           "\"model\":\"talker-1\",\"content\":[{\"type\":\"text\",\"text\":\"");
+    print_answer(w);
+    printf(
+        "\"}],\"stop_reason\":\"end_turn\"},\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
+        session);
+    printf("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"duration_ms\":%ld,"
+           "\"num_turns\":%ld,\"result\":\"",
+           w->tools * w->ms, w->tools + 1);
+    print_answer(w);
+    printf("\",\"session_id\":\"%s\",\"total_cost_usd\":0.0125,\"usage\":{\"input_tokens\":12000,"
+           "\"output_tokens\":345}}\n",
+           session);
+    fflush(stdout);
+}
+
+static void fail(const struct wish *w)
+{
+    printf("{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,"
+           "\"duration_ms\":1,\"num_turns\":1,\"session_id\":\"%s\",\"errors\":[\"Part %s is "
+           "broken.\"]}\n",
+           session, w->id);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static char message[1 << 20];
+    if (argc > 1)
+        session = argv[1];
+    if (!fgets(message, sizeof message, stdin))
+        return 2;
+    const struct wish w = read_wish(message);
+    printf("{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/srv\",\"session_id\":\"%s\","
+           "\"tools\":[\"Bash\"],\"model\":\"talker-1\"}\n",
+           session);
+    fflush(stdout);
+    for (long i = 1; i <= w.tools; i++)
+        use_tool(i, w.ms);
+    if (w.tools == 0)
+        rest(w.ms);
+    while (w.hang)
+        pause();
+    if (w.fail)
+        fail(&w);
+    else
+        answer(&w);
+    return w.fail;
+}
