@@ -21,9 +21,9 @@ void guard_init(struct guard *g, const char *src, const char *correlation_id,
 
 void guard_fini(struct guard *g)
 {
-    ledger_fini(&g->tools);
-    ledger_fini(&g->steps);
-    ledger_fini(&g->requests);
+    book_fini(&g->tools);
+    book_fini(&g->steps);
+    book_fini(&g->requests);
     event_box_unref(g->held_done);
     event_box_unref(g->held_usage);
     free(g->session_id);

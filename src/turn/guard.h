@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "dialect/dialect.h"
-#include "turn/ledger.h"
+#include "turn/book.h"
 
 struct guard_stats {
     uint64_t late;       /* events after the outcome, not passed on */
@@ -29,7 +29,7 @@ struct guard {
     enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
     bool started, usage_told, done;
     bool error_noted, duplicate_noted;        /* told once each, after the outcome */
-    struct ledger tools, steps, requests;     /* what is open, and what was */
+    struct book tools, steps, requests;       /* what is open, and what was */
     struct event_box *held_done, *held_usage; /* until their time has come, or NULL */
     struct guard_stats stats;
 };

@@ -22,23 +22,23 @@ static bool said(const char *s)
 }
 
 /* The one that waits longest among those whose source gives no ids. */
-static struct ledger_entry *oldest_nameless(const struct ledger *l)
+static struct book_entry *oldest_nameless(const struct book *b)
 {
-    struct ledger_entry *e = l->open.oldest;
+    struct book_entry *e = b->open.oldest;
     while (e && !e->nameless)
         e = e->next;
     return e;
 }
 
 /* A draft about what the entry stands for. */
-static void init_about(struct event *ev, enum tc_kind kind, const struct ledger_entry *e)
+static void init_about(struct event *ev, enum tc_kind kind, const struct book_entry *e)
 {
     event_init(ev, kind);
     ev->meta.agent = e->agent;
     ev->meta.parent_id = e->parent_id;
 }
 
-static void cancel_call(struct guard *g, struct ledger_entry *e)
+static void cancel_call(struct guard *g, struct book_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_PROGRESS, e);
@@ -53,10 +53,10 @@ static void cancel_call(struct guard *g, struct ledger_entry *e)
     ev.u.tool_result.outcome = "cancelled";
     ev.u.tool_result.is_error = true;
     guard_tell_invented(g, &ev);
-    ledger_close(&g->tools, e);
+    book_close(&g->tools, e);
 }
 
-static void end_step(struct guard *g, struct ledger_entry *e)
+static void end_step(struct guard *g, struct book_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_STEP, e);
@@ -66,10 +66,10 @@ static void end_step(struct guard *g, struct ledger_entry *e)
     ev.u.step.step_id = e->step_id;
     ev.u.step.index = e->index;
     guard_tell_invented(g, &ev);
-    ledger_close(&g->steps, e);
+    book_close(&g->steps, e);
 }
 
-static void cancel_request(struct guard *g, struct ledger_entry *e)
+static void cancel_request(struct guard *g, struct book_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_REQUEST, e);
@@ -79,7 +79,7 @@ static void cancel_request(struct guard *g, struct ledger_entry *e)
     ev.u.request.decision = "cancelled";
     ev.u.request.by = "host";
     guard_tell_invented(g, &ev);
-    ledger_close(&g->requests, e);
+    book_close(&g->requests, e);
 }
 
 void guard_close(struct guard *g, bool requests)
@@ -92,13 +92,13 @@ void guard_close(struct guard *g, bool requests)
         cancel_request(g, g->requests.open.oldest);
 }
 
-static struct ledger_entry *open_call(struct guard *g, const struct event *ev, bool nameless)
+static struct book_entry *open_call(struct guard *g, const struct event *ev, bool nameless)
 {
-    while (ledger_is_full(&g->tools))
+    while (book_is_full(&g->tools))
         cancel_call(g, g->tools.open.oldest);
-    const struct ledger_note note = {
+    const struct book_note note = {
         .name = ev->u.tool_call.name, .index = -1, .nameless = nameless, .meta = &ev->meta};
-    return ledger_open(&g->tools, ev->u.tool_call.tool_use_id, &note);
+    return book_open(&g->tools, ev->u.tool_call.tool_use_id, &note);
 }
 
 /* A call that is known already: its arguments were refreshed, or the source repeats itself. */
@@ -128,7 +128,7 @@ static void feed_call(struct guard *g, struct event *ev)
     const bool nameless = !said(call->tool_use_id);
     if (nameless)
         call->tool_use_id = make_id(g, &made);
-    const struct ledger_entry *const known = ledger_find(&g->tools, call->tool_use_id);
+    const struct book_entry *const known = book_find(&g->tools, call->tool_use_id);
     if (known) {
         g->stats.duplicates++;
         if (known->open)
@@ -142,7 +142,7 @@ static void feed_call(struct guard *g, struct event *ev)
 static void feed_progress(struct guard *g, struct event *ev)
 {
     const char *const id = said(ev->u.progress.tool_use_id) ? ev->u.progress.tool_use_id : NULL;
-    const struct ledger_entry *const known = id ? ledger_find(&g->tools, id) : NULL;
+    const struct book_entry *const known = id ? book_find(&g->tools, id) : NULL;
     ev->u.progress.tool_use_id = id;
     if (known && !known->open)
         g->stats.unmatched++;
@@ -150,7 +150,7 @@ static void feed_progress(struct guard *g, struct event *ev)
         guard_tell(g, ev);
 }
 
-static struct ledger_entry *invent_call(struct guard *g, const struct event *result, bool nameless)
+static struct book_entry *invent_call(struct guard *g, const struct event *result, bool nameless)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -158,7 +158,7 @@ static struct ledger_entry *invent_call(struct guard *g, const struct event *res
     ev.meta.x = ev.meta.id = NULL;
     ev.u.tool_call.name = said(result->u.tool_result.name) ? result->u.tool_result.name : "tool";
     ev.u.tool_call.tool_use_id = result->u.tool_result.tool_use_id;
-    struct ledger_entry *const e = open_call(g, &ev, nameless);
+    struct book_entry *const e = open_call(g, &ev, nameless);
     guard_tell_invented(g, &ev);
     return e;
 }
@@ -168,8 +168,8 @@ static void feed_result(struct guard *g, struct event *ev)
     struct tc_tool_result *const result = &ev->u.tool_result;
     struct made_id made;
     const bool nameless = !said(result->tool_use_id);
-    struct ledger_entry *e =
-        nameless ? oldest_nameless(&g->tools) : ledger_find(&g->tools, result->tool_use_id);
+    struct book_entry *e =
+        nameless ? oldest_nameless(&g->tools) : book_find(&g->tools, result->tool_use_id);
     if (e && !e->open) {
         g->stats.duplicates++;
         return;
@@ -181,16 +181,16 @@ static void feed_result(struct guard *g, struct event *ev)
     if (!said(result->name))
         result->name = e->name;
     guard_tell(g, ev);
-    ledger_close(&g->tools, e);
+    book_close(&g->tools, e);
 }
 
-static struct ledger_entry *open_request(struct guard *g, const struct event *ev, bool nameless)
+static struct book_entry *open_request(struct guard *g, const struct event *ev, bool nameless)
 {
-    while (ledger_is_full(&g->requests))
+    while (book_is_full(&g->requests))
         cancel_request(g, g->requests.open.oldest);
-    const struct ledger_note note = {
+    const struct book_note note = {
         .kind = ev->u.request.kind, .index = -1, .nameless = nameless, .meta = &ev->meta};
-    return ledger_open(&g->requests, ev->u.request.request_id, &note);
+    return book_open(&g->requests, ev->u.request.request_id, &note);
 }
 
 static void feed_open_request(struct guard *g, struct event *ev)
@@ -200,7 +200,7 @@ static void feed_open_request(struct guard *g, struct event *ev)
     const bool nameless = !said(request->request_id);
     if (nameless)
         request->request_id = make_id(g, &made);
-    if (ledger_find(&g->requests, request->request_id)) {
+    if (book_find(&g->requests, request->request_id)) {
         g->stats.duplicates++;
         return;
     }
@@ -212,8 +212,8 @@ static void feed_resolved_request(struct guard *g, struct event *ev)
 {
     struct tc_request *const request = &ev->u.request;
     const bool nameless = !said(request->request_id);
-    struct ledger_entry *e =
-        nameless ? oldest_nameless(&g->requests) : ledger_find(&g->requests, request->request_id);
+    struct book_entry *e =
+        nameless ? oldest_nameless(&g->requests) : book_find(&g->requests, request->request_id);
     if (nameless && !e) {
         g->stats.unmatched++;
         return;
@@ -226,7 +226,7 @@ static void feed_resolved_request(struct guard *g, struct event *ev)
         e = open_request(g, ev, false);
     request->request_id = e->id;
     guard_tell(g, ev);
-    ledger_close(&g->requests, e);
+    book_close(&g->requests, e);
 }
 
 static void feed_request(struct guard *g, struct event *ev)
@@ -264,19 +264,19 @@ static void feed_step_start(struct guard *g, struct event *ev)
 {
     CLEANUP_BUF struct buf id = {0};
     add_step_id(&id, ev);
-    if (ledger_find(&g->steps, id.p)) {
+    if (book_find(&g->steps, id.p)) {
         g->stats.duplicates++;
         return;
     }
-    while (ledger_is_full(&g->steps))
+    while (book_is_full(&g->steps))
         end_step(g, g->steps.open.newest);
     const struct tc_step *const step = &ev->u.step;
-    const struct ledger_note note = {.name = step->name,
-                                     .kind = step->kind,
-                                     .step_id = step->step_id,
-                                     .index = step->index,
-                                     .meta = &ev->meta};
-    ledger_open(&g->steps, id.p, &note);
+    const struct book_note note = {.name = step->name,
+                                   .kind = step->kind,
+                                   .step_id = step->step_id,
+                                   .index = step->index,
+                                   .meta = &ev->meta};
+    book_open(&g->steps, id.p, &note);
     guard_tell(g, ev);
 }
 
@@ -286,7 +286,7 @@ static bool agrees(const char *a, const char *b)
 }
 
 /* Nothing the end says of itself contradicts what the start said. */
-static bool may_end(const struct event *ev, const struct ledger_entry *e)
+static bool may_end(const struct event *ev, const struct book_entry *e)
 {
     const struct tc_step *const step = &ev->u.step;
     if (is_agent_step(step->kind) != is_agent_step(e->kind))
@@ -300,7 +300,7 @@ static bool may_end(const struct event *ev, const struct ledger_entry *e)
 
 static void feed_step_end(struct guard *g, struct event *ev)
 {
-    struct ledger_entry *e = g->steps.open.newest;
+    struct book_entry *e = g->steps.open.newest;
     while (e && !may_end(ev, e))
         e = e->prev;
     if (!e) {
@@ -315,7 +315,7 @@ static void feed_step_end(struct guard *g, struct event *ev)
     step->index = e->index;
     ev->meta.agent = e->agent;
     guard_tell(g, ev);
-    ledger_close(&g->steps, e);
+    book_close(&g->steps, e);
 }
 
 static void feed_step(struct guard *g, struct event *ev)

@@ -3,12 +3,12 @@
 
 noinst_LTLIBRARIES += libtcturn.la
 libtcturn_la_SOURCES = \
+	src/turn/book.c \
+	src/turn/book.h \
 	src/turn/guard.c \
 	src/turn/guard.h \
 	src/turn/guard_pairs.c \
 	src/turn/guard_parts.h \
-	src/turn/ledger.c \
-	src/turn/ledger.h \
 	src/turn/slash.c \
 	src/turn/slash.h \
 	src/turn/sniff.c \

@@ -24,8 +24,8 @@ check_PROGRAMS += tests/turn/t_guard_random
 tests_turn_t_guard_random_SOURCES = tests/turn/t_guard_random.c tests/turn/drive.c \
 	tests/turn/drive.h
 tests_turn_t_guard_random_LDADD = libpromise.la $(TEST_TURN)
-check_PROGRAMS += tests/turn/t_ledger
-tests_turn_t_ledger_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_book
+tests_turn_t_book_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_translate
 tests_turn_t_translate_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_sniff

@@ -200,12 +200,12 @@ static void test_bounds(void)
     struct turn_test t;
     begin(&t);
     char id[32];
-    for (int i = 0; i < 3 * LEDGER_MAX; i++) {
+    for (int i = 0; i < 3 * BOOK_MAX; i++) {
         snprintf(id, sizeof(id), "open-%d", i);
         call(&t, id);
     }
-    is_int((long long)t.guard.tools.open.count, LEDGER_MAX, "so many calls may be open");
-    ok(t.guard.tools.closed.count <= LEDGER_MAX, "so many closed ones are remembered");
+    is_int((long long)t.guard.tools.open.count, BOOK_MAX, "so many calls may be open");
+    ok(t.guard.tools.closed.count <= BOOK_MAX, "so many closed ones are remembered");
     result(&t, "open-5000");
     is_int((long long)t.guard.stats.duplicates, 1,
            "the result of a call cancelled for room is late");
