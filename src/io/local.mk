@@ -26,6 +26,7 @@ libtcio_la_SOURCES = \
 	src/io/lanes.h \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
+	src/io/ledger.h \
 	src/io/lines.c \
 	src/io/lines.h \
 	src/io/loop.c \
@@ -36,6 +37,7 @@ libtcio_la_SOURCES = \
 	src/io/process_exec.h \
 	src/io/process_tree.c \
 	src/io/process_tree.h \
+	src/io/record.h \
 	src/io/sql.c \
 	src/io/sql.h \
 	src/io/store.c \
@@ -43,4 +45,5 @@ libtcio_la_SOURCES = \
 	src/io/store_dir.c \
 	src/io/store_dir.h \
 	src/io/verdict.c \
-	src/io/verdict.h
+	src/io/verdict.h \
+	src/io/worker.h

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * The journal as the loop's thread sees it: every call returns at once, and is carried out on a
+ * thread of its own, in the order of the calls. io/journal.h says what each operation promises;
+ * what it needs is copied. Loop thread only.
+ *
+ * A row that was laid is sent like this: start, the request, settle. Each may be asked for as soon
+ * as the one before was; but a request goes out only when its start is DONE. When start is
+ * UNCHANGED the row is gone (a bound was reached: it is a dead letter), and nothing is sent. */
+#ifndef IO_LEDGER_H
+#define IO_LEDGER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "io/loop.h"
+#include "io/record.h"
+
+struct ledger;
+
+/* Once, on the loop's thread; never before the call returned. `text`: see the operation; else
+ * NULL. A NULL function is fine where nobody asks. */
+typedef void ledger_done(void *ctx, enum record_status status, const char *text);
+
+/* Starts at what the last host left: what was in flight is in doubt, what is too old or poison is
+ * a dead letter. */
+struct ledger *ledger_open(struct loop *loop, const char *dir, struct tc_err *err);
+/* Carries out what was asked for, all `done` included. NULL is fine. */
+void ledger_close(struct ledger *l);
+
+/* ---- at the start: these wait for the disk, and for what was asked before them */
+
+/* The turns that have not ended, the oldest first: those that waited are to be run, the others to
+ * be ended (host_restart) and their agents with them. Before ledger_load: ending them lays rows.
+ * `each` asks nothing of the ledger. */
+enum record_status ledger_open_turns(struct ledger *l,
+                                     void (*each)(void *ctx, const struct record_turn *t),
+                                     void *ctx);
+/* The rows of a connector, in the order in which they are to go. An outcome is started
+ * (ledger_start) before it is cast again, so that one that kills its connector is found out. */
+enum record_status ledger_load(struct ledger *l, const char *conn,
+                               void (*each)(void *ctx, const struct record_row *row), void *ctx);
+/* Appends what the connector remembered of the turn. UNCHANGED: nothing. */
+enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
+                                 struct buf *text);
+
+/* ---- turns */
+
+/* UNCHANGED: one of its two ids is known already; text: the turn of that message. Only after DONE
+ * or UNCHANGED may the message be acknowledged to its service. */
+void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx);
+/* A waiting turn runs; the `n` others that waited are merged into it. UNCHANGED: it did not
+ * wait. */
+void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
+                  ledger_done *done, void *ctx);
+/* A waiting turn is taken back. UNCHANGED: it does not wait. */
+void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx);
+/* boot_id, agent_pid, agent_start, cgroup of t, by its id. UNCHANGED: it does not run. */
+void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx);
+/* Ends a running turn and lays one row per target, at most one for a connector. UNCHANGED: it
+ * does not run, so it has its outcome. */
+void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_done *done,
+                     void *ctx);
+
+/* ---- what has to be told. Requests are numbered by their order: the first number is returned,
+ * the others follow; they count once the operation is DONE. */
+
+/* Behind all others. */
+int64_t ledger_add(struct ledger *l, const char *conn, const struct record_request *requests,
+                   size_t n, ledger_done *done, void *ctx);
+/* In the place of the outcome of that turn; none at all is fine. UNCHANGED: there is no such row
+ * (any more), and nothing was laid. */
+int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
+                      const struct record_request *requests, size_t n, ledger_done *done,
+                      void *ctx);
+/* An attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
+void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx);
+/* What came of it, or of waiting. UNCHANGED: there is no such row, and nothing was laid. */
+int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlement *s,
+                      ledger_done *done, void *ctx);
+
+/* What a connector wants to know of a turn after a death; NULL: nothing. It goes with the turn;
+ * that of the turn "" stays. */
+void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
+                     ledger_done *done, void *ctx);
+
+/* ---- keys and values; value NULL removes */
+
+void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx);
+/* text: the value. UNCHANGED: none. */
+void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * What is kept on disk, as it is given and read: turns, their outcomes, and the rows of what has
+ * still to be told. Texts are borrowed for the call in both directions. */
+#ifndef IO_RECORD_H
+#define IO_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+#define RECORD_MAX_KEY 512                   /* bytes of an id, a connector, a lane, a reason */
+#define RECORD_MAX_PROMPT ((size_t)1 << 20)  /* of prompt, route and files of a turn together */
+#define RECORD_MAX_BODY ((size_t)16 << 20)   /* of a row */
+#define RECORD_MAX_MEMORY ((size_t)4 << 10)  /* of what a connector remembers of a turn */
+#define RECORD_MAX_VALUE ((size_t)256 << 10) /* of a value of kv */
+#define RECORD_MAX_CRASHES 3 /* in flight at so many crashes: poison, a dead letter */
+
+enum record_status {
+    RECORD_DONE,
+    RECORD_UNCHANGED, /* a duplicate, over already, not there: see the function */
+    RECORD_TOO_BIG,   /* something above its cap: nothing was written */
+    RECORD_DISK_FULL, /* nothing was written */
+    RECORD_FAILED,    /* nothing was written; logged */
+};
+
+struct record_turn {
+    const char *id, *agent, *conv, *source;
+    const char *msg_id, *also; /* optional: ids of its message in `source` */
+    bool waiting;              /* behind the running turn of its conversation */
+    /* optional: what it needs to run, or to be told of, after a restart */
+    const char *prompt, *route, *files;
+    /* optional, of the agent: to find it again after the host's death */
+    const char *boot_id, *cgroup;
+    int64_t agent_pid, agent_start;
+};
+
+/* One connector that has to be told how a turn ended. */
+struct record_target {
+    const char *conn;
+    const char *lane; /* where: for people */
+    struct str body;
+};
+
+struct record_outcome {
+    const char *turn;
+    const char *error; /* its code; NULL: final */
+    const struct record_target *targets;
+    size_t n;
+};
+
+/* A request to be made. */
+struct record_request {
+    const char *turn, *lane;
+    int priority;       /* kept for the caller */
+    int64_t max_age_ms; /* 0: no bound but the journal's */
+    struct str body;    /* any bytes */
+};
+
+enum record_kind {
+    RECORD_OUTCOME, /* the connector has still to say what it wants to send */
+    RECORD_REQUEST,
+};
+
+/* What has still to be told, as it is read. */
+struct record_row {
+    int64_t seq; /* its number: rises, and is never given again */
+    enum record_kind kind;
+    const char *conn, *lane, *turn;
+    int priority;
+    int64_t attempts, age_ms;
+    int64_t left_ms; /* until it is too old; 0: no bound but the journal's */
+    bool in_doubt;   /* an earlier attempt may have been done */
+    struct str body;
+};
+
+enum record_verdict {
+    RECORD_SENT,
+    RECORD_RETRY, /* it stays; what is laid comes behind it */
+    RECORD_FAIL,  /* a dead letter, unless others take its place */
+};
+
+struct record_settlement {
+    enum record_verdict verdict;
+    bool in_doubt;                         /* RETRY: this attempt may have been done */
+    const char *reason;                    /* FAIL: of the dead letter; or NULL */
+    const struct record_request *requests; /* in the row's place, in this order */
+    size_t n;
+};
+
+#endif
