@@ -5,9 +5,12 @@
 #ifndef PLUGIN_LETTER_H
 #define PLUGIN_LETTER_H
 
+#include <stdbool.h>
+
 #include <turncast/plugin.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 /* A request of a plugin. */
 struct letter {
@@ -23,6 +26,13 @@ struct letter {
 struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
                           const char **why);
 void letter_free(struct letter *l); /* NULL is fine */
+
+/* A durable body: what a row of the ledger holds, with room for the rest of the letter. */
+#define LETTER_MAX_DURABLE ((size_t)15 << 20)
+
+/* As it is kept on disk, and back: all but id and turn. NULL: it is not one, with why. */
+void letter_pack(struct buf *out, const struct letter *l);
+struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, const char **why);
 
 /* What came of a letter, on its way to on_reply. */
 struct letter_reply {

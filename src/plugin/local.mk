@@ -13,6 +13,9 @@ libtcplugin_la_SOURCES = \
 	src/plugin/instance.h \
 	src/plugin/join.c \
 	src/plugin/join.h \
+	src/plugin/letter.c \
+	src/plugin/letter.h \
+	src/plugin/letter_pack.c \
 	src/plugin/loader.c \
 	src/plugin/loader.h \
 	src/plugin/loader_file.c \

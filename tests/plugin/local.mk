@@ -18,3 +18,6 @@ tests_plugin_t_instance_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/plugin/t_channel
 tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/plugin/t_letter
+tests_plugin_t_letter_LDADD = $(TEST_PLUGIN)
