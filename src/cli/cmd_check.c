@@ -58,6 +58,31 @@ static int check_options(const struct conf *conf, const struct conf_instance *in
     return rc;
 }
 
+/* What works, and is hardly meant. */
+static void warn_people(const struct conf *conf, const struct conf_instance *inst)
+{
+    const bool nobody = !inst->allow || !inst->allow[0];
+    const char *why = NULL;
+    if (!inst->grants && !nobody)
+        why = "allow without grants: nothing of what they write is taken";
+    else if ((inst->grants & CONF_SUBMIT) && nobody)
+        why = "grants without allow: nobody may write there";
+    else if ((inst->grants & CONF_SUBMIT) && inst->allow_chats && !inst->allow_chats[0])
+        why = "allow_chats is empty: nobody may write anywhere";
+    if (why)
+        printf("%s:%d: warning: plugins.instances.%s: %s\n", conf->file, inst->line, inst->name,
+               why);
+}
+
+static unsigned check_agent_of(const struct conf *conf, const struct conf_instance *inst)
+{
+    if (!(inst->grants & CONF_SUBMIT) || conf_agent_find(conf, inst->agent))
+        return 0;
+    printf("%s:%d: plugins.instances.%s: no agent is named, and there is no default_agent\n",
+           conf->file, inst->line, inst->name);
+    return 1;
+}
+
 static unsigned check_instance(const struct conf *conf, const struct conf_instance *inst)
 {
     struct tc_err err = {0};
@@ -71,7 +96,8 @@ static unsigned check_instance(const struct conf *conf, const struct conf_instan
     if (rc < 0)
         printf("%s\n", err_str(&err));
     loader_free(l);
-    return rc < 0;
+    warn_people(conf, inst);
+    return (rc < 0) + check_agent_of(conf, inst);
 }
 
 static int check_conf(const char *path)

@@ -60,6 +60,8 @@ static const struct row rows[] = {
     {"plugins", read_group, 0, 0, 0, plugin_rows},
     {"visibility", read_group, 0, 0, 0, show_rows},
     {"state_directory", read_path, CONF(state_dir), 0, 0, NULL},
+    {"conversations", serve_read_conversations, CONF(conversations), 0, 0, NULL},
+    {"http", serve_read_http, CONF(http), 0, 0, NULL},
     {"log", read_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
@@ -119,6 +121,11 @@ static struct conf_box *box_new(const char *path)
         .show = {-1, -1, -1, -1, -1},
         .log_level = LOG_WARN,
         .log_format = LOG_TEXT,
+        .conversations = {.queue = 20,
+                          .debounce_ms = 500,
+                          .max_turns = 32,
+                          .per_user = 2,
+                          .drain_ms = 30 * 1000},
     };
     return box;
 }
@@ -159,13 +166,31 @@ static int check_default_agent(const struct reader *r, const struct conf_box *bo
     return read_fail(r, box->default_agent, "there is no agent \"%s\"", box->conf.default_agent);
 }
 
+static int check_agent_of(const struct reader *r, const struct conf *c,
+                          const struct conf_instance *inst)
+{
+    const struct node at = {.line = inst->line};
+    if (!inst->agent || conf_agent_find(c, inst->agent))
+        return 0;
+    return read_fail(r, &at, "plugins.instances.%s.agent: there is no agent \"%s\"", inst->name,
+                     inst->agent);
+}
+
+static int check_agents(const struct reader *r, const struct conf_box *box)
+{
+    for (size_t i = 0; i < box->conf.n_instances; i++)
+        if (check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
+            return -1;
+    return check_default_agent(r, box);
+}
+
 static int read_file(struct conf_box *box, const char *path, struct tc_err *err)
 {
     const struct reader r = {&box->arena, path, paths_dirname(&box->arena, path), err};
     const struct node *root = node_read_file(&box->arena, path, err);
     if (!root || read_rows(&r, root, rows, box) < 0)
         return -1;
-    return check_default_agent(&r, box);
+    return check_agents(&r, box);
 }
 
 struct conf *conf_load(const char *path, struct tc_err *err)
@@ -213,7 +238,7 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     struct conf_box *box = (struct conf_box *)c;
     const struct reader r = {&box->arena, "--plugin", NULL, err};
     struct conf_instance inst;
-    if (instance_read_spec(&r, spec, &inst) < 0)
+    if (instance_read_spec(&r, spec, &inst) < 0 || check_agent_of(&r, c, &inst) < 0)
         return -1;
     char *name = inst.name;
     for (unsigned n = 2; name_is_taken(c, name); n++)

@@ -37,10 +37,17 @@ struct conf_agent {
     int line;
 };
 
+/* What an instance may ask of the host. */
+enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_ANSWER = 4 };
+
 struct conf_instance {
     char *name;
     char *plugin; /* a plugin's name, or the path of a .so */
     bool enabled;
+    char *agent;                 /* that its messages go to; NULL: the default one */
+    unsigned grants;             /* CONF_… */
+    char **allow;                /* ids of people who may; NULL or empty: nobody */
+    char **allow_chats;          /* ids of chats in which they may; NULL: all */
     bool sees_all, sees_all_set; /* visibility = "all" | "agent"; else the plugin's own default */
     char *audience;              /* or NULL: the plugin's */
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
@@ -48,6 +55,21 @@ struct conf_instance {
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
     struct conf_pair *options;    /* ends with a NULL key */
     int line;
+};
+
+/* How messages of people become turns. */
+struct conf_conversations {
+    int64_t queue;       /* messages that may wait in one conversation */
+    int64_t debounce_ms; /* a burst ends with so long a silence */
+    int64_t max_turns;   /* at once in the host */
+    int64_t per_user;    /* at once of one person */
+    int64_t drain_ms;    /* what running turns get when the host is asked to end */
+};
+
+struct conf_http {
+    char *listen;      /* "ADDRESS:PORT", or NULL: there is no server */
+    bool allow_remote; /* the address may be another than a loopback one */
+    bool remote;       /* and is */
 };
 
 struct conf {
@@ -61,6 +83,8 @@ struct conf {
     size_t n_instances;
     signed char show[5]; /* visibility defaults in the order of visibility_key; -1 unset */
     char *state_dir;
+    struct conf_conversations conversations;
+    struct conf_http http;
     enum log_level log_level;
     enum log_format log_format;
 };

@@ -18,6 +18,11 @@ static int read_audience(const struct reader *r, const struct node *n, const str
 static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
                       void *target);
 
+static int read_grants(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target);
+
 static const struct row rows[] = {
     {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},
     {"enabled", read_bool, INSTANCE(enabled), 0, 0, NULL},
@@ -28,8 +33,10 @@ static const struct row rows[] = {
     {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
     {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
     {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
-    {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
-    {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
+    {"agent", read_string, INSTANCE(agent), 0, 0, NULL},
+    {"grants", read_grants, INSTANCE(grants), 0, 0, NULL},
+    {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
+    {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -101,6 +108,51 @@ static int read_wants(const struct reader *r, const struct node *n, const struct
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)
             return -1;
+    return 0;
+}
+
+static int read_grants(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    static const struct choice choices[] = {
+        {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
+    struct conf_instance *inst = target;
+    (void)row;
+    if (n->type != NODE_LIST)
+        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+    for (size_t i = 0; i < n->n; i++) {
+        int grant;
+        if (read_expect(r, &n->items[i], NODE_STRING) < 0 ||
+            read_name(r, &n->items[i], n->items[i].value.string, choices, &grant) < 0)
+            return -1;
+        inst->grants |= (unsigned)grant;
+    }
+    return 0;
+}
+
+/* Some services number people and chats, others name them. */
+static char *id_text(const struct reader *r, const struct node *n)
+{
+    if (n->type == NODE_INT)
+        return arena_sprintf(r->arena, "%" PRId64, n->value.integer);
+    if (n->type == NODE_STRING && *n->value.string)
+        return arena_strdup(r->arena, n->value.string);
+    read_fail(r, n, "an id is expected: a whole number or a string");
+    return NULL;
+}
+
+static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target)
+{
+    if (n->type != NODE_LIST)
+        return read_fail(r, n, "a list of ids is expected, not %s", node_type_name(n->type));
+    if ((int64_t)n->n > row->max)
+        return read_fail(r, n, "at most %lld ids are possible", (long long)row->max);
+    char **const ids = arena_alloc(r->arena, (n->n + 1) * sizeof *ids);
+    for (size_t i = 0; i < n->n; i++)
+        if (!(ids[i] = id_text(r, &n->items[i])))
+            return -1;
+    memcpy((char *)target + row->offset, &ids, sizeof ids);
     return 0;
 }
 

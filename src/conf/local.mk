@@ -17,4 +17,5 @@ libtcconf_la_SOURCES = \
 	src/conf/read.c \
 	src/conf/read.h \
 	src/conf/secret.c \
-	src/conf/secret.h
+	src/conf/secret.h \
+	src/conf/serve.c

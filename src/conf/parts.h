@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The two named parts of a configuration: an agent and an instance. */
+ * The parts of a configuration that files of their own read. */
 #ifndef CONF_PARTS_H
 #define CONF_PARTS_H
 
@@ -17,6 +17,11 @@ int instance_read_spec(const struct reader *r, const char *spec, struct conf_ins
     __attribute__((__warn_unused_result__));
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
 struct conf_instance instance_default(char *name, char *plugin);
+/* The groups `conversations` and `http`, filled at the row's offset. */
+int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
+                             void *target) __attribute__((__warn_unused_result__));
+int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target) __attribute__((__warn_unused_result__));
 /* Names of agents and instances: letters, digits, - and _. */
 int part_check_name(const struct reader *r, const struct node *n)
     __attribute__((__warn_unused_result__));

@@ -60,6 +60,25 @@ try check "$scratch/host.conf"
 is "$status $out" \
     "2 $scratch/host.conf:1: unknown option \"visibilty\": did you mean \"visibility\"?" \
     "a misspelt key of the host"
+cat >"$scratch/people.conf" <<CONF
+agents : { a : { command = ["sh"]; }; };
+plugins : { instances : {
+    one : { plugin = "null"; grants = ["submit"]; };
+    two : { plugin = "null"; allow = [1]; };
+    three : { plugin = "null"; grants = ["submit"]; allow = [1]; allow_chats = []; };
+    four : { plugin = "null"; grants = ["submit", "cancel"]; allow = (1, "U2"); };
+}; };
+CONF
+try check "$scratch/people.conf"
+is "$status $out" "0 $scratch/people.conf:3: warning: plugins.instances.one: grants without allow: nobody may write there
+$scratch/people.conf:4: warning: plugins.instances.two: allow without grants: nothing of what they write is taken
+$scratch/people.conf:5: warning: plugins.instances.three: allow_chats is empty: nobody may write anywhere
+$scratch/people.conf: good: 1 agents, 4 instances" "R21: what would let nobody in is said"
+sed 's/^agents.*/agents : { a : { command = ["sh"]; }; b : { command = ["sh"]; }; };/' \
+    "$scratch/people.conf" >"$scratch/whose.conf"
+try check "$scratch/whose.conf"
+is "$status" 2 "messages for no agent"
+has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent is named, and there is no default_agent" "are told"
 echo 'logs = 1;' >"$scratch/broken.conf"
 try check "$scratch/broken.conf"
 is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key: did you mean \"log\"?" "an unknown key"

@@ -218,6 +218,54 @@ static void test_rest(void)
     conf_free(c);
 }
 
+static void test_conversations(void)
+{
+    struct conf *c = load("");
+    const struct conf_conversations *v = &c->conversations;
+    ok(v->queue == 20 && v->debounce_ms == 500 && v->max_turns == 32 && v->per_user == 2,
+       "conversations: the defaults");
+    is_int(v->drain_ms, 30000, "drain_s");
+    ok(!c->http.listen && !c->http.allow_remote, "no HTTP server");
+    conf_free(c);
+    c = load("conversations : { queue = 3; debounce_ms = 0; max_turns = 1; per_user = 4;\n"
+             "  drain_s = 0.5; };\n"
+             "http : { listen = \"[::1]:0\"; };\n");
+    v = &c->conversations;
+    ok(v->queue == 3 && v->debounce_ms == 0 && v->max_turns == 1 && v->per_user == 4, "as said");
+    is_int(v->drain_ms, 500, "half a second");
+    is_str(c->http.listen, "[::1]:0", "http.listen");
+    ok(!c->http.remote, "nobody else reaches it");
+    conf_free(c);
+    c = load("http : { allow_remote = true; listen = \"192.0.2.1:80\"; };");
+    ok(c->http.remote && c->http.allow_remote, "unless that is wanted");
+    conf_free(c);
+}
+
+static void test_people(void)
+{
+    struct conf *c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
+                          "plugins : { instances : {\n"
+                          "  none : { };\n"
+                          "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\"];\n"
+                          "    allow = (12345, \"U0123\", -7000000000);\n"
+                          "    allow_chats = [-1001234567890]; };\n"
+                          "  empty : { grants = [\"answer\"]; allow = []; allow_chats = []; };\n"
+                          "}; };\n");
+    const struct conf_instance *i = &c->instances[0];
+    ok(!i->agent && !i->grants && !i->allow && !i->allow_chats, "R21: nothing is granted");
+    i = &c->instances[1];
+    is_str(i->agent, "b", "agent");
+    is_int(i->grants, CONF_SUBMIT | CONF_CANCEL, "grants");
+    is_str(joined(i->allow), "12345|U0123|-7000000000", "people: numbers and names");
+    is_str(joined(i->allow_chats), "-1001234567890", "chats");
+    ok(!i->options[0].key, "none of it goes to the plugin");
+    i = &c->instances[2];
+    is_int(i->grants, CONF_ANSWER, "one grant");
+    ok(i->allow && !i->allow[0], "R21: nobody");
+    ok(i->allow_chats && !i->allow_chats[0], "R21: no chat, which is not any chat");
+    conf_free(c);
+}
+
 /* libconfig alone would read these otherwise or not at all. */
 static void test_text(void)
 {
@@ -277,6 +325,8 @@ static void test_plugin_errors(void)
          "--plugin: queue_events: a whole number is expected, not a string"},
         {"jsonl,queue_events=1", "--plugin: queue_events: 1 is not from 16 to 1000000"},
         {"jsonl,enabled=maybe", "--plugin: enabled: true or false is expected, not a string"},
+        {"jsonl,agent=none", "--plugin: plugins.instances.jsonl.agent: there is no agent \"none\""},
+        {"jsonl,allow=7", "--plugin: allow: a list of ids is expected, not a string"},
         {"jsonl,visibility=some", "--plugin: visibility: \"some\" is none of agent, all"},
     };
     struct tc_err err = {0};
@@ -348,6 +398,8 @@ int main(void)
     test_agent();
     test_instances();
     test_rest();
+    test_conversations();
+    test_people();
     test_text();
     test_plugin_option();
     test_plugin_errors();
