@@ -26,23 +26,44 @@ fields_not_told() {
         END { for (w in wanted) print page ": field " w }' "$scratch/fields" man/turncast-events.7
 }
 
-callbacks_not_told() {
-    sed -n 's/^    [a-z].*(\*\([a-z_]*\))(.*/\1/p' include/turncast/plugin.h |
-        missing man/turncast-plugin.3 "member"
-    sed -n 's/^#define \([A-Za-z_]*\).*/\1/p' include/turncast/plugin.h | grep -v PLUGIN_H |
-        missing man/turncast-plugin.3 "macro"
-    sed -n 's/^struct \(tc_[a-z_]*\).*/\1/p' include/turncast/plugin.h |
-        missing man/turncast-plugin.3 "struct"
+# The headers of a plugin without their comments.
+headers() {
+    cat include/turncast/plugin.h include/turncast/service.h | awk '
+        { line = ""
+          while ($0 != "")
+              if (inside) {
+                  if (!(at = index($0, "*/"))) break
+                  inside = 0; $0 = substr($0, at + 2)
+              } else {
+                  if (!(at = index($0, "/*"))) { line = line $0; break }
+                  line = line substr($0, 1, at - 1); inside = 1; $0 = substr($0, at + 2)
+              }
+          print line }'
 }
 
-# Members of the structs that a plugin author fills or reads beside the events.
+callbacks_not_told() {
+    headers | sed -n 's/^    [a-z].*(\*\([a-z_]*\))(.*/\1/p' |
+        missing man/turncast-plugin.3 "member"
+    headers | sed -n 's/^#define \([A-Za-z_]*\).*/\1/p' | grep -v '_H$' |
+        missing man/turncast-plugin.3 "macro"
+    headers | sed -n 's/^\(struct\|enum\) \(tc_[a-z_]*\).*/\2/p' |
+        missing man/turncast-plugin.3 "type"
+}
+
+constants_not_told() {
+    headers | awk '/^enum/ { inside = 1 } inside { print } /};/ { inside = 0 }' |
+        grep -o 'TC_[A-Z_]*' | missing man/turncast-plugin.3 "constant"
+}
+
+# The structs of the sixteen events are in turncast-events(7).
 members_not_told() {
-    awk '/^struct tc_(meta|event|instance|turn|sink|option|plugin|host) \{/ { inside = 1; next }
-         /^\};/ { inside = 0 }
-         inside { sub(/\/\*.*/, ""); if ($0 !~ /\(/ && sub(/;.*/, "")) print }' \
-        include/turncast/plugin.h |
-        sed 's/^ *\(const \)*\(struct \|enum \)*[a-z0-9_]* *//' | tr -cs 'a-z0-9_' '\n' |
-        grep . | missing man/turncast-plugin.3 "member"
+    headers | awk '
+        /^struct tc_[a-z_]* \{/ { inside = 1; kind = $2; next }
+        /^};/ { inside = 0 }
+        /struct tc_meta \*meta;/ && kind != "tc_event" { inside = 0 }
+        inside && !/\(/ && sub(/;.*/, "")' |
+        sed 's/^ *\(const \)*\(struct \|enum \)*[a-z0-9_]* *//; s/const//g' |
+        tr -cs 'a-z0-9_' '\n' | grep . | missing man/turncast-plugin.3 "member"
 }
 
 keys_not_told() {
@@ -69,24 +90,36 @@ options_not_told() {
 }
 
 holds "every field of every kind is in turncast-events(7)" fields_not_told
-holds "every callback, service, macro and struct is in turncast-plugin(3)" callbacks_not_told
+holds "every callback, service, macro and type is in turncast-plugin(3)" callbacks_not_told
+holds "every constant is too" constants_not_told
 holds "every member is too" members_not_told
 holds "every key is in turncast.conf(5)" keys_not_told
 holds "every dialect is too" dialects_not_told
 holds "every format that is written is in turncast-jsonl(7)" formats_not_told
 holds "every option is in its connector's page" options_not_told
 
-for words in fields callbacks members keys; do
+for words in fields callbacks constants members keys; do
     [ "$(cd "$top" && case $words in
         fields) wc -l <"$scratch/fields" ;;
         callbacks) grep -c '(\*on_' include/turncast/plugin.h ;;
-        members) grep -c '^struct tc_' include/turncast/plugin.h ;;
+        constants) headers | grep -c '^ .*TC_[A-Z_]*,' ;;
+        members) headers | grep -c '^struct tc_.*{' ;;
         keys) cat src/conf/*.c | grep -c '", read_' ;;
     esac)" -gt 15 ]
     result $? "there are $words to look for"
 done
 catches "an option without a word" options_not_told 'turncast-x.7 is missing' plugins/x/x.c <<'C'
     TC_OPTION(struct conf, colour, "auto", 0, "auto or never"),
+C
+catches "a member of a service without a word" members_not_told 'turncast-plugin.3 is missing' \
+    include/turncast/service.h <<'C'
+struct tc_new {
+    int unheard_of;
+};
+C
+catches "a constant without a word" constants_not_told 'turncast-plugin.3 is missing' \
+    include/turncast/service.h <<'C'
+enum tc_new { TC_UNHEARD_OF, TC_OTHER };
 C
 catches "a key without a word" keys_not_told 'turncast.conf.5 is missing' src/conf/x.c <<'C'
     {"new_key", read_string, CONF(new_key), 0, 0, NULL},
