@@ -273,7 +273,8 @@ static void test_hang(void)
     }
     ok(!b->ops->health(b).hung, "the other one goes on");
     is_int((long long)times_logged("hangs in"), 1, "one report for one hang");
-    ok(!a->ops->open(a, &(struct channel_turn){.id = "t2", .agent = ""}), "far behind it gets no new turns");
+    ok(!a->ops->open(a, &(struct channel_turn){.id = "t2", .agent = ""}),
+       "far behind it gets no new turns");
     send(a, at, box_of(TC_DONE, seq + 1));
     send(b, bt, box_of(TC_DONE, seq + 1));
     counts[0].gate_event = false;
