@@ -12,6 +12,7 @@ libtcio_la_SOURCES = \
 	src/io/httpc_call.c \
 	src/io/httpc_call.h \
 	src/io/httpc_outcome.c \
+	src/io/httpd.h \
 	src/io/journal.c \
 	src/io/journal.h \
 	src/io/journal_dead.c \

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * The host's HTTP server: routes, who may ask, and one answer for each request, at once or later.
+ * In front of libevent's evhttp stands httpd_check, so that no byte of a malformed request gets to
+ * it. Loop thread only. */
+#ifndef IO_HTTPD_H
+#define IO_HTTPD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+enum { /* of a request */
+       HTTPD_MAX_HEAD = 32 << 10,
+       HTTPD_MAX_TARGET = 8 << 10,
+       HTTPD_MAX_BODY = 1 << 20,
+};
+
+/* All borrowed for httpd_new. Durations in milliseconds; 0: the value said here. */
+struct httpd_options {
+    const char *address; /* a numeric one; NULL: 127.0.0.1 */
+    uint16_t port;       /* 0: the system picks one */
+    bool allow_remote;   /* else an address that is not loopback is refused */
+    /* Names the server answers to, beside its address and the loopback names; "*": any. Without
+     * port. */
+    const char *const *hosts;
+    size_t host_count;
+    /* Web pages that may ask: "https://example.org". A request without Origin is not theirs. */
+    const char *const *origins;
+    size_t origin_count;
+    int64_t deadline_ms;      /* of an answer, then it is 503; 10 s */
+    int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
+    int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
+    unsigned max_connections; /* 256 */
+    unsigned max_per_address; /* 64 */
+};
+
+enum httpd_methods {
+    HTTPD_GET = 1, /* HEAD goes with it */
+    HTTPD_POST = 2,
+    HTTPD_PUT = 4,
+    HTTPD_DELETE = 8,
+    HTTPD_PATCH = 16,
+    HTTPD_OPTIONS = 32,
+    HTTPD_ANY = 63,
+};
+
+struct httpd_header {
+    const char *name, *value;
+};
+
+/* The handler's until it calls httpd_answer, whatever becomes of the client or of the server. */
+struct httpd_request {
+    const char *method; /* "GET"… */
+    const char *path;   /* not decoded: what a route is compared with */
+    const char *query;  /* not decoded; "" when there is none */
+    const struct httpd_header *headers;
+    size_t header_count;
+    struct str body;  /* NUL-terminated */
+    const char *peer; /* numeric address */
+    bool gone;        /* nobody waits for the answer: the client left, or it had its 503 */
+};
+
+struct httpd;
+
+/* Listens. NULL with err: the address is no address, not loopback without allow_remote, taken. */
+struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, struct tc_err *err);
+/* Closes every connection; requests that are with handlers still have to be answered. NULL is
+ * fine. Not from a handler. */
+void httpd_free(struct httpd *h);
+uint16_t httpd_bound_port(const struct httpd *h);
+
+/* Requests for `path` go to fn; a path that ends with a slash stands for all below it, too. The
+ * longest one that fits has it; the same path again replaces. Other methods get 405. */
+void httpd_route(struct httpd *h, const char *path, unsigned methods,
+                 void (*fn)(void *arg, struct httpd_request *request), void *arg);
+/* No more requests go there. */
+void httpd_unroute(struct httpd *h, const char *path);
+
+/* The value of the first header of that name, any case; or NULL. */
+const char *httpd_header(const struct httpd_request *r, const char *name);
+
+/* Answers and frees the request: exactly once, in the handler or at any time after. Nothing is
+ * sent when it is gone. `content_type` NULL: plain text. */
+void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body);
+
+#endif
