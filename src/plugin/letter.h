@@ -63,6 +63,9 @@ struct batch {
     struct letter **letters;   /* in the order they were sent */
     size_t count;
     char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
+    bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and
+                     none of its letters is under way; one batch of each turn says so, even when
+                     there is nothing else in it */
 };
 
 void batch_free(struct batch *b); /* NULL is fine; the letters too */
