@@ -2,10 +2,12 @@
 # How tests run: every one prints TAP; C programs and shell scripts (*.t) alike.
 
 TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
-TEST_EXTENSIONS = .t
+TEST_EXTENSIONS = .t .script
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
 T_LOG_COMPILER = sh
+SCRIPT_LOG_DRIVER = $(LOG_DRIVER)
+SCRIPT_LOG_COMPILER = tests/plugins/script$(EXEEXT)
 
 # Freed memory is overwritten, so that its use shows. Tests find sources, what was built, and the
 # modules through the environment only: they run the same in and out of the source tree.

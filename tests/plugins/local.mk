@@ -27,5 +27,18 @@ tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_preview_LDADD = libtap.la -lm
 
-
 dist_check_SCRIPTS += tests/plugins/example.t
+
+# Scripts of connectors, tests/plugins/NAME/*.script: the notation is in script.h. The clock of the
+# program is the module's too, so its symbols are exported.
+EXTRA_PROGRAMS += tests/plugins/script
+CLEANFILES += tests/plugins/script$(EXEEXT)
+tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
+	tests/plugins/script_steps.c tests/plugins/match.c tests/plugins/match.h \
+	tests/plugins/stage.c tests/plugins/stage.h tests/plugins/stage_lanes.c \
+	tests/plugins/stage_parts.h tests/plugins/stage_services.c
+tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_plugins_script_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
+CONNECTOR_TESTS =
+dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
+tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Compares what a connector said with what a script names of it. */
+#ifndef TESTS_PLUGINS_MATCH_H
+#define TESTS_PLUGINS_MATCH_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* Whether `got` has all that `want` names; if not, where and why is appended. */
+bool match_json(const json_t *want, const json_t *got, struct buf *why);
+/* A request's body as JSON, by its content type; what is neither is a string. New reference. */
+json_t *match_body(const char *content_type, const char *body, size_t len);
+
+#endif
