@@ -26,6 +26,12 @@ void bucket_take(struct bucket *b, int64_t now_ms)
     b->full_us = from + b->step_us;
 }
 
+void bucket_delay(struct bucket *b, int64_t ms)
+{
+    if (b->step_us)
+        b->full_us += ms * US;
+}
+
 void bucket_hold(struct bucket *b, int64_t until_ms)
 {
     const int64_t full = until_ms * US + b->slack_us;

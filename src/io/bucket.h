@@ -27,6 +27,8 @@ void bucket_init(struct bucket *b, const struct bucket_rate *rate);
 int64_t bucket_wait_ms(const struct bucket *b, int64_t now_ms);
 /* One goes now. */
 void bucket_take(struct bucket *b, int64_t now_ms);
+/* What was taken last left so much later than it was taken. */
+void bucket_delay(struct bucket *b, int64_t ms);
 /* None goes before until_ms, and then one, not a burst. A shorter hold changes nothing. */
 void bucket_hold(struct bucket *b, int64_t until_ms);
 /* As good as a new one. */

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Owns the letters of an instance and their timer. */
+ * Owns the parcels of an instance and their timer. */
 #include "io/courier.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* A letter under way. `item` is first: the lanes hand it back. */
+/* `item` is first: the lanes hand it back. */
 struct parcel {
-    struct lane_item item;
+    struct lane_item item; /* key owned */
     struct courier *courier;
-    struct httpc_call *call; /* while in flight */
-    struct parcel *prev, *next;
-    struct httpc_request http; /* its strings are owned */
-    void (*read)(void *arg, const struct httpc_reply *reply, struct verdict *v);
-    void (*done)(void *arg, const struct courier_result *result);
+    struct httpc_call *call;   /* while in flight */
+    struct parcel *next, **at; /* the courier's list, from its turn until it was decided */
     void *arg;
-    /* of the attempts so far */
-    unsigned attempts;
-    enum httpc_outcome outcome;
-    const struct httpc_reply *reply; /* during its callback */
 };
 
 struct courier {
@@ -29,63 +21,35 @@ struct courier {
     struct httpc *http;
     struct lanes *lanes;
     struct loop_timer *timer;
-    struct parcel *in_flight;
+    struct courier_owner owner;
+    struct parcel *open; /* it was their turn, and they are not decided yet */
     bool is_closing;
 };
 
-static char *copy(const char *s)
+static void open_parcel(struct parcel *p)
 {
-    return s ? xstrdup(s) : NULL;
+    p->next = p->courier->open;
+    p->at = &p->courier->open;
+    if (p->next)
+        p->next->at = &p->next;
+    p->courier->open = p;
 }
 
-static void copy_request(struct httpc_request *to, const struct httpc_request *from)
+static void shut_parcel(struct parcel *p)
 {
-    *to = *from;
-    to->method = xstrdup(from->method);
-    to->url = xstrdup(from->url);
-    to->content_type = copy(from->content_type);
-    if (from->body.p)
-        to->body.p = memcpy(xmalloc(from->body.len + 1), from->body.p, from->body.len);
-    struct httpc_header *const headers = xcalloc(from->header_count + 1, sizeof *headers);
-    for (size_t i = 0; i < from->header_count; i++)
-        headers[i] =
-            (struct httpc_header){xstrdup(from->headers[i].name), xstrdup(from->headers[i].value)};
-    to->headers = headers;
-}
-
-/* Drops const: these strings are the copies made above. */
-static void drop(const void *p)
-{
-    free((void *)(uintptr_t)p);
-}
-
-static void free_parcel(struct parcel *p)
-{
-    for (size_t i = 0; i < p->http.header_count; i++) {
-        drop(p->http.headers[i].name);
-        drop(p->http.headers[i].value);
-    }
-    drop(p->http.headers);
-    drop(p->http.method);
-    drop(p->http.url);
-    drop(p->http.content_type);
-    drop(p->http.body.p);
-    drop(p->item.key);
-    free(p);
+    *p->at = p->next;
+    if (p->next)
+        p->next->at = p->at;
 }
 
 static void on_ended(void *ctx, struct lane_item *item, enum lanes_end end)
 {
-    (void)ctx;
+    const struct courier *const c = ctx;
     struct parcel *const p = (struct parcel *)item;
-    const struct courier_result result = {
-        .end = end,
-        .outcome = p->outcome,
-        .attempts = p->attempts,
-        .reply = end == LANES_DECIDED ? p->reply : NULL,
-    };
-    p->done(p->arg, &result);
-    free_parcel(p);
+    void *const arg = p->arg;
+    free((char *)(uintptr_t)p->item.key); /* drops const: a copy of our own */
+    free(p);
+    c->owner.ended(c->owner.ctx, arg, c->is_closing ? LANES_CLOSED : end);
 }
 
 static void arm(struct courier *c)
@@ -94,54 +58,13 @@ static void arm(struct courier *c)
         loop_timer_set(c->timer, lanes_wait_ms(c->lanes, clock_mono_ms()));
 }
 
-static void set_in_flight(struct parcel *p)
-{
-    p->next = p->courier->in_flight;
-    p->prev = NULL;
-    if (p->next)
-        p->next->prev = p;
-    p->courier->in_flight = p;
-}
-
-static void clear_in_flight(struct parcel *p)
-{
-    p->call = NULL;
-    if (p->prev)
-        p->prev->next = p->next;
-    else
-        p->courier->in_flight = p->next;
-    if (p->next)
-        p->next->prev = p->prev;
-}
-
-static struct verdict judge(const struct parcel *p, const struct httpc_reply *reply)
-{
-    struct verdict v = verdict_of(reply, p->http.flags & HTTPC_IDEMPOTENT);
-    if (reply->status && p->read)
-        p->read(p->arg, reply, &v);
-    if (p->courier->is_closing)
-        v.again = false;
-    return v;
-}
-
-/* A lost answer is not made good by a later attempt that was refused. */
-static void note_outcome(struct parcel *p, const struct httpc_reply *reply, bool again)
-{
-    if (!again || p->outcome != HTTPC_AMBIGUOUS)
-        p->outcome = reply->outcome;
-}
-
 static void on_reply(void *arg, const struct httpc_reply *reply)
 {
     struct parcel *const p = arg;
-    struct courier *const c = p->courier;
-    clear_in_flight(p);
-    const struct verdict v = judge(p, reply);
-    p->attempts++;
-    note_outcome(p, reply, v.again);
-    p->reply = reply;
-    lanes_decide(c->lanes, &p->item, &v, clock_mono_ms());
-    arm(c);
+    const struct courier *const c = p->courier;
+    p->call = NULL;
+    if (!c->is_closing)
+        c->owner.judge(c->owner.ctx, p, p->arg, reply);
 }
 
 static void on_time(void *arg)
@@ -150,17 +73,17 @@ static void on_time(void *arg)
     struct lane_item *item;
     while ((item = lanes_next(c->lanes, clock_mono_ms()))) {
         struct parcel *const p = (struct parcel *)item;
-        set_in_flight(p);
-        p->call = httpc_start(c->http, &p->http, on_reply, p);
+        open_parcel(p);
+        c->owner.start(c->owner.ctx, p, p->arg);
     }
     arm(c);
 }
 
 struct courier *courier_new(struct loop *l, struct httpc *http, const struct lanes_rate *rates,
-                            size_t rate_count, uint64_t seed)
+                            size_t rate_count, uint64_t seed, const struct courier_owner *owner)
 {
     struct courier *const c = xcalloc(1, sizeof *c);
-    *c = (struct courier){.loop = l, .http = http};
+    *c = (struct courier){.loop = l, .http = http, .owner = *owner};
     c->lanes = lanes_new(&(struct lanes_spec){
         .rates = rates, .rate_count = rate_count, .seed = seed, .ended = on_ended, .ctx = c});
     c->timer = loop_timer_new(l, on_time, c);
@@ -172,8 +95,11 @@ void courier_free(struct courier *c)
     if (!c)
         return;
     c->is_closing = true;
-    while (c->in_flight)
-        httpc_cancel(c->in_flight->call);
+    while (c->open) {
+        if (c->open->call)
+            httpc_cancel(c->open->call);
+        courier_decide(c->open, &(struct verdict){.again = false});
+    }
     lanes_close(c->lanes);
     lanes_free(c->lanes);
     loop_timer_free(c->timer);
@@ -187,15 +113,28 @@ void courier_send(struct courier *c, const struct courier_letter *letter)
     *p = (struct parcel){
         .item = {.priority = letter->priority,
                  .rates = letter->rates,
-                 .key = copy(letter->key),
-                 .deadline_ms = letter->max_age_ms ? now + letter->max_age_ms : 0},
+                 .key = letter->key ? xstrdup(letter->key) : NULL,
+                 .deadline_ms = letter->max_age_ms ? now + letter->max_age_ms : 0,
+                 .not_before_ms = letter->delay_ms ? now + letter->delay_ms : 0,
+                 .is_ahead = letter->is_ahead},
         .courier = c,
-        .read = letter->read,
-        .done = letter->done,
         .arg = letter->arg,
-        .outcome = HTTPC_NOT_SENT,
     };
-    copy_request(&p->http, &letter->http);
     lanes_submit(c->lanes, letter->lane, &p->item, now);
+    arm(c);
+}
+
+void courier_go(struct parcel *p, const struct httpc_request *request)
+{
+    struct courier *const c = p->courier;
+    lanes_depart(c->lanes, &p->item, clock_mono_ms());
+    p->call = httpc_start(c->http, request, on_reply, p);
+}
+
+void courier_decide(struct parcel *p, const struct verdict *v)
+{
+    struct courier *const c = p->courier;
+    shut_parcel(p);
+    lanes_decide(c->lanes, &p->item, v, clock_mono_ms());
     arm(c);
 }

@@ -55,7 +55,8 @@ static struct lane_item *replace(struct lane *l, struct lane_item **at, struct l
 {
     struct lane_item *const old = *at;
     item->next = old->next;
-    item->not_before_ms = old->not_before_ms;
+    if (item->not_before_ms < old->not_before_ms)
+        item->not_before_ms = old->not_before_ms;
     item->attempts = old->attempts;
     *at = item;
     if (!item->next)
@@ -64,11 +65,18 @@ static struct lane_item *replace(struct lane *l, struct lane_item **at, struct l
     return old;
 }
 
+static void put_first(struct lane *l, struct lane_item *item)
+{
+    item->next = l->first[item->priority];
+    if (!item->next)
+        l->end[item->priority] = &item->next;
+    l->first[item->priority] = item;
+}
+
 struct lane_item *lane_push(struct lane *l, struct lane_item *item)
 {
     item->lane = l;
     item->next = NULL;
-    item->not_before_ms = 0;
     item->attempts = 0;
     note_deadline(l, item->deadline_ms);
     struct lane_item **const same = item->priority == LANE_LIVE ? find_edit(l, item) : NULL;
@@ -76,6 +84,10 @@ struct lane_item *lane_push(struct lane *l, struct lane_item *item)
         return replace(l, same, item);
     struct lane_item *const pointless =
         item->priority == LANE_FINAL ? take_all(l, LANE_LIVE) : NULL;
+    if (item->is_ahead) {
+        put_first(l, item);
+        return pointless;
+    }
     *l->end[item->priority] = item;
     l->end[item->priority] = &item->next;
     return pointless;
@@ -108,10 +120,7 @@ bool lane_return(struct lane *l)
     l->in_flight = NULL;
     if (item->priority == LANE_LIVE && (l->first[LANE_FINAL] || find_edit(l, item)))
         return false;
-    item->next = l->first[item->priority];
-    if (!item->next)
-        l->end[item->priority] = &item->next;
-    l->first[item->priority] = item;
+    put_first(l, item);
     note_deadline(l, item->deadline_ms);
     return true;
 }

@@ -18,14 +18,16 @@ enum { LANE_PRIORITIES = LANE_LIVE + 1 };
  * it until the item has left the lane. */
 struct lane_item {
     enum lane_priority priority;
-    uint32_t rates;      /* bit i: counts on rate i of the instance */
-    const char *key;     /* live edits: the message that is edited; NULL: replaces nothing */
-    int64_t deadline_ms; /* not started after it; 0: no deadline */
+    uint32_t rates;        /* bit i: counts on rate i of the instance */
+    const char *key;       /* live edits: the message that is edited; NULL: replaces nothing */
+    int64_t deadline_ms;   /* not started after it; 0: no deadline */
+    int64_t not_before_ms; /* not started before it; those behind it wait, too */
+    bool is_ahead;         /* goes in front of those of its priority */
     /* the lane's */
     struct lane *lane;
     struct lane_item *next;
-    int64_t not_before_ms;
     unsigned attempts; /* that failed */
+    int64_t taken_ms;
 };
 
 struct lane {
@@ -35,8 +37,9 @@ struct lane {
 };
 
 void lane_init(struct lane *l);
-/* Behind those of its priority. Returns the chain of waiting live edits it makes pointless: the
- * one of the same key, whose place it takes, or all of them when it is a final. */
+/* Behind those of its priority, or in front of them. Returns the chain of waiting live edits it
+ * makes pointless: the one of the same key, whose place it takes, or all of them when it is a
+ * final. */
 struct lane_item *lane_push(struct lane *l, struct lane_item *item);
 /* What goes next; NULL when nothing waits or one is in flight. */
 struct lane_item *lane_head(const struct lane *l);

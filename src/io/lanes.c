@@ -13,7 +13,7 @@
 struct track {
     struct lane lane;
     struct track *next;
-    char *name; /* owned */
+    char *name; /* owned; NULL: of one item */
     struct bucket hold, buckets[LANE_MAX_RATES];
     uint64_t served; /* the turn at which it was served last, or made */
 };
@@ -91,6 +91,8 @@ static void end_chain(struct lanes *s, struct lane_item *chain, enum lanes_end e
 
 static bool is_forgettable(const struct lanes *s, const struct track *t, int64_t now_ms)
 {
+    if (!t->name)
+        return lane_is_idle(&t->lane);
     bool full = lane_is_idle(&t->lane) && bucket_is_full(&t->hold, now_ms);
     for (size_t i = 0; i < s->rate_count && full; i++)
         full = bucket_is_full(&t->buckets[i], now_ms);
@@ -117,12 +119,13 @@ static void sweep(struct lanes *s, int64_t now_ms)
 
 static struct track *find_track(struct lanes *s, const char *name, int64_t now_ms)
 {
-    for (struct track *t = s->tracks; t; t = t->next)
-        if (strcmp(t->name, name) == 0)
+    for (struct track *t = s->tracks; t && name; t = t->next)
+        if (t->name && strcmp(t->name, name) == 0)
             return t;
     sweep(s, now_ms);
     struct track *const t = xcalloc(1, sizeof *t);
-    *t = (struct track){.next = s->tracks, .name = xstrdup(name), .served = ++s->turn};
+    *t =
+        (struct track){.next = s->tracks, .name = name ? xstrdup(name) : NULL, .served = ++s->turn};
     lane_init(&t->lane);
     init_buckets(s, &t->hold, t->buckets);
     s->tracks = t;
@@ -207,6 +210,7 @@ struct lane_item *lanes_next(struct lanes *s, int64_t now_ms)
     if (!t)
         return NULL;
     struct lane_item *const item = lane_take(&t->lane);
+    item->taken_ms = now_ms;
     t->served = ++s->turn;
     for (size_t i = 0; i < s->rate_count; i++) {
         struct bucket *const b = bucket_for(s, item, i);
@@ -214,6 +218,16 @@ struct lane_item *lanes_next(struct lanes *s, int64_t now_ms)
             bucket_take(b, now_ms);
     }
     return item;
+}
+
+/* Of the lane's own pace only: there is one request of it at a time, so what was taken early can
+ * be made good. */
+void lanes_depart(struct lanes *s, struct lane_item *item, int64_t now_ms)
+{
+    for (size_t i = 0; i < s->rate_count; i++)
+        if (item->rates >> i & 1 && s->rates[i].per_lane)
+            bucket_delay(&track_of(item)->buckets[i], now_ms - item->taken_ms);
+    item->taken_ms = now_ms;
 }
 
 static int64_t sooner(int64_t a, int64_t b)

@@ -38,9 +38,12 @@ struct lanes *lanes_new(const struct lanes_spec *spec);
 /* After lanes_close, with nothing in flight. NULL is fine. */
 void lanes_free(struct lanes *s);
 
+/* lane NULL: one of its own. */
 void lanes_submit(struct lanes *s, const char *lane, struct lane_item *item, int64_t now_ms);
 /* An item that has to be started now, or NULL. The caller answers each with lanes_decide. */
 struct lane_item *lanes_next(struct lanes *s, int64_t now_ms);
+/* It went out only now: the pace of its lane counts from here. */
+void lanes_depart(struct lanes *s, struct lane_item *item, int64_t now_ms);
 /* How long until lanes_next may have something to do; -1: not before another call. */
 int64_t lanes_wait_ms(struct lanes *s, int64_t now_ms);
 /* The attempt has been answered: the item ends, or waits for its next attempt. */

@@ -82,11 +82,35 @@ static void test_deadlines(void)
     ok(lane_clear(&lane) == &c && c.next == &e && !e.next && lane_is_idle(&lane), "cleared");
 }
 
+static void test_ahead(void)
+{
+    struct lane_item now = item_of(LANE_FINAL, NULL, 0), next = item_of(LANE_FINAL, NULL, 0);
+    struct lane_item first = item_of(LANE_FINAL, NULL, 0), second = item_of(LANE_FINAL, NULL, 0);
+    struct lane_item other = item_of(LANE_NOTICE, NULL, 0);
+    first.is_ahead = second.is_ahead = other.is_ahead = true;
+    lane_init(&lane);
+    lane_push(&lane, &now);
+    lane_push(&lane, &next);
+    lane_take(&lane);
+    lane_push(&lane, &second);
+    lane_push(&lane, &first);
+    lane_push(&lane, &other);
+    lane_land(&lane);
+    struct lane_item *const wanted[] = {&first, &second, &next, &other};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        ok(lane_take(&lane) == wanted[i], "what takes a place, then what waited: %zu", i);
+        lane_land(&lane);
+    }
+    lane_push(&lane, &other);
+    ok(lane_take(&lane) == &other && lane_is_idle(&lane) == false, "ahead of nothing");
+}
+
 int main(void)
 {
     plan_lazy();
     test_priorities();
     test_edits();
     test_deadlines();
+    test_ahead();
     return 0;
 }

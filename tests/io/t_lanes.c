@@ -320,6 +320,65 @@ static void test_forgetting(void)
     lanes_free(s);
 }
 
+/* Requests of no conversation: at once, side by side, but at the instance's pace. */
+static void test_no_lane(void)
+{
+    static const struct lanes_rate slow = {.rate = {.count = 1, .interval_ms = 100}};
+    struct lane_item items[200], paced[2];
+    unsigned ended = 0, gone = 0;
+    struct lanes *const s = lanes_new(
+        &(struct lanes_spec){.rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    for (size_t i = 0; i < 200; i++) {
+        items[i] = (struct lane_item){.priority = LANE_NOTICE};
+        lanes_submit(s, NULL, &items[i], 0);
+    }
+    while (lanes_next(s, 0))
+        gone++;
+    is_int(gone, 200, "all at once");
+    for (size_t i = 0; i < 200; i++)
+        lanes_decide(s, &items[i], &(struct verdict){0}, 1);
+    for (size_t i = 0; i < 1000; i++) {
+        struct lane_item item = {.priority = LANE_NOTICE};
+        lanes_submit(s, NULL, &item, 1);
+        lanes_decide(s, lanes_next(s, 1), &(struct verdict){0}, 1);
+    }
+    ok(lanes_count(s) <= 256, "those that went are forgotten");
+    for (size_t i = 0; i < 2; i++) {
+        paced[i] = (struct lane_item){.priority = LANE_NOTICE, .rates = 1};
+        lanes_submit(s, NULL, &paced[i], 2);
+    }
+    ok(lanes_next(s, 2) && !lanes_next(s, 101), "they count on the instance's rate");
+    ok(lanes_next(s, 102) != NULL, "and wait for it");
+    for (size_t i = 0; i < 2; i++)
+        lanes_decide(s, &paced[i], &(struct verdict){0}, 102);
+    is_int(ended, 1202, "each ended");
+    lanes_free(s);
+}
+
+static void test_times(void)
+{
+    static const struct lanes_rate pace = {.rate = {.count = 1, .interval_ms = 100},
+                                           .per_lane = true};
+    struct lane_item a = {.rates = 1, .not_before_ms = 50}, b = {.rates = 1}, c = {.rates = 1};
+    unsigned ended = 0;
+    struct lanes *const s = lanes_new(
+        &(struct lanes_spec){.rates = &pace, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    lanes_submit(s, "a", &a, 0);
+    lanes_submit(s, "a", &b, 0);
+    lanes_submit(s, "a", &c, 0);
+    is_int(lanes_wait_ms(s, 0), 50, "not before its time");
+    ok(lanes_next(s, 50) == &a, "at its time");
+    lanes_decide(s, &a, &(struct verdict){0}, 51);
+    ok(lanes_next(s, 150) == &b, "the next at the lane's pace");
+    lanes_depart(s, &b, 180);
+    lanes_decide(s, &b, &(struct verdict){0}, 190);
+    is_int(lanes_wait_ms(s, 190), 90, "which counts from when it really went");
+    ok(lanes_next(s, 280) == &c, "the third");
+    lanes_decide(s, &c, &(struct verdict){0}, 280);
+    is_int(ended, 3, "each ended");
+    lanes_free(s);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -327,5 +386,7 @@ int main(void)
         test_random(seed, seed == 4);
     test_fairness();
     test_forgetting();
+    test_no_lane();
+    test_times();
     return 0;
 }
