@@ -39,6 +39,7 @@ struct httpc_request {
     struct str body;          /* p NULL: none */
     const char *content_type; /* or NULL */
     int64_t timeout_ms;       /* for all of it; 0: 30 s */
+    const char *save_dir;     /* the body of a 2xx goes to a new file there; NULL: to memory */
     unsigned flags;
 };
 
@@ -47,6 +48,7 @@ struct httpc_reply {
     enum httpc_outcome outcome;
     int status; /* 0: no answer */
     struct str body;
+    const char *path; /* with save_dir, of a body that came whole; else NULL. The file stays */
     int64_t retry_after_ms; /* -1: not asked for */
     int64_t date;           /* of the service, Unix seconds; 0: not said */
     const char *error;      /* one line without secrets or URL; "" when the outcome is ok */

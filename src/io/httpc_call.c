@@ -3,9 +3,13 @@
 #include "io/httpc_call.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+
+#include "base/alloc.h"
 
 #define CONNECT_MS 10000
 #define TOTAL_MS 30000
@@ -124,10 +128,32 @@ static int on_rewind(void *arg, curl_off_t offset, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
+static bool is_good(const struct httpc_call *c)
+{
+    long status = 0;
+    c->curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status >= 200 && status < 300;
+}
+
+static size_t save(struct httpc_call *c, const char *p, size_t len)
+{
+    if (len > DOWNLOAD_MAX_BYTES - c->file.len) {
+        c->is_too_big = true;
+        return 0;
+    }
+    if ((c->file.path || download_open(&c->file, c->save_dir) == 0) &&
+        download_add(&c->file, p, len) == 0)
+        return len;
+    c->save_failed = errno;
+    return 0;
+}
+
 static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
     struct httpc_call *const c = arg;
     const size_t len = size * n;
+    if (c->save_dir && is_good(c))
+        return save(c, p, len);
     if (len > HTTPC_MAX_BODY - c->body.len) {
         c->is_too_big = true;
         return 0;
@@ -215,6 +241,11 @@ static void set_body(struct httpc_call *c, const struct libcurl *curl,
         curl->easy_setopt(c->easy, CURLOPT_FRESH_CONNECT, 1L);
 }
 
+int httpc_call_max_body(const struct httpc_call *c)
+{
+    return c->save_dir ? DOWNLOAD_MAX_BYTES : HTTPC_MAX_BODY;
+}
+
 static void set_limits(const struct httpc_call *c, const struct libcurl *curl,
                        const struct httpc_request *r, const struct httpc_options *o)
 {
@@ -222,7 +253,7 @@ static void set_limits(const struct httpc_call *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     curl->easy_setopt(c->easy, CURLOPT_TIMEOUT_MS,
                       (long)(r->timeout_ms ? r->timeout_ms : TOTAL_MS));
-    curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)HTTPC_MAX_BODY);
+    curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)httpc_call_max_body(c));
     curl->easy_setopt(c->easy, CURLOPT_MAXAGE_CONN, IDLE_S);
     curl->easy_setopt(c->easy, CURLOPT_TCP_KEEPALIVE, 1L);
     if (r->flags & HTTPC_LONG_POLL)
@@ -255,6 +286,8 @@ void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
                         const struct httpc_request *request, const struct httpc_options *options)
 {
     c->easy = curl->easy_init();
+    c->curl = curl;
+    c->save_dir = request->save_dir ? xstrdup(request->save_dir) : NULL;
     curl->easy_setopt(c->easy, CURLOPT_URL, request->url);
     curl->easy_setopt(c->easy, CURLOPT_PRIVATE, c);
     curl->easy_setopt(c->easy, CURLOPT_USERAGENT, "turncast");
@@ -277,4 +310,6 @@ void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl)
         curl->slist_free_all(c->headers);
     buf_fini(&c->upload);
     buf_fini(&c->body);
+    download_fini(&c->file, c->is_saved);
+    free(c->save_dir);
 }

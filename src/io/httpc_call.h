@@ -7,11 +7,13 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "io/download.h"
 #include "io/httpc.h"
 #include "io/libcurl.h"
 
 struct httpc_call {
     struct httpc *owner;
+    const struct libcurl *curl;
     struct httpc_call *next, **at; /* owner's list */
     void (*done)(void *arg, const struct httpc_reply *reply);
     void *arg;
@@ -26,6 +28,10 @@ struct httpc_call {
     bool is_safe;     /* to send twice */
     /* the answer */
     struct buf body;
+    char *save_dir; /* owned, or NULL */
+    struct download file;
+    bool is_saved;   /* the file is given to the caller */
+    int save_failed; /* errno */
     bool is_too_big;
     size_t header_bytes;
     char retry_after[64], date[64]; /* header values; "" when absent */
@@ -40,9 +46,12 @@ void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
 /* Frees what the call owns, but not the call. */
 void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl);
 
+/* Bytes of an answer's body at most. */
+int httpc_call_max_body(const struct httpc_call *c);
+
 /* What is known once it has ended with `code`. The reply borrows from the call and `error`. */
-struct httpc_reply httpc_call_reply(const struct httpc_call *c, const struct libcurl *curl,
-                                    CURLcode code, struct buf *error);
+struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+                                    struct buf *error);
 /* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
 int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, double now);
 

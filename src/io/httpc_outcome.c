@@ -2,6 +2,7 @@
  * Owns what is known about a request that has ended: outcome, and an error without secrets. */
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,7 +53,9 @@ static void describe(const struct httpc_call *c, const struct libcurl *curl, CUR
     if (c->refused)
         buf_add_str(text, c->refused);
     else if (c->is_too_big || code == CURLE_FILESIZE_EXCEEDED)
-        buf_printf(text, "the answer is larger than %d bytes", HTTPC_MAX_BODY);
+        buf_printf(text, "the answer is larger than %d bytes", httpc_call_max_body(c));
+    else if (c->save_failed)
+        buf_printf(text, "the answer cannot be saved: %s", strerror(c->save_failed));
     else if (code == CURLE_ABORTED_BY_CALLBACK)
         buf_add_str(text, "cancelled");
     else if (code != CURLE_OK)
@@ -83,8 +86,8 @@ int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, do
     return ms < RETRY_AFTER_MAX_MS ? ms : RETRY_AFTER_MAX_MS;
 }
 
-struct httpc_reply httpc_call_reply(const struct httpc_call *c, const struct libcurl *curl,
-                                    CURLcode code, struct buf *error)
+struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+                                    struct buf *error)
 {
     long status = 0;
     if (c->easy)
@@ -99,8 +102,11 @@ struct httpc_reply httpc_call_reply(const struct httpc_call *c, const struct lib
     };
     const time_t date = *c->date ? curl->getdate(c->date, NULL) : -1;
     reply.date = date > 0 ? date : 0;
-    if (reply.outcome == HTTPC_OK)
+    if (reply.outcome == HTTPC_OK) {
+        reply.path = c->file.path;
+        c->is_saved = c->file.path != NULL;
         return reply;
+    }
     CLEANUP_BUF struct buf text = {0};
     describe(c, curl, code, (int)status, &text);
     log_redact(error, (struct str){text.p, text.len});

@@ -7,6 +7,8 @@ libtcio_la_SOURCES = \
 	src/io/bucket.h \
 	src/io/courier.c \
 	src/io/courier.h \
+	src/io/download.c \
+	src/io/download.h \
 	src/io/httpc.c \
 	src/io/httpc.h \
 	src/io/httpc_call.c \

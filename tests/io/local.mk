@@ -52,3 +52,7 @@ tests_io_t_httpc_tls_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/t_courier
 tests_io_t_courier_SOURCES = tests/io/t_courier.c tests/fake/httpd.c tests/fake/httpd.h
 tests_io_t_courier_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_download
+tests_io_t_download_SOURCES = tests/io/t_download.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_t_download_LDADD = $(TEST_IO)
