@@ -27,9 +27,9 @@ libtcio_la_SOURCES = \
 	src/io/lane.h \
 	src/io/lanes.c \
 	src/io/lanes.h \
+	src/io/ledger.h \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
-	src/io/ledger.h \
 	src/io/lines.c \
 	src/io/lines.h \
 	src/io/loop.c \
@@ -49,4 +49,5 @@ libtcio_la_SOURCES = \
 	src/io/store_dir.h \
 	src/io/verdict.c \
 	src/io/verdict.h \
+	src/io/worker.c \
 	src/io/worker.h
