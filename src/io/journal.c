@@ -6,53 +6,57 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #define MINUTE ((int64_t)60 * 1000)
 #define DAY (24 * 60 * MINUTE)
 
 const struct journal_limits journal_default_limits = {
-    .outcome_age = DAY,
-    .live_age = MINUTE,
+    .age = DAY,
     .keep_age = 2 * DAY,
-    .dead_age = 30 * DAY,
     .rows = 20000,
     .bytes = (int64_t)64 << 20,
+    .dead_age = 30 * DAY,
     .dead_rows = 5000,
+    .dead_bytes = (int64_t)64 << 20,
 };
 
 static const char *const schema[] = {
+    /* `code`: of an error, or the turn into which this one was merged. */
     "create table turn("
     "  id text primary key, agent text not null, conv text not null, source text not null,"
-    "  route text, prompt_ref text,"
-    "  state text not null check(state in('running','final','error')), code text,"
-    "  boot_id text, agent_pid integer, agent_start integer, cgroup text,"
-    "  admitted_at integer not null, ended_at integer) strict;"
-    "create index turn_running on turn(id) where state='running';"
-    "create index turn_ended on turn(ended_at) where state<>'running';"
+    "  state text not null"
+    "   check(state in('waiting','running','final','error','merged','cancelled')),"
+    "  code text, boot_id text, agent_pid integer, agent_start integer, cgroup text,"
+    "  admitted_at integer not null, ended_at integer,"
+    "  route text, files text, prompt text) strict;"
+    "create index turn_ended on turn(ended_at);"
     "create table inbox("
     "  source text, msg_id text, turn_id text not null, seen_at integer not null,"
     "  primary key(source, msg_id)) strict, without rowid;"
     "create index inbox_seen on inbox(seen_at);"
-    /* seq gives the order, rank the class of it; sent_gen < gen: a newer body waits. */
+    /* pos and sub give the order: pos is the seq of the row that stood there first, sub tells
+     * those apart that have come into its place. body is last: what counts rows or adds up their
+     * sizes does not read it. */
     "create table outbox("
-    "  seq integer primary key autoincrement,"
-    "  conn text not null, conv text not null, turn text not null,"
-    "  slot text not null check(slot in('final','error','notice','live')), rank integer not null,"
-    "  gen integer not null default 1, sent_gen integer not null default 0,"
-    "  state text not null default 'queued' check(state in('queued','sending','sent')),"
+    "  seq integer primary key autoincrement, pos integer not null, sub integer not null,"
+    "  conn text not null, lane text not null, turn text not null,"
+    "  kind text not null check(kind in('outcome','request')), priority integer not null,"
+    "  state text not null default 'queued' check(state in('queued','sending')),"
     "  attempts integer not null default 0, crashes integer not null default 0,"
-    "  in_doubt integer not null default 0, not_before integer not null default 0,"
-    "  at integer not null, remote_id text, body text not null,"
-    "  unique(conn, conv, turn, slot)) strict;"
-    "create index outbox_lane on outbox(conn, conv, rank, seq) where state<>'sent';"
-    "create index outbox_flight on outbox(conn, conv) where state='sending';"
-    "create index outbox_turn on outbox(turn);"
-    "create index outbox_age on outbox(at);"
+    "  in_doubt integer not null default 0, at integer not null, expires integer not null,"
+    "  body blob not null) strict;"
+    "create index outbox_order on outbox(conn, pos, sub);"
+    "create index outbox_age on outbox(expires) where state='queued';"
+    "create index outbox_turn on outbox(turn, conn);"
+    "create unique index outbox_outcome on outbox(turn, conn) where kind='outcome';"
     "create table dead("
     "  id integer primary key autoincrement,"
-    "  conn text not null, conv text not null, turn text not null, slot text not null,"
-    "  rank integer not null, attempts integer not null, remote_id text, reason text not null,"
-    "  body text not null, at integer not null) strict;"
+    "  conn text not null, lane text not null, turn text not null, kind text not null,"
+    "  priority integer not null, attempts integer not null, reason text not null,"
+    "  at integer not null, body blob not null) strict;"
+    "create table memory(conn text, turn text, text text not null, primary key(conn, turn))"
+    " strict, without rowid;"
     "create table kv(key text primary key, value any not null) strict, without rowid;"
     "pragma user_version=1;",
     NULL,
@@ -63,35 +67,43 @@ int64_t journal_now(const struct journal *j)
     return j->anchor_ms + clock_mono_ms();
 }
 
-enum journal_status journal_failed(struct journal *j)
+int64_t journal_expiry(const struct journal *j, int64_t max_age_ms)
 {
-    return store_failure(j->store) == SQL_DISK_FULL ? JOURNAL_DISK_FULL : JOURNAL_FAILED;
+    const int64_t age = max_age_ms ? max_age_ms : j->limits.age;
+    const int64_t now = journal_now(j);
+    return age && age < INT64_MAX - now ? now + age : INT64_MAX;
 }
 
-enum journal_status journal_transact(struct journal *j, enum store_commit how,
-                                     int (*body)(struct sql *db, void *ctx), void *ctx,
-                                     const bool *changed)
+enum record_status journal_transact(struct journal *j, enum store_commit how,
+                                    int (*body)(struct sql *db, void *ctx), void *ctx,
+                                    const bool *changed)
 {
     if (store_transact(j->store, how, body, ctx) < 0)
-        return journal_failed(j);
-    return *changed ? JOURNAL_DONE : JOURNAL_UNCHANGED;
+        return store_failure(j->store) == SQL_DISK_FULL ? RECORD_DISK_FULL : RECORD_FAILED;
+    return *changed ? RECORD_DONE : RECORD_UNCHANGED;
+}
+
+enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
+                                    enum record_status status)
+{
+    if (sql_end(rows) == 0)
+        return status;
+    log_line(LOG_ERR, "store", "the state cannot be read: %s", sql_message(store_sql(j->store)));
+    return RECORD_FAILED;
 }
 
 bool journal_key_fits(const char *key)
 {
-    return !key || strlen(key) <= JOURNAL_MAX_KEY;
+    return !key || strlen(key) <= RECORD_MAX_KEY;
 }
 
-/* Rows that were in flight at JOURNAL_MAX_CRASHES deaths are poison. */
+/* Rows that were in flight at RECORD_MAX_CRASHES deaths are poison. */
 static int bury_poison(struct sql *db, int64_t now)
 {
-    if (sql_run(db, "delete from outbox where state='queued' and slot='live' and crashes>=?1",
-                sql_int(JOURNAL_MAX_CRASHES)) < 0)
-        return -1;
     for (;;) {
         int64_t seq = 0;
-        if (sql_number(db, "select seq from outbox where state='queued' and crashes>=?1 limit 1",
-                       &seq, sql_int(JOURNAL_MAX_CRASHES)) < 0)
+        if (sql_number(db, "select seq from outbox where crashes>=?1 order by seq limit 1", &seq,
+                       sql_int(RECORD_MAX_CRASHES)) < 0)
             return -1;
         if (!seq)
             return 0;
@@ -100,16 +112,10 @@ static int bury_poison(struct sql *db, int64_t now)
     }
 }
 
-/* A deadline of another life may be of another clock: it ends within the longest delay. */
-static int clamp_deadlines(struct sql *db, int64_t latest)
+/* A row of the future was laid under another clock: its life begins again. */
+static int mend_times(struct sql *db, int64_t now)
 {
-    if (sql_run(db, "update outbox set not_before=?1 where state<>'sent' and not_before>?1",
-                sql_int(latest)) < 0)
-        return -1;
-    return sql_run(db,
-                   "update kv set value=?1 where key>='pause:' and key<'pause;'"
-                   " and cast(value as integer)>?1",
-                   sql_int(latest));
+    return sql_run(db, "update outbox set expires=expires-at+?1, at=?1 where at>?1", sql_int(now));
 }
 
 static int resume(struct sql *db, void *ctx)
@@ -120,9 +126,9 @@ static int resume(struct sql *db, void *ctx)
                 "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
                 " where state='sending'",
                 sql_int(store_was_unclean(j->store))) < 0 ||
-        journal_drop_live(db, NULL) < 0 || bury_poison(db, now) < 0)
+        bury_poison(db, now) < 0 || mend_times(db, now) < 0)
         return -1;
-    return clamp_deadlines(db, now + JOURNAL_MAX_DELAY_MS);
+    return journal_bury_old(db, now);
 }
 
 struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Owns the table dead: what could not be delivered, until somebody decides. */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "io/journal_impl.h"
 
 static int log_burial(struct sql *db, int64_t seq, const char *reason)
 {
     struct sql_rows rows =
-        sql_select(db, "select conn, turn, slot, attempts from outbox where seq=?1", sql_int(seq));
+        sql_select(db, "select conn, turn, kind, attempts from outbox where seq=?1", sql_int(seq));
     if (sql_next(&rows))
         log_line(LOG_ERR, sql_column_text(&rows, 0).p,
                  "turn %s: its %s could not be delivered: %s (attempts: %" PRId64 ")",
@@ -24,9 +21,8 @@ int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now)
 {
     if (log_burial(db, seq, reason) < 0 ||
         sql_run(db,
-                "insert into dead(conn, conv, turn, slot, rank, attempts, remote_id, reason, body,"
-                " at) select conn, conv, turn, slot, rank, attempts, remote_id, substr(?2,1,500), "
-                "body, ?3"
+                "insert into dead(conn, lane, turn, kind, priority, attempts, reason, at, body)"
+                " select conn, lane, turn, kind, priority, attempts, substr(?2,1,500), ?3, body"
                 " from outbox where seq=?1",
                 sql_int(seq), sql_text(reason), sql_int(now)) < 0)
         return -1;
@@ -40,43 +36,37 @@ static struct journal_dead read_dead(const struct sql_rows *rows, bool with_body
         .attempts = sql_column(rows, 1),
         .at = sql_column(rows, 2),
         .conn = sql_column_text(rows, 3).p,
-        .conv = sql_column_text(rows, 4).p,
+        .lane = sql_column_text(rows, 4).p,
         .turn = sql_column_text(rows, 5).p,
-        .slot = sql_column_text(rows, 6).p,
+        .kind = sql_column_text(rows, 6).p,
         .reason = sql_column_text(rows, 7).p,
-        .body = with_body ? sql_column_text(rows, 8) : (struct str){0},
+        .body = with_body ? sql_column_blob(rows, 8) : (struct str){0},
     };
 }
 
-static enum journal_status read_failed(struct journal *j)
-{
-    log_line(LOG_ERR, "store", "dead letters cannot be read: %s", sql_message(store_sql(j->store)));
-    return JOURNAL_FAILED;
-}
-
-enum journal_status journal_dead_list(struct journal *j, const char *conn,
-                                      void (*each)(void *ctx, const struct journal_dead *d),
-                                      void *ctx)
+enum record_status journal_dead_list(struct journal *j, const char *conn,
+                                     void (*each)(void *ctx, const struct journal_dead *d),
+                                     void *ctx)
 {
     struct sql_rows rows =
         sql_select(store_sql(j->store),
-                   "select id, attempts, at, conn, conv, turn, slot, reason from dead"
+                   "select id, attempts, at, conn, lane, turn, kind, reason from dead"
                    " where ?1 is null or conn=?1 order by id",
                    sql_text(conn));
     while (sql_next(&rows)) {
         const struct journal_dead d = read_dead(&rows, false);
         each(ctx, &d);
     }
-    return sql_end(&rows) < 0 ? read_failed(j) : JOURNAL_DONE;
+    return journal_read_end(j, &rows, RECORD_DONE);
 }
 
-enum journal_status journal_dead_show(struct journal *j, int64_t id,
-                                      void (*each)(void *ctx, const struct journal_dead *d),
-                                      void *ctx)
+enum record_status journal_dead_show(struct journal *j, int64_t id,
+                                     void (*each)(void *ctx, const struct journal_dead *d),
+                                     void *ctx)
 {
     struct sql_rows rows =
         sql_select(store_sql(j->store),
-                   "select id, attempts, at, conn, conv, turn, slot, reason, body from dead"
+                   "select id, attempts, at, conn, lane, turn, kind, reason, body from dead"
                    " where id=?1",
                    sql_int(id));
     const bool found = sql_next(&rows);
@@ -84,14 +74,12 @@ enum journal_status journal_dead_show(struct journal *j, int64_t id,
         const struct journal_dead d = read_dead(&rows, true);
         each(ctx, &d);
     }
-    if (sql_end(&rows) < 0)
-        return read_failed(j);
-    return found ? JOURNAL_DONE : JOURNAL_UNCHANGED;
+    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
 }
 
 struct exhumation {
     struct journal *j;
-    int64_t id;
+    int64_t id, seq;
     bool found;
 };
 
@@ -104,27 +92,28 @@ static int drop(struct sql *db, void *ctx)
     return 0;
 }
 
-/* In doubt: nobody knows any more what an attempt before it did. A row that took its place since
- * (a newer notice) makes way: somebody asked for this one. */
+/* In doubt: nobody knows any more what an attempt before it did. */
 static int retry(struct sql *db, void *ctx)
 {
     struct exhumation *const e = ctx;
-    if (sql_run(db,
-                "insert or replace into outbox(conn, conv, turn, slot, rank, in_doubt, at,"
-                " remote_id, body) select conn, conv, turn, slot, rank, 1, ?2, remote_id, body"
-                " from dead where id=?1",
-                sql_int(e->id), sql_int(journal_now(e->j))) < 0)
+    if (sql_run(
+            db,
+            "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, in_doubt, at,"
+            " expires, body) select ?2, ?2, 0, conn, lane, turn, kind, priority, 1, ?3, ?4, body"
+            " from dead where id=?1",
+            sql_int(e->id), sql_int(e->seq), sql_int(journal_now(e->j)),
+            sql_int(journal_expiry(e->j, 0))) < 0)
         return -1;
     return drop(db, ctx);
 }
 
-enum journal_status journal_dead_retry(struct journal *j, int64_t id)
+enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
 {
-    struct exhumation e = {.j = j, .id = id};
+    struct exhumation e = {.j = j, .id = id, .seq = seq};
     return journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
 }
 
-enum journal_status journal_dead_drop(struct journal *j, int64_t id)
+enum record_status journal_dead_drop(struct journal *j, int64_t id)
 {
     struct exhumation e = {.j = j, .id = id};
     return journal_transact(j, STORE_DURABLE, drop, &e, &e.found);

@@ -12,25 +12,23 @@ struct journal {
     int64_t anchor_ms; /* wall minus monotonic clock at the start */
 };
 
-/* Unix milliseconds that no step of the wall clock moves while the host runs: for deadlines. */
+/* Unix milliseconds that no step of the wall clock moves while the host runs: for ages. */
 int64_t journal_now(const struct journal *j);
 
 /* store_transact, as a status: `changed` says what DONE or UNCHANGED is, after it. */
-enum journal_status journal_transact(struct journal *j, enum store_commit how,
-                                     int (*body)(struct sql *db, void *ctx), void *ctx,
-                                     const bool *changed);
-/* The status of a failure outside of a transaction. */
-enum journal_status journal_failed(struct journal *j);
+enum record_status journal_transact(struct journal *j, enum store_commit how,
+                                    int (*body)(struct sql *db, void *ctx), void *ctx,
+                                    const bool *changed);
+/* Ends a reading outside of a transaction: `status`, or FAILED (logged). */
+enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
+                                    enum record_status status);
 bool journal_key_fits(const char *key);
 
-/* Live rows of ended turns that are not on the wire; turn NULL: of all turns. A row that people
- * have seen stays, for its remote_id. */
-int journal_drop_live(struct sql *db, const char *turn);
-/* Moves rows into the dead letters and logs each. `where` of the row: its seq. */
+/* When a row that is laid now becomes too old; max_age_ms 0: as the limits say. */
+int64_t journal_expiry(const struct journal *j, int64_t max_age_ms);
+/* Moves a row into the dead letters and logs it. */
 int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now);
-
-/* The key of a pause in kv, in SQL; conv '' for the whole connector. The length keeps two pairs
- * from meeting in one key. */
-#define PAUSE_KEY(conn, conv) "'pause:'||length(" conn ")||':'||" conn "||':'||" conv
+/* Buries what is queued and has reached its age. */
+int journal_bury_old(struct sql *db, int64_t now);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table kv, but for the pauses of the outbox in it. */
-#include "base/log.h"
+ * Owns the small texts: the tables kv and memory. */
 #include "io/journal_impl.h"
 
 struct pair {
-    const char *key;
-    struct str value;
+    const char *conn; /* of memory */
+    const char *key;  /* or the turn */
+    struct str value; /* p NULL removes */
     bool changed;
 };
 
@@ -21,25 +21,61 @@ static int put(struct sql *db, void *ctx)
     return rc;
 }
 
-enum journal_status journal_kv_put(struct journal *j, const char *key, struct str value)
+enum record_status journal_put(struct journal *j, const char *key, struct str value)
 {
-    if (!journal_key_fits(key) || value.len > JOURNAL_MAX_BODY)
-        return JOURNAL_TOO_BIG;
+    if (!journal_key_fits(key) || value.len > RECORD_MAX_VALUE)
+        return RECORD_TOO_BIG;
     struct pair p = {.key = key, .value = value};
     return journal_transact(j, STORE_NORMAL, put, &p, &p.changed);
 }
 
-enum journal_status journal_kv_get(struct journal *j, const char *key, struct buf *value)
+/* Appends the first column of the first row. */
+static enum record_status read_text(struct journal *j, struct sql_rows rows, struct buf *text)
 {
-    struct sql *const db = store_sql(j->store);
-    struct sql_rows rows = sql_select(db, "select value from kv where key=?1", sql_text(key));
     const bool found = sql_next(&rows);
     if (found) {
-        const struct str text = sql_column_text(&rows, 0);
-        buf_add(value, text.p, text.len);
+        const struct str s = sql_column_text(&rows, 0);
+        buf_add(text, s.p, s.len);
     }
-    if (sql_end(&rows) == 0)
-        return found ? JOURNAL_DONE : JOURNAL_UNCHANGED;
-    log_line(LOG_ERR, "store", "kv cannot be read: %s", sql_message(db));
-    return JOURNAL_FAILED;
+    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
+}
+
+enum record_status journal_get(struct journal *j, const char *key, struct buf *value)
+{
+    return read_text(
+        j, sql_select(store_sql(j->store), "select value from kv where key=?1", sql_text(key)),
+        value);
+}
+
+static int remember(struct sql *db, void *ctx)
+{
+    struct pair *const p = ctx;
+    const int rc = p->value.p ? sql_run(db,
+                                        "insert into memory(conn, turn, text) values(?1,?2,?3)"
+                                        " on conflict do update set text=excluded.text",
+                                        sql_text(p->conn), sql_text(p->key), sql_str(p->value))
+                              : sql_run(db, "delete from memory where conn=?1 and turn=?2",
+                                        sql_text(p->conn), sql_text(p->key));
+    p->changed = sql_changes(db) > 0;
+    return rc;
+}
+
+enum record_status journal_remember(struct journal *j, const char *conn, const char *turn,
+                                    const char *text)
+{
+    const struct str value = {text, text ? strlen(text) : 0};
+    if (!journal_key_fits(conn) || !journal_key_fits(turn) || value.len > RECORD_MAX_MEMORY)
+        return RECORD_TOO_BIG;
+    struct pair p = {.conn = conn, .key = turn, .value = value};
+    return journal_transact(j, STORE_NORMAL, remember, &p, &p.changed);
+}
+
+enum record_status journal_recall(struct journal *j, const char *conn, const char *turn,
+                                  struct buf *text)
+{
+    return read_text(j,
+                     sql_select(store_sql(j->store),
+                                "select text from memory where conn=?1 and turn=?2", sql_text(conn),
+                                sql_text(turn)),
+                     text);
 }

@@ -1,300 +1,230 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table outbox: what is laid there, who takes it next, and what came of it. */
-#include <stdlib.h>
+ * Owns the table outbox: what is laid there, in whose place, and what came of it. */
+#include <stdio.h>
 
-#include "base/alloc.h"
 #include "io/journal_impl.h"
 
-static const struct {
-    const char *name;
-    int64_t rank;
-} slots[] = {
-    [JOURNAL_FINAL] = {"final", 0},
-    [JOURNAL_ERROR] = {"error", 0},
-    [JOURNAL_NOTICE] = {"notice", 1},
-    [JOURNAL_LIVE] = {"live", 2},
-};
-
-static enum journal_slot slot_named(struct str name)
+int64_t journal_last_seq(struct journal *j)
 {
-    enum journal_slot slot = JOURNAL_FINAL;
-    while (slot < JOURNAL_LIVE && !str_is(name, slots[slot].name))
-        slot++;
-    return slot;
-}
-
-int journal_drop_live(struct sql *db, const char *turn)
-{
-    if (sql_run(db,
-                "delete from outbox where slot='live' and state='queued' and remote_id is null"
-                " and (?1 is null or turn=?1) and not exists"
-                " (select 1 from turn where id=outbox.turn and state='running')",
-                sql_text(turn)) < 0)
+    int64_t seq = 0;
+    /* Without the table's own count a number could be given again: better none at all. */
+    if (sql_number(store_sql(j->store), "select seq from sqlite_sequence where name='outbox'",
+                   &seq) < 0)
         return -1;
-    return sql_run(db,
-                   "update outbox set state='sent' where slot='live' and state='queued'"
-                   " and (?1 is null or turn=?1) and not exists"
-                   " (select 1 from turn where id=outbox.turn and state='running')",
-                   sql_text(turn));
+    return seq;
 }
 
+/* Rows that are laid together: one behind the other from a place on. */
 struct laying {
     struct journal *j;
-    enum journal_slot slot;
-    const char *turn;
-    const struct journal_target *target;
-    bool changed;
+    const char *conn;
+    const struct record_request *requests;
+    size_t n;
+    int64_t seq; /* of the first */
+    bool done;
 };
 
-static int turn_is_running(struct sql *db, const char *turn, bool *running)
+struct place {
+    int64_t pos, sub;
+};
+
+static int lay_one(struct sql *db, const struct laying *l, size_t i, struct place at)
 {
-    int64_t n = 0;
-    if (sql_number(db, "select 1 from turn where id=?1 and state='running'", &n, sql_text(turn)) <
-        0)
-        return -1;
-    *running = n != 0;
-    return 0;
+    const struct record_request *const r = &l->requests[i];
+    return sql_run(db,
+                   "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, at,"
+                   " expires, body) values(?1,?2,?3,?4,?5,?6,'request',?7,?8,?9,?10)",
+                   sql_int(l->seq + (int64_t)i), sql_int(at.pos), sql_int(at.sub),
+                   sql_text(l->conn), sql_text(r->lane), sql_text(r->turn), sql_int(r->priority),
+                   sql_int(journal_now(l->j)), sql_int(journal_expiry(l->j, r->max_age_ms)),
+                   sql_blob(r->body));
 }
 
-static int lay(struct sql *db, void *ctx)
+static bool requests_fit(const char *conn, const struct record_request *requests, size_t n)
+{
+    bool fit = journal_key_fits(conn);
+    for (size_t i = 0; i < n; i++)
+        fit &= journal_key_fits(requests[i].lane) && journal_key_fits(requests[i].turn) &&
+               requests[i].body.len <= RECORD_MAX_BODY;
+    return fit;
+}
+
+static int add(struct sql *db, void *ctx)
 {
     struct laying *const l = ctx;
-    bool running = true;
-    l->changed = false;
-    if (l->slot == JOURNAL_LIVE && turn_is_running(db, l->turn, &running) < 0)
-        return -1;
-    if (!running)
-        return 0;
-    /* A row in flight stays so: journal_record sees the newer generation. */
-    if (sql_run(db,
-                "insert into outbox(conn, conv, turn, slot, rank, at, body)"
-                " values(?1,?2,?3,?4,?5,?6,?7)"
-                " on conflict(conn, conv, turn, slot) do update set body=excluded.body,"
-                " gen=gen+1, at=excluded.at,"
-                " state=case state when 'sent' then 'queued' else state end"
-                " where body<>excluded.body",
-                sql_text(l->target->conn), sql_text(l->target->conv), sql_text(l->turn),
-                sql_text(slots[l->slot].name), sql_int(slots[l->slot].rank),
-                sql_int(journal_now(l->j)),
-                l->target->body.p ? sql_str(l->target->body) : sql_text("")) < 0)
-        return -1;
-    l->changed = sql_changes(db) > 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (lay_one(db, l, i, (struct place){l->seq, (int64_t)i}) < 0)
+            return -1;
+    l->done = true;
     return 0;
 }
 
-enum journal_status journal_put(struct journal *j, enum journal_slot slot, const char *turn,
-                                const struct journal_target *t)
+enum record_status journal_add(struct journal *j, const char *conn,
+                               const struct record_request *requests, size_t n, int64_t seq)
 {
-    if (!journal_key_fits(turn) || !journal_key_fits(t->conn) || !journal_key_fits(t->conv) ||
-        t->body.len > JOURNAL_MAX_BODY)
-        return JOURNAL_TOO_BIG;
-    struct laying l = {.j = j, .slot = slot, .turn = turn, .target = t};
-    return journal_transact(j, STORE_NORMAL, lay, &l, &l.changed);
+    if (!requests_fit(conn, requests, n))
+        return RECORD_TOO_BIG;
+    struct laying l = {.j = j, .conn = conn, .requests = requests, .n = n, .seq = seq};
+    return journal_transact(j, STORE_NORMAL, add, &l, &l.done);
 }
 
-/* The head of each lane, if the lane is idle and neither it nor its head has to wait; of those
- * the oldest of the best rank. `lanes` lists the conversations. */
-#define CLAIM(lanes)                                                                               \
-    "with recursive lane(conv) as (" lanes ")"                                                     \
-    " select o.seq, o.gen, o.attempts, o.at, o.slot, o.in_doubt, o.conn, o.conv, o.turn,"          \
-    "  o.remote_id, (select l.remote_id from outbox l where l.conn=o.conn and l.conv=o.conv"       \
-    "   and l.turn=o.turn and l.slot='live'), o.body"                                              \
-    " from lane join outbox o on o.seq=(select h.seq from outbox h"                                \
-    "  where h.conn=?1 and h.conv=lane.conv and h.state<>'sent' order by h.rank, h.seq limit 1)"   \
-    " where o.not_before<=?2"                                                                      \
-    "  and not exists(select 1 from outbox f"                                                      \
-    "   where f.conn=?1 and f.conv=lane.conv and f.state='sending')"                               \
-    "  and not exists(select 1 from kv where cast(value as integer)>?2"                            \
-    "   and key in(" PAUSE_KEY("?1", "''") "," PAUSE_KEY(                                          \
-        "?1", "lane.conv") "))"                                                                    \
-                           " order by o.rank, o.seq limit 1"
-
-/* From lane to lane by the index, however many rows wait in each. */
-static const char any_lane[] =
-    CLAIM("select min(conv) from outbox where conn=?1 and state<>'sent' union all"
-          " select (select min(b.conv) from outbox b"
-          "  where b.conn=?1 and b.state<>'sent' and b.conv>lane.conv)"
-          " from lane where lane.conv is not null");
-static const char one_lane[] = CLAIM("values(?3)");
-
-static char *take(const struct sql_rows *rows, int column)
+static int start(struct sql *db, void *ctx)
 {
-    const struct str s = sql_column_text(rows, column);
-    return s.p ? xstrndup(s.p, s.len) : NULL;
-}
-
-static struct journal_row read_row(const struct sql_rows *rows)
-{
-    struct journal_row row = {
-        .seq = sql_column(rows, 0),
-        .gen = sql_column(rows, 1),
-        .attempts = sql_column(rows, 2) + 1,
-        .at = sql_column(rows, 3),
-        .slot = slot_named(sql_column_text(rows, 4)),
-        .in_doubt = sql_column(rows, 5) != 0,
-        .conn = take(rows, 6),
-        .conv = take(rows, 7),
-        .turn = take(rows, 8),
-        .remote_id = take(rows, 9),
-        .live_id = take(rows, 10),
-    };
-    const struct str body = sql_column_text(rows, 11);
-    buf_add(&row.body, body.p, body.len);
-    return row;
-}
-
-struct claim {
-    struct journal *j;
-    const char *conn, *conv;
-    struct journal_row *row;
-    bool found;
-};
-
-static int claim(struct sql *db, void *ctx)
-{
-    struct claim *const c = ctx;
-    const struct sql_value conn = sql_text(c->conn), now = sql_int(journal_now(c->j));
-    struct sql_rows rows = c->conv ? sql_select(db, one_lane, conn, now, sql_text(c->conv))
-                                   : sql_select(db, any_lane, conn, now);
-    c->found = sql_next(&rows);
-    if (c->found)
-        *c->row = read_row(&rows);
-    if (sql_end(&rows) < 0)
-        return -1;
-    if (!c->found)
-        return 0;
-    return sql_run(db, "update outbox set state='sending', attempts=attempts+1 where seq=?1",
-                   sql_int(c->row->seq));
-}
-
-enum journal_status journal_claim(struct journal *j, const char *conn, const char *conv,
-                                  struct journal_row *row)
-{
-    *row = (struct journal_row){0};
-    struct claim c = {.j = j, .conn = conn, .conv = conv, .row = row};
-    const enum journal_status status = journal_transact(j, STORE_NORMAL, claim, &c, &c.found);
-    if (status == JOURNAL_DONE)
-        store_point(j->store, "before-send");
-    else
-        journal_row_fini(row);
-    return status;
-}
-
-void journal_row_fini(struct journal_row *row)
-{
-    free(row->conn);
-    free(row->conv);
-    free(row->turn);
-    free(row->remote_id);
-    free(row->live_id);
-    buf_fini(&row->body);
-    *row = (struct journal_row){0};
-}
-
-struct recording {
-    struct journal *j;
-    const struct journal_row *row;
-    const struct journal_answer *answer;
-    int64_t until; /* when the delay is over */
-    bool known;    /* the row was in flight */
-    bool buried;
-};
-
-static int hold(struct sql *db, const struct recording *r)
-{
-    if (r->answer->hold == JOURNAL_HOLD_NOTHING)
-        return 0;
-    return sql_run(
-        db,
-        "insert into kv(key, value) values(" PAUSE_KEY(
-            "?1",
-            "?2") ", ?3)"
-                  " on conflict do update set value=max(cast(value as integer), excluded.value)",
-        sql_text(r->row->conn), sql_text(r->answer->hold == JOURNAL_HOLD_LANE ? r->row->conv : ""),
-        sql_int(r->until));
-}
-
-static const char *remote_id(const struct journal_answer *a)
-{
-    return journal_key_fits(a->remote_id) ? a->remote_id : NULL;
-}
-
-static int record_sent(struct sql *db, struct recording *r)
-{
-    return sql_run(db,
-                   "update outbox set sent_gen=?2, remote_id=coalesce(?3, remote_id),"
-                   " attempts=0, crashes=0, in_doubt=0, not_before=0,"
-                   " state=case when gen>?2 then 'queued' else 'sent' end where seq=?1",
-                   sql_int(r->row->seq), sql_int(r->row->gen), sql_text(remote_id(r->answer)));
-}
-
-static int record_retry(struct sql *db, struct recording *r)
-{
-    return sql_run(db,
-                   "update outbox set state='queued', not_before=?2, in_doubt=max(in_doubt, ?3),"
-                   " remote_id=coalesce(?4, remote_id) where seq=?1",
-                   sql_int(r->row->seq), sql_int(r->until), sql_int(r->answer->in_doubt),
-                   sql_text(remote_id(r->answer)));
-}
-
-static int give_up(struct sql *db, struct recording *r, const char *reason)
-{
-    if (r->row->slot == JOURNAL_LIVE)
-        return sql_run(db, "delete from outbox where seq=?1", sql_int(r->row->seq));
-    r->buried = true;
-    return journal_bury(db, r->row->seq, reason, journal_now(r->j));
-}
-
-static int record_reject(struct sql *db, struct recording *r)
-{
-    return give_up(db, r, r->answer->reason ? r->answer->reason : "rejected");
-}
-
-static int record_crash(struct sql *db, struct recording *r)
-{
-    int64_t crashes = 0;
+    struct laying *const l = ctx;
     if (sql_run(db,
-                "update outbox set state='queued', in_doubt=1, crashes=crashes+1, not_before=?2"
-                " where seq=?1",
-                sql_int(r->row->seq), sql_int(r->until)) < 0 ||
-        sql_number(db, "select crashes from outbox where seq=?1", &crashes, sql_int(r->row->seq)) <
-            0)
+                "update outbox set state='sending', attempts=attempts+1"
+                " where seq=?1 and state='queued'",
+                sql_int(l->seq)) < 0)
         return -1;
-    return crashes < JOURNAL_MAX_CRASHES ? 0 : give_up(db, r, "poison");
+    l->done = sql_changes(db) > 0;
+    return 0;
 }
 
-static int record(struct sql *db, void *ctx)
+enum record_status journal_start(struct journal *j, int64_t seq)
 {
-    static int (*const verdicts[])(struct sql * db, struct recording * r) = {
-        [JOURNAL_SENT] = record_sent,
-        [JOURNAL_RETRY] = record_retry,
-        [JOURNAL_REJECT] = record_reject,
-        [JOURNAL_CRASHED] = record_crash,
-    };
-    struct recording *const r = ctx;
-    int64_t known = 0;
-    if (sql_number(db, "select 1 from outbox where seq=?1 and state='sending'", &known,
-                   sql_int(r->row->seq)) < 0)
-        return -1;
-    r->known = known != 0;
-    r->buried = false;
-    if (!r->known)
-        return 0;
-    if (verdicts[r->answer->verdict](db, r) < 0 || hold(db, r) < 0)
-        return -1;
-    return r->row->slot == JOURNAL_LIVE ? journal_drop_live(db, r->row->turn) : 0;
-}
-
-enum journal_status journal_record(struct journal *j, const struct journal_row *row,
-                                   const struct journal_answer *a)
-{
-    int64_t delay = a->delay_ms > 0 ? a->delay_ms : 0;
-    delay = delay < JOURNAL_MAX_DELAY_MS ? delay : JOURNAL_MAX_DELAY_MS;
-    struct recording r = {.j = j, .row = row, .answer = a, .until = journal_now(j) + delay};
-    const bool durable = a->verdict == JOURNAL_REJECT || a->verdict == JOURNAL_CRASHED;
-    const enum journal_status status =
-        journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL, record, &r, &r.known);
-    if (status == JOURNAL_DONE)
-        store_point(j->store, r.buried ? "after-deadletter" : "after-record");
+    struct laying l = {.seq = seq};
+    const enum record_status status = journal_transact(j, STORE_NORMAL, start, &l, &l.done);
+    if (status == RECORD_DONE)
+        store_point(j->store, "before-send");
     return status;
+}
+
+struct settling {
+    struct laying rows;
+    const struct record_settlement *s;
+    int64_t seq;
+    const char *turn; /* or NULL: the row is the outcome of this turn for rows.conn */
+    char conn[RECORD_MAX_KEY + 1];
+    struct place at;
+    bool known, buried;
+};
+
+static int lay_in_place(struct sql *db, const struct settling *s)
+{
+    const bool stays = s->s->verdict == RECORD_RETRY;
+    /* Those that stand behind it in the same place make room. */
+    if (sql_run(db, "update outbox set sub=sub+?4 where conn=?1 and pos=?2 and sub>?3",
+                sql_text(s->conn), sql_int(s->at.pos), sql_int(s->at.sub),
+                sql_int((int64_t)s->rows.n)) < 0)
+        return -1;
+    struct laying rows = s->rows;
+    rows.conn = s->conn;
+    for (size_t i = 0; i < rows.n; i++)
+        if (lay_one(db, &rows, i, (struct place){s->at.pos, s->at.sub + stays + (int64_t)i}) < 0)
+            return -1;
+    store_point(rows.j->store, "in-settle");
+    return 0;
+}
+
+static int leave(struct sql *db, struct settling *s)
+{
+    const struct record_settlement *const what = s->s;
+    if (what->verdict == RECORD_RETRY)
+        return sql_run(db,
+                       "update outbox set state='queued', in_doubt=max(in_doubt, ?2) where seq=?1",
+                       sql_int(s->seq), sql_int(what->in_doubt));
+    s->buried = what->verdict == RECORD_FAIL && what->n == 0;
+    if (s->buried)
+        return journal_bury(db, s->seq, what->reason ? what->reason : "rejected",
+                            journal_now(s->rows.j));
+    return sql_run(db, "delete from outbox where seq=?1", sql_int(s->seq));
+}
+
+static int find(struct sql *db, struct settling *s)
+{
+    struct sql_rows row =
+        s->turn ? sql_select(db,
+                             "select seq, pos, sub, conn from outbox where turn=?1 and conn=?2"
+                             " and kind='outcome'",
+                             sql_text(s->turn), sql_text(s->rows.conn))
+                : sql_select(db, "select seq, pos, sub, conn from outbox where seq=?1",
+                             sql_int(s->seq));
+    s->known = sql_next(&row);
+    if (s->known) {
+        s->seq = sql_column(&row, 0);
+        s->at = (struct place){sql_column(&row, 1), sql_column(&row, 2)};
+        snprintf(s->conn, sizeof s->conn, "%s", sql_column_text(&row, 3).p);
+    }
+    return sql_end(&row);
+}
+
+static int settle(struct sql *db, void *ctx)
+{
+    struct settling *const s = ctx;
+    s->buried = false;
+    if (find(db, s) < 0)
+        return -1;
+    if (!s->known)
+        return 0;
+    if (s->rows.n && lay_in_place(db, s) < 0)
+        return -1;
+    return leave(db, s);
+}
+
+enum record_status journal_expand(struct journal *j, const char *conn, const char *turn,
+                                  const struct record_request *requests, size_t n, int64_t seq)
+{
+    if (!requests_fit(conn, requests, n))
+        return RECORD_TOO_BIG;
+    const struct record_settlement sent = {.verdict = RECORD_SENT};
+    struct settling s = {
+        .rows = {.j = j, .conn = conn, .requests = requests, .n = n, .seq = seq},
+        .s = &sent,
+        .turn = turn,
+    };
+    const enum record_status status = journal_transact(j, STORE_NORMAL, settle, &s, &s.known);
+    if (status == RECORD_DONE)
+        store_point(j->store, "after-expand");
+    return status;
+}
+
+enum record_status journal_settle(struct journal *j, int64_t seq, const struct record_settlement *s,
+                                  int64_t first)
+{
+    if (!requests_fit(NULL, s->requests, s->n))
+        return RECORD_TOO_BIG;
+    struct settling all = {
+        .rows = {.j = j, .requests = s->requests, .n = s->n, .seq = first},
+        .s = s,
+        .seq = seq,
+    };
+    const bool durable = s->verdict == RECORD_FAIL && s->n == 0;
+    const enum record_status status =
+        journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL, settle, &all, &all.known);
+    if (status == RECORD_DONE)
+        store_point(j->store, all.buried ? "after-deadletter" : "after-record");
+    return status;
+}
+
+static struct record_row read_row(const struct sql_rows *rows, int64_t now)
+{
+    return (struct record_row){
+        .seq = sql_column(rows, 0),
+        .kind = str_is(sql_column_text(rows, 1), "outcome") ? RECORD_OUTCOME : RECORD_REQUEST,
+        .conn = sql_column_text(rows, 2).p,
+        .lane = sql_column_text(rows, 3).p,
+        .turn = sql_column_text(rows, 4).p,
+        .priority = (int)sql_column(rows, 5),
+        .attempts = sql_column(rows, 6),
+        .in_doubt = sql_column(rows, 7) != 0,
+        .age_ms = now - sql_column(rows, 8),
+        .left_ms = sql_column(rows, 9) - now,
+        .body = sql_column_blob(rows, 10),
+    };
+}
+
+enum record_status journal_load(struct journal *j, const char *conn,
+                                void (*each)(void *ctx, const struct record_row *row), void *ctx)
+{
+    const int64_t now = journal_now(j);
+    struct sql_rows rows =
+        sql_select(store_sql(j->store),
+                   "select seq, kind, conn, lane, turn, priority, attempts, in_doubt, at, expires,"
+                   " body from outbox where conn=?1 order by pos, sub",
+                   sql_text(conn));
+    while (sql_next(&rows)) {
+        const struct record_row row = read_row(&rows, now);
+        each(ctx, &row);
+    }
+    return journal_read_end(j, &rows, RECORD_DONE);
 }

@@ -8,8 +8,8 @@
 
 struct pruning {
     struct journal *j;
-    int64_t now;  /* journal time: of the outbox */
-    int64_t wall; /* of the records */
+    int64_t now;  /* journal time: of outbox and dead letters */
+    int64_t wall; /* of turns and messages */
     bool changed;
 };
 
@@ -19,76 +19,70 @@ static int64_t horizon(int64_t now, int64_t age)
     return age ? now - age : INT64_MIN;
 }
 
-static int drop_old_live(struct sql *db, const struct pruning *p)
-{
-    const int64_t before = horizon(p->now, p->j->limits.live_age);
-    if (sql_run(db,
-                "delete from outbox where slot='live' and state='queued' and remote_id is null"
-                " and at<?1",
-                sql_int(before)) < 0)
-        return -1;
-    return sql_run(db,
-                   "update outbox set state='sent' where slot='live' and state='queued' and at<?1",
-                   sql_int(before));
-}
-
-static int bury_old(struct sql *db, const struct pruning *p)
+int journal_bury_old(struct sql *db, int64_t now)
 {
     for (;;) {
         int64_t seq = 0;
         if (sql_number(db,
-                       "select seq from outbox where state='queued' and slot<>'live' and at<?1"
-                       " order by at limit 1",
-                       &seq, sql_int(horizon(p->now, p->j->limits.outcome_age))) < 0)
+                       "select seq from outbox where expires<=?1 and state='queued'"
+                       " order by expires limit 1",
+                       &seq, sql_int(now)) < 0)
             return -1;
         if (!seq)
             return 0;
-        if (journal_bury(db, seq, "expired", p->now) < 0)
+        if (journal_bury(db, seq, "expired", now) < 0)
             return -1;
     }
 }
 
-static int drop_delivered(struct sql *db, const struct pruning *p)
+static int bury_old(struct sql *db, const struct pruning *p)
 {
-    const int64_t keep = p->j->limits.keep_age;
-    /* The live row of a turn that still runs tells where its message is. */
-    if (sql_run(db,
-                "delete from outbox where state='sent' and at<?1 and not exists"
-                " (select 1 from turn where id=outbox.turn and state='running')",
-                sql_int(horizon(p->now, keep))) < 0 ||
-        sql_run(db, "delete from inbox where seen_at<?1", sql_int(horizon(p->wall, keep))) < 0)
-        return -1;
-    return sql_run(db,
-                   "delete from turn where state<>'running' and ended_at<?1 and not exists"
-                   " (select 1 from outbox where outbox.turn=turn.id)",
-                   sql_int(horizon(p->wall, keep)));
+    return journal_bury_old(db, p->now);
 }
 
-/* The oldest first: live rows are dropped, the others become dead letters. */
+static int drop_ended(struct sql *db, const struct pruning *p)
+{
+    const int64_t keep = horizon(p->wall, p->j->limits.keep_age);
+    if (sql_run(db, "delete from inbox where seen_at<?1", sql_int(keep)) < 0 ||
+        sql_run(db,
+                "delete from turn where ended_at<?1 and not exists"
+                " (select 1 from outbox where outbox.turn=turn.id)",
+                sql_int(keep)) < 0)
+        return -1;
+    /* As soon as nothing can give the turn to the connector again. */
+    return sql_run(db, "delete from memory where turn<>'' and not exists"
+                       " (select 1 from turn t where t.id=memory.turn and t.ended_at is null)"
+                       " and not exists (select 1 from outbox o"
+                       "  where o.turn=memory.turn and o.conn=memory.conn)");
+}
+
+/* The oldest that is not in flight; seq 0: none. */
+static int find_oldest(struct sql *db, int64_t *seq, int64_t *size)
+{
+    struct sql_rows r = sql_select(db, "select seq, length(body) from outbox where state='queued'"
+                                       " order by seq limit 1");
+    *seq = 0;
+    if (sql_next(&r)) {
+        *seq = sql_column(&r, 0);
+        *size = sql_column(&r, 1);
+    }
+    return sql_end(&r);
+}
+
 static int make_room(struct sql *db, const struct pruning *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t rows = 0, bytes = 0;
-    if (sql_number(db, "select count(*) from outbox where state<>'sent'", &rows) < 0 ||
-        sql_number(db, "select sum(length(cast(body as blob))) from outbox where state<>'sent'",
-                   &bytes) < 0)
+    if (sql_number(db, "select count(*) from outbox", &rows) < 0 ||
+        sql_number(db, "select sum(length(body)) from outbox", &bytes) < 0)
         return -1;
     while ((limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes)) {
-        int64_t seq = 0, size = 0, live = 0;
-        struct sql_rows r =
-            sql_select(db, "select seq, length(cast(body as blob)), slot='live' from outbox"
-                           " where state='queued' order by rank<2, seq limit 1");
-        if (sql_next(&r)) {
-            seq = sql_column(&r, 0);
-            size = sql_column(&r, 1);
-            live = sql_column(&r, 2);
-        }
-        if (sql_end(&r) < 0)
+        int64_t seq = 0, size = 0;
+        if (find_oldest(db, &seq, &size) < 0)
             return -1;
         if (!seq)
             return 0;
-        if (live ? sql_run(db, "delete from outbox where seq=?1", sql_int(seq)) < 0
-                 : journal_bury(db, seq, "overflow", p->now) < 0)
+        if (journal_bury(db, seq, "overflow", p->now) < 0)
             return -1;
         rows--;
         bytes -= size;
@@ -96,20 +90,34 @@ static int make_room(struct sql *db, const struct pruning *p)
     return 0;
 }
 
+/* Runs a deletion and adds what it deleted. */
+static int drop_some(struct sql *db, const char *text, int64_t bound, int64_t *dropped)
+{
+    if (sql_run(db, text, sql_int(bound)) < 0)
+        return -1;
+    *dropped += sql_changes(db);
+    return 0;
+}
+
 static int drop_dead(struct sql *db, const struct pruning *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
-    if (sql_run(db, "delete from dead where at<?1", sql_int(horizon(p->now, limits->dead_age))) < 0)
+    int64_t dropped = 0;
+    if (drop_some(db, "delete from dead where at<?1", horizon(p->now, limits->dead_age), &dropped) <
+        0)
         return -1;
-    int64_t dropped = sql_changes(db);
-    if (limits->dead_rows) {
-        if (sql_run(db,
-                    "delete from dead where id in"
-                    " (select id from dead order by id desc limit -1 offset ?1)",
-                    sql_int(limits->dead_rows)) < 0)
-            return -1;
-        dropped += sql_changes(db);
-    }
+    if (limits->dead_rows && drop_some(db,
+                                       "delete from dead where id in"
+                                       " (select id from dead order by id desc limit -1 offset ?1)",
+                                       limits->dead_rows, &dropped) < 0)
+        return -1;
+    if (limits->dead_bytes &&
+        drop_some(db,
+                  "delete from dead where id in (select id from"
+                  " (select id, sum(length(body)) over (order by id desc) as total from dead)"
+                  " where total>?1)",
+                  limits->dead_bytes, &dropped) < 0)
+        return -1;
     if (dropped)
         log_line(LOG_ERR, "store", "dead letters dropped, too old or too many: %" PRId64, dropped);
     return 0;
@@ -118,19 +126,19 @@ static int drop_dead(struct sql *db, const struct pruning *p)
 static int prune(struct sql *db, void *ctx)
 {
     static int (*const steps[])(struct sql * db, const struct pruning *p) = {
-        drop_old_live, bury_old, drop_delivered, make_room, drop_dead,
+        bury_old,
+        make_room,
+        drop_ended,
+        drop_dead,
     };
     const struct pruning *const p = ctx;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i](db, p) < 0)
             return -1;
-    return sql_run(db,
-                   "delete from kv where key>='pause:' and key<'pause;'"
-                   " and cast(value as integer)<=?1",
-                   sql_int(p->now));
+    return 0;
 }
 
-enum journal_status journal_prune(struct journal *j)
+enum record_status journal_prune(struct journal *j)
 {
     struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000), true};
     return journal_transact(j, STORE_DURABLE, prune, &p, &p.changed);
@@ -151,12 +159,14 @@ static int count(struct sql *db, void *ctx)
         const char *text;
         int64_t *number;
     } counts[] = {
-        {"select count(*) from turn where state='running'", &c->stats->running},
-        {"select count(*) from outbox where state='queued'", &c->stats->waiting},
+        {"select count(*) from turn where state='running' and ended_at is null",
+         &c->stats->running},
+        {"select count(*) from turn where state='waiting' and ended_at is null",
+         &c->stats->waiting},
+        {"select count(*) from outbox where state='queued'", &c->stats->queued},
         {"select count(*) from outbox where state='sending'", &c->stats->in_flight},
-        {"select sum(length(cast(body as blob))) from outbox where state<>'sent'",
-         &c->stats->bytes},
-        {"select at from outbox where state<>'sent' order by at limit 1", &oldest},
+        {"select sum(length(body)) from outbox", &c->stats->bytes},
+        {"select at from outbox order by at limit 1", &oldest},
         {"select count(*) from dead", &c->stats->dead},
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -166,7 +176,7 @@ static int count(struct sql *db, void *ctx)
     return 0;
 }
 
-enum journal_status journal_stats(struct journal *j, struct journal_stats *stats)
+enum record_status journal_stats(struct journal *j, struct journal_stats *stats)
 {
     *stats = (struct journal_stats){0};
     struct counting c = {stats, journal_now(j), true};

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Owns the tables turn and inbox: how a turn begins and how it ends. */
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "io/journal_impl.h"
 
@@ -14,79 +9,155 @@ static int64_t wall_ms(void)
 }
 
 struct admission {
-    const struct journal_turn *turn;
+    const struct record_turn *turn;
     struct buf *first;
     bool admitted;
 };
 
-static int read_first(struct sql *db, const struct admission *a)
+/* Whether one of the ids is known; its turn goes to first. */
+static int find_first(struct sql *db, const struct admission *a, bool *found)
 {
-    struct sql_rows rows = sql_select(db, "select turn_id from inbox where source=?1 and msg_id=?2",
-                                      sql_text(a->turn->source), sql_text(a->turn->msg_id));
     if (a->first)
         buf_reset(a->first);
-    if (sql_next(&rows) && a->first) {
+    struct sql_rows rows =
+        sql_select(db, "select turn_id from inbox where source=?1 and msg_id in(?2, ?3) limit 1",
+                   sql_text(a->turn->source), sql_text(a->turn->msg_id), sql_text(a->turn->also));
+    *found = sql_next(&rows);
+    if (*found && a->first) {
         const struct str id = sql_column_text(&rows, 0);
         buf_add(a->first, id.p, id.len);
     }
     return sql_end(&rows);
 }
 
-static int insert_turn(struct sql *db, const struct journal_turn *t)
+static int note_message(struct sql *db, const struct record_turn *t, const char *id)
+{
+    if (!id)
+        return 0;
+    return sql_run(db,
+                   "insert into inbox(source, msg_id, turn_id, seen_at) values(?1,?2,?3,?4)"
+                   " on conflict do nothing",
+                   sql_text(t->source), sql_text(id), sql_text(t->id), sql_int(wall_ms()));
+}
+
+static int insert_turn(struct sql *db, const struct record_turn *t)
 {
     return sql_run(db,
-                   "insert into turn(id, agent, conv, source, route, prompt_ref, state, boot_id,"
-                   " agent_pid, agent_start, cgroup, admitted_at)"
-                   " values(?1,?2,?3,?4,?5,?6,'running',?7,?8,?9,?10,?11)",
+                   "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
+                   " agent_start, cgroup, admitted_at, route, files, prompt)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
-                   sql_text(t->route), sql_text(t->prompt_ref), sql_text(t->boot_id),
+                   sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
-                   sql_int(wall_ms()));
+                   sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt));
 }
 
 static int admit(struct sql *db, void *ctx)
 {
     struct admission *const a = ctx;
-    const struct journal_turn *const t = a->turn;
+    bool found = false;
     a->admitted = false;
-    if (t->msg_id) {
-        if (sql_run(db,
-                    "insert into inbox(source, msg_id, turn_id, seen_at) values(?1,?2,?3,?4)"
-                    " on conflict do nothing",
-                    sql_text(t->source), sql_text(t->msg_id), sql_text(t->id),
-                    sql_int(wall_ms())) < 0)
-            return -1;
-        if (sql_changes(db) == 0)
-            return read_first(db, a);
-    }
+    if (find_first(db, a, &found) < 0)
+        return -1;
+    if (found)
+        return 0;
     a->admitted = true;
-    return insert_turn(db, t);
+    if (note_message(db, a->turn, a->turn->msg_id) < 0 ||
+        note_message(db, a->turn, a->turn->also) < 0)
+        return -1;
+    return insert_turn(db, a->turn);
 }
 
-enum journal_status journal_admit(struct journal *j, const struct journal_turn *t,
-                                  struct buf *first)
+static size_t length(const char *text)
 {
-    const char *const keys[] = {t->id,    t->agent,      t->conv,    t->source, t->msg_id,
-                                t->route, t->prompt_ref, t->boot_id, t->cgroup};
+    return text ? strlen(text) : 0;
+}
+
+static bool turn_fits(const struct record_turn *t)
+{
+    const char *const keys[] = {t->id,     t->agent, t->conv,    t->source,
+                                t->msg_id, t->also,  t->boot_id, t->cgroup};
+    bool fits = length(t->prompt) + length(t->route) + length(t->files) <= RECORD_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!journal_key_fits(keys[i]))
-            return JOURNAL_TOO_BIG;
+        fits &= journal_key_fits(keys[i]);
+    return fits;
+}
+
+enum record_status journal_admit(struct journal *j, const struct record_turn *t, struct buf *first)
+{
+    if (!turn_fits(t))
+        return RECORD_TOO_BIG;
     struct admission a = {.turn = t, .first = first};
-    const enum journal_status status = journal_transact(j, STORE_DURABLE, admit, &a, &a.admitted);
-    if (status == JOURNAL_DONE)
+    const enum record_status status = journal_transact(j, STORE_DURABLE, admit, &a, &a.admitted);
+    if (status == RECORD_DONE)
         store_point(j->store, "after-admit");
     return status;
 }
 
+struct beginning {
+    const char *turn;
+    const char *const *merged;
+    size_t n;
+    bool began;
+};
+
+/* What a turn has needed to run is not kept beyond its end. */
+#define ENDED "ended_at=?3, route=null, files=null, prompt=null"
+
+static int merge(struct sql *db, const char *turn, const char *into)
+{
+    return sql_run(
+        db, "update turn set state='merged', code=?2, " ENDED " where id=?1 and state='waiting'",
+        sql_text(turn), sql_text(into), sql_int(wall_ms()));
+}
+
+static int begin(struct sql *db, void *ctx)
+{
+    struct beginning *const b = ctx;
+    if (sql_run(db, "update turn set state='running' where id=?1 and state='waiting'",
+                sql_text(b->turn)) < 0)
+        return -1;
+    b->began = sql_changes(db) > 0;
+    for (size_t i = 0; b->began && i < b->n; i++)
+        if (merge(db, b->merged[i], b->turn) < 0)
+            return -1;
+    return 0;
+}
+
+enum record_status journal_begin(struct journal *j, const char *turn, const char *const *merged,
+                                 size_t n)
+{
+    struct beginning b = {.turn = turn, .merged = merged, .n = n};
+    return journal_transact(j, STORE_NORMAL, begin, &b, &b.began);
+}
+
+static int cancel(struct sql *db, void *ctx)
+{
+    struct beginning *const b = ctx;
+    if (sql_run(db,
+                "update turn set state='cancelled', code=?2, " ENDED
+                " where id=?1 and state='waiting'",
+                sql_text(b->turn), sql_text(NULL), sql_int(wall_ms())) < 0)
+        return -1;
+    b->began = sql_changes(db) > 0;
+    return 0;
+}
+
+enum record_status journal_cancel(struct journal *j, const char *turn)
+{
+    struct beginning b = {.turn = turn};
+    return journal_transact(j, STORE_NORMAL, cancel, &b, &b.began);
+}
+
 struct note {
-    const struct journal_turn *turn;
+    const struct record_turn *turn;
     bool changed;
 };
 
 static int note_agent(struct sql *db, void *ctx)
 {
     struct note *const n = ctx;
-    const struct journal_turn *const t = n->turn;
+    const struct record_turn *const t = n->turn;
     if (sql_run(db,
                 "update turn set boot_id=?2, agent_pid=?3, agent_start=?4, cgroup=?5"
                 " where id=?1 and state='running'",
@@ -97,143 +168,104 @@ static int note_agent(struct sql *db, void *ctx)
     return 0;
 }
 
-enum journal_status journal_note_agent(struct journal *j, const struct journal_turn *t)
+enum record_status journal_note_agent(struct journal *j, const struct record_turn *t)
 {
     if (!journal_key_fits(t->boot_id) || !journal_key_fits(t->cgroup))
-        return JOURNAL_TOO_BIG;
+        return RECORD_TOO_BIG;
     struct note n = {.turn = t};
     return journal_transact(j, STORE_NORMAL, note_agent, &n, &n.changed);
 }
 
 struct ending {
     struct journal *j;
-    const struct journal_outcome *outcome;
+    const struct record_outcome *outcome;
+    int64_t seq;
     bool ended;
 };
 
-static int lay_outcome(struct sql *db, const struct journal_outcome *o,
-                       const struct journal_target *t, int64_t now)
+static int lay_outcome(struct sql *db, const struct ending *e, size_t i)
 {
+    const struct record_target *const t = &e->outcome->targets[i];
     return sql_run(db,
-                   "insert into outbox(conn, conv, turn, slot, rank, at, body)"
-                   " values(?1,?2,?3,?4,0,?5,?6) on conflict do nothing",
-                   sql_text(t->conn), sql_text(t->conv), sql_text(o->turn),
-                   sql_text(o->error ? "error" : "final"), sql_int(now),
-                   t->body.p ? sql_str(t->body) : sql_text(""));
+                   "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, at,"
+                   " expires, body) values(?1,?1,0,?2,?3,?4,'outcome',0,?5,?6,?7)"
+                   " on conflict(turn, conn) where kind='outcome' do nothing",
+                   sql_int(e->seq + (int64_t)i), sql_text(t->conn), sql_text(t->lane),
+                   sql_text(e->outcome->turn), sql_int(journal_now(e->j)),
+                   sql_int(journal_expiry(e->j, 0)), sql_blob(t->body));
 }
 
 /* The guard of the whole design: whoever finds the turn running ends it, and nobody after. */
 static int end_turn(struct sql *db, void *ctx)
 {
     struct ending *const e = ctx;
-    const struct journal_outcome *const o = e->outcome;
+    const struct record_outcome *const o = e->outcome;
     e->ended = false;
-    if (sql_run(db,
-                "update turn set state=?2, code=?3, ended_at=?4 where id=?1 and state='running'",
-                sql_text(o->turn), sql_text(o->error ? "error" : "final"), sql_text(o->error),
-                sql_int(wall_ms())) < 0)
+    if (sql_run(db, "update turn set state=?4, code=?2, " ENDED " where id=?1 and state='running'",
+                sql_text(o->turn), sql_text(o->error), sql_int(wall_ms()),
+                sql_text(o->error ? "error" : "final")) < 0)
         return -1;
     if (sql_changes(db) == 0)
         return 0;
     store_point(e->j->store, "in-outcome");
     for (size_t i = 0; i < o->n; i++)
-        if (lay_outcome(db, o, &o->targets[i], journal_now(e->j)) < 0)
+        if (lay_outcome(db, e, i) < 0)
             return -1;
     e->ended = true;
-    return journal_drop_live(db, o->turn);
+    return 0;
 }
 
-static bool outcome_fits(const struct journal_outcome *o)
+static bool outcome_fits(const struct record_outcome *o)
 {
     bool fits = journal_key_fits(o->turn) && journal_key_fits(o->error);
     for (size_t i = 0; i < o->n; i++) {
-        const struct journal_target *const t = &o->targets[i];
-        fits &= journal_key_fits(t->conn) && journal_key_fits(t->conv);
-        fits &= t->body.len <= JOURNAL_MAX_BODY;
+        const struct record_target *const t = &o->targets[i];
+        fits &= journal_key_fits(t->conn) && journal_key_fits(t->lane);
+        fits &= t->body.len <= RECORD_MAX_BODY;
     }
     return fits;
 }
 
-enum journal_status journal_end_turn(struct journal *j, const struct journal_outcome *o)
+enum record_status journal_end_turn(struct journal *j, const struct record_outcome *o, int64_t seq)
 {
     if (!outcome_fits(o))
-        return JOURNAL_TOO_BIG;
-    struct ending e = {.j = j, .outcome = o};
-    const enum journal_status status = journal_transact(j, STORE_MUST, end_turn, &e, &e.ended);
-    if (status == JOURNAL_DONE)
+        return RECORD_TOO_BIG;
+    struct ending e = {.j = j, .outcome = o, .seq = seq};
+    const enum record_status status = journal_transact(j, STORE_MUST, end_turn, &e, &e.ended);
+    if (status == RECORD_DONE)
         store_point(j->store, "after-outcome-commit");
     return status;
 }
 
-/* A running turn, its texts owned. */
-struct open_turn {
-    char *text[9];
-    struct journal_turn turn;
-};
-
-static char *take(const struct sql_rows *rows, int column)
+static struct record_turn read_turn(const struct sql_rows *rows)
 {
-    const struct str s = sql_column_text(rows, column);
-    return s.p ? xstrndup(s.p, s.len) : NULL;
-}
-
-static struct open_turn read_turn(const struct sql_rows *rows)
-{
-    struct open_turn o;
-    for (int i = 0; i < 9; i++)
-        o.text[i] = take(rows, i);
-    o.turn = (struct journal_turn){
-        .id = o.text[0],
-        .agent = o.text[1],
-        .conv = o.text[2],
-        .source = o.text[3],
-        .route = o.text[4],
-        .prompt_ref = o.text[5],
-        .boot_id = o.text[6],
-        .cgroup = o.text[7],
-        .msg_id = o.text[8],
-        .agent_pid = sql_column(rows, 9),
-        .agent_start = sql_column(rows, 10),
+    return (struct record_turn){
+        .id = sql_column_text(rows, 0).p,
+        .agent = sql_column_text(rows, 1).p,
+        .conv = sql_column_text(rows, 2).p,
+        .source = sql_column_text(rows, 3).p,
+        .waiting = str_is(sql_column_text(rows, 4), "waiting"),
+        .boot_id = sql_column_text(rows, 5).p,
+        .agent_pid = sql_column(rows, 6),
+        .agent_start = sql_column(rows, 7),
+        .cgroup = sql_column_text(rows, 8).p,
+        .route = sql_column_text(rows, 9).p,
+        .files = sql_column_text(rows, 10).p,
+        .prompt = sql_column_text(rows, 11).p,
     };
-    return o;
 }
 
-/* The next running turn after this id. 1, 0 when there is none, or -1. */
-static int next_open_turn(struct journal *j, const char *after, struct open_turn *o)
+enum record_status journal_open_turns(struct journal *j,
+                                      void (*each)(void *ctx, const struct record_turn *t),
+                                      void *ctx)
 {
-    struct sql_rows rows = sql_select(
-        store_sql(j->store),
-        "select id, agent, conv, source, route, prompt_ref, boot_id, cgroup,"
-        " (select msg_id from inbox where inbox.source=turn.source and turn_id=turn.id),"
-        " agent_pid, agent_start from turn where state='running' and id>?1 order by id limit 1",
-        sql_text(after));
-    const bool found = sql_next(&rows);
-    if (found)
-        *o = read_turn(&rows);
-    return sql_end(&rows) < 0 ? -1 : found;
-}
-
-int64_t journal_end_open_turns(struct journal *j,
-                               size_t (*who)(void *ctx, const struct journal_turn *t,
-                                             const struct journal_target **targets),
-                               void *ctx)
-{
-    CLEANUP_FREE char *after = xstrdup("");
-    int64_t ended = 0;
-    struct open_turn o;
-    int found;
-    while ((found = next_open_turn(j, after, &o)) > 0) {
-        const struct journal_target *targets = NULL;
-        const size_t n = who(ctx, &o.turn, &targets);
-        const enum journal_status status =
-            journal_end_turn(j, &(struct journal_outcome){o.turn.id, "host_restart", targets, n});
-        free(after);
-        after = o.text[0];
-        for (int i = 1; i < 9; i++)
-            free(o.text[i]);
-        if (status != JOURNAL_DONE)
-            return -1;
-        ended++;
+    struct sql_rows rows =
+        sql_select(store_sql(j->store), "select id, agent, conv, source, state, boot_id, agent_pid,"
+                                        " agent_start, cgroup, route, files, prompt"
+                                        " from turn where ended_at is null order by rowid");
+    while (sql_next(&rows)) {
+        const struct record_turn t = read_turn(&rows);
+        each(ctx, &t);
     }
-    return found < 0 ? -1 : ended;
+    return journal_read_end(j, &rows, RECORD_DONE);
 }

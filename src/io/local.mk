@@ -27,6 +27,7 @@ libtcio_la_SOURCES = \
 	src/io/lane.h \
 	src/io/lanes.c \
 	src/io/lanes.h \
+	src/io/ledger.c \
 	src/io/ledger.h \
 	src/io/libcurl.c \
 	src/io/libcurl.h \

@@ -54,7 +54,7 @@ struct record_outcome {
 struct record_request {
     const char *turn, *lane;
     int priority;       /* kept for the caller */
-    int64_t max_age_ms; /* 0: no bound but the journal's */
+    int64_t max_age_ms; /* 0: the journal's bound, a day */
     struct str body;    /* any bytes */
 };
 
@@ -70,7 +70,7 @@ struct record_row {
     const char *conn, *lane, *turn;
     int priority;
     int64_t attempts, age_ms;
-    int64_t left_ms; /* until it is too old; 0: no bound but the journal's */
+    int64_t left_ms; /* until it is too old */
     bool in_doubt;   /* an earlier attempt may have been done */
     struct str body;
 };

@@ -127,6 +127,9 @@ static int bind(sqlite3_stmt *statement, int at, const struct sql_value *v)
     case SQL_TEXT:
         return sqlite3_bind_text64(statement, at, v->text.p, v->text.len, SQLITE_STATIC,
                                    SQLITE_UTF8);
+    case SQL_BLOB:
+        return sqlite3_bind_blob64(statement, at, v->text.p ? v->text.p : "", v->text.len,
+                                   SQLITE_STATIC);
     case SQL_NULL:
         break;
     }
@@ -163,6 +166,12 @@ struct str sql_column_text(const struct sql_rows *rows, int column)
 {
     const char *const p = (const char *)sqlite3_column_text(rows->statement, column);
     return (struct str){p, (size_t)sqlite3_column_bytes(rows->statement, column)};
+}
+
+struct str sql_column_blob(const struct sql_rows *rows, int column)
+{
+    const char *const p = sqlite3_column_blob(rows->statement, column);
+    return (struct str){p ? p : "", (size_t)sqlite3_column_bytes(rows->statement, column)};
 }
 
 int sql_end(struct sql_rows *rows)

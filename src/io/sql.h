@@ -24,7 +24,7 @@ enum sql_failure {
 
 /* A value to bind. */
 struct sql_value {
-    enum { SQL_NULL, SQL_INT, SQL_TEXT } type;
+    enum { SQL_NULL, SQL_INT, SQL_TEXT, SQL_BLOB } type;
     int64_t number;
     struct str text; /* borrowed for the call */
 };
@@ -37,6 +37,12 @@ static inline struct sql_value sql_int(int64_t number)
 static inline struct sql_value sql_str(struct str text)
 {
     return (struct sql_value){.type = text.p ? SQL_TEXT : SQL_NULL, .text = text};
+}
+
+/* Any bytes; never null. */
+static inline struct sql_value sql_blob(struct str bytes)
+{
+    return (struct sql_value){.type = SQL_BLOB, .text = bytes};
 }
 
 /* NULL binds null. */
@@ -85,9 +91,11 @@ int sql_number_values(struct sql *db, const char *text, int64_t *number,
                       const struct sql_value *values, size_t n) MUST_CHECK;
 
 bool sql_next(struct sql_rows *rows);
-/* Columns of the row; a text is valid until the next row, NULL for null. */
+/* Columns of the row; text and bytes are valid until the next row; a text is NULL for null,
+ * bytes are not NULL when there are none. */
 int64_t sql_column(const struct sql_rows *rows, int column);
 struct str sql_column_text(const struct sql_rows *rows, int column);
+struct str sql_column_blob(const struct sql_rows *rows, int column);
 /* 0 when all rows came, -1 when something failed. Ends the statement in either case. */
 int sql_end(struct sql_rows *rows) MUST_CHECK;
 

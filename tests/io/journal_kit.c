@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns the journal under test and the row claimed last. */
+ * Owns the journal under test. */
 #include "io/journal_kit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "tap/tap.h"
 
@@ -32,92 +35,148 @@ struct journal *kit_fresh(void)
     return kit_fresh_with(NULL);
 }
 
-enum journal_status kit_admit(struct journal *j, const char *id, const char *msg)
+static struct record_turn plain_turn(const char *id)
 {
-    return journal_admit(
-        j,
-        &(struct journal_turn){
-            .id = id, .agent = "a", .conv = "c", .source = "telegram", .msg_id = msg},
-        NULL);
+    return (struct record_turn){.id = id, .agent = "a", .conv = "c", .source = "telegram"};
 }
 
-struct journal_target kit_target(const char *conn, const char *conv, const char *body)
+enum record_status kit_admit(struct journal *j, const char *id, const char *msg)
 {
-    return (struct journal_target){conn, conv, {body, strlen(body)}};
+    struct record_turn t = plain_turn(id);
+    t.msg_id = msg;
+    return journal_admit(j, &t, NULL);
 }
 
-enum journal_status kit_end(struct journal *j, const char *turn, const char *error,
-                            const char *conv)
+enum record_status kit_wait(struct journal *j, const char *id)
 {
-    const struct journal_target to[] = {kit_target("tg", conv, "answer"),
-                                        kit_target("slack", conv, "answer")};
-    return journal_end_turn(j, &(struct journal_outcome){turn, error, to, 2});
+    struct record_turn t = plain_turn(id);
+    t.waiting = true;
+    t.prompt = "hello";
+    return journal_admit(j, &t, NULL);
 }
 
-void kit_ended(struct journal *j, const char *turn, const char *conv)
+static int64_t next_seq(struct journal *j)
 {
-    if (kit_admit(j, turn, turn) != JOURNAL_DONE || kit_end(j, turn, NULL, conv) != JOURNAL_DONE)
+    return journal_last_seq(j) + 1;
+}
+
+enum record_status kit_end(struct journal *j, const char *turn, const char *error, const char *lane)
+{
+    const struct record_target to[] = {{"tg", lane, {turn, strlen(turn)}},
+                                       {"slack", lane, {turn, strlen(turn)}}};
+    return journal_end_turn(j, &(struct record_outcome){turn, error, to, 2}, next_seq(j));
+}
+
+void kit_ended(struct journal *j, const char *turn, const char *lane)
+{
+    if (kit_admit(j, turn, turn) != RECORD_DONE || kit_end(j, turn, NULL, lane) != RECORD_DONE)
         bail("no turn %s", turn);
 }
 
-enum journal_status kit_live(struct journal *j, const char *turn, const char *body)
+/* The requests that the words of a text are. */
+struct words {
+    char *text;
+    struct record_request requests[8];
+    size_t n;
+};
+
+static struct words split(const char *bodies)
 {
-    const struct journal_target t = kit_target("tg", "c1", body);
-    return journal_put(j, JOURNAL_LIVE, turn, &t);
+    struct words w = {.text = xstrdup(bodies)};
+    for (char *rest = w.text, *word; (word = strsep(&rest, " "));)
+        if (*word)
+            w.requests[w.n++] = (struct record_request){
+                .turn = "t", .lane = "c", .priority = 1, .body = {word, strlen(word)}};
+    return w;
 }
 
-struct journal_row kit_row;
-
-const char *kit_claim_of(struct journal *j, const char *conn, const char *conv)
+enum record_status kit_add(struct journal *j, const char *bodies)
 {
-    static const char *const names[] = {"final", "error", "notice", "live"};
-    static char text[400];
-    struct journal_row next;
-    if (journal_claim(j, conn, conv, &next) != JOURNAL_DONE)
-        return "-";
-    journal_row_fini(&kit_row);
-    kit_row = next;
-    snprintf(text, sizeof text, "%s %s %d %d%s%s%s%s%s", kit_row.turn, names[kit_row.slot],
-             (int)kit_row.gen, (int)kit_row.attempts, kit_row.in_doubt ? " doubt" : "",
-             kit_row.remote_id ? " id=" : "", kit_row.remote_id ? kit_row.remote_id : "",
-             kit_row.live_id ? " live=" : "", kit_row.live_id ? kit_row.live_id : "");
-    return text;
+    struct words w = split(bodies);
+    const enum record_status status = journal_add(j, "tg", w.requests, w.n, next_seq(j));
+    free(w.text);
+    return status;
 }
 
-const char *kit_claim(struct journal *j)
+enum record_status kit_expand(struct journal *j, const char *turn, const char *bodies)
 {
-    return kit_claim_of(j, "tg", NULL);
+    struct words w = split(bodies);
+    const enum record_status status = journal_expand(j, "tg", turn, w.requests, w.n, next_seq(j));
+    free(w.text);
+    return status;
 }
 
-enum journal_status kit_sent(struct journal *j, const char *remote_id)
+struct search {
+    const char *body;
+    int64_t seq;
+};
+
+static void compare(void *ctx, const struct record_row *row)
 {
-    return journal_record(
-        j, &kit_row, &(struct journal_answer){.verdict = JOURNAL_SENT, .remote_id = remote_id});
+    struct search *const s = ctx;
+    if (str_is(row->body, s->body))
+        s->seq = row->seq;
 }
 
-enum journal_status kit_later(struct journal *j, int64_t delay_ms, enum journal_hold hold)
+int64_t kit_seq(struct journal *j, const char *body)
 {
-    return journal_record(
-        j, &kit_row,
-        &(struct journal_answer){.verdict = JOURNAL_RETRY, .delay_ms = delay_ms, .hold = hold});
+    struct search s = {.body = body};
+    if (journal_load(j, "tg", compare, &s) != RECORD_DONE)
+        bail("no rows");
+    return s.seq;
 }
 
-enum journal_status kit_verdict(struct journal *j, enum journal_verdict v)
+enum record_status kit_start(struct journal *j, const char *body)
 {
-    return journal_record(j, &kit_row, &(struct journal_answer){.verdict = v, .reason = "400"});
+    return journal_start(j, kit_seq(j, body));
+}
+
+enum record_status kit_settle(struct journal *j, const char *body, enum record_verdict v,
+                              const char *bodies)
+{
+    struct words w = split(bodies);
+    const struct record_settlement s = {
+        .verdict = v, .reason = "400", .requests = w.requests, .n = w.n};
+    const enum record_status status = journal_settle(j, kit_seq(j, body), &s, next_seq(j));
+    free(w.text);
+    return status;
+}
+
+static void add_row(void *ctx, const struct record_row *row)
+{
+    struct buf *const out = ctx;
+    buf_printf(out, "%s%.*s", out->len ? " " : "", (int)row->body.len, row->body.p);
+    if (row->attempts)
+        buf_printf(out, "%d", (int)row->attempts);
+    if (row->in_doubt)
+        buf_add_char(out, '?');
+}
+
+const char *kit_rows_of(struct journal *j, const char *conn)
+{
+    static struct buf list;
+    buf_reset(&list);
+    if (journal_load(j, conn, add_row, &list) != RECORD_DONE)
+        return "failed";
+    return list.len ? list.p : "";
+}
+
+const char *kit_rows(struct journal *j)
+{
+    return kit_rows_of(j, "tg");
 }
 
 struct journal_stats kit_stats(struct journal *j)
 {
     struct journal_stats s;
-    if (journal_stats(j, &s) != JOURNAL_DONE)
+    if (journal_stats(j, &s) != RECORD_DONE)
         bail("no numbers");
     return s;
 }
 
 void kit_on_dead(void *ctx, const struct journal_dead *d)
 {
-    buf_printf(ctx, "%d %s/%s %s %s %s %d [%.*s]\n", (int)d->id, d->conn, d->conv, d->turn, d->slot,
+    buf_printf(ctx, "%d %s/%s %s %s %s %d [%.*s]\n", (int)d->id, d->conn, d->lane, d->turn, d->kind,
                d->reason, (int)d->attempts, (int)d->body.len, d->body.p ? d->body.p : "");
 }
 
@@ -125,14 +184,13 @@ const char *kit_dead_of(struct journal *j, const char *conn)
 {
     static struct buf list;
     buf_reset(&list);
-    buf_add_str(&list, "");
-    if (journal_dead_list(j, conn, kit_on_dead, &list) != JOURNAL_DONE)
+    if (journal_dead_list(j, conn, kit_on_dead, &list) != RECORD_DONE)
         return "failed";
     return list.len ? list.p : "";
 }
 
 void kit_prune(struct journal *j)
 {
-    if (journal_prune(j) != JOURNAL_DONE)
+    if (journal_prune(j) != RECORD_DONE)
         bail("cannot prune");
 }

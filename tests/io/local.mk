@@ -31,7 +31,12 @@ tests_io_t_journal_outbox_SOURCES = tests/io/t_journal_outbox.c $(JOURNAL_KIT)
 tests_io_t_journal_outbox_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_journal_kill
+tests_io_t_journal_kill_SOURCES = tests/io/t_journal_kill.c tests/io/kill_check.c \
+	tests/io/kill_check.h
 tests_io_t_journal_kill_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_ledger
+tests_io_t_ledger_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_bucket
 tests_io_t_bucket_LDADD = $(TEST_IO)

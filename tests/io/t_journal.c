@@ -12,31 +12,47 @@
 #include "io/sql.h"
 #include "tap/tap.h"
 
+static enum record_status admit_both(struct journal *j, const char *id, const char *msg,
+                                     const char *also, struct buf *first)
+{
+    return journal_admit(
+        j,
+        &(struct record_turn){
+            .id = id, .agent = "a", .conv = "c", .source = "slack", .msg_id = msg, .also = also},
+        first);
+}
+
 static void test_admission(void)
 {
     struct journal *j = kit_fresh();
-    is_int(kit_admit(j, "t1", "m1"), JOURNAL_DONE, "a turn is admitted");
-    is_int(kit_admit(j, "t2", "m1"), JOURNAL_UNCHANGED, "the same message again is not");
+    is_int(kit_admit(j, "t1", "m1"), RECORD_DONE, "a turn is admitted");
+    is_int(kit_admit(j, "t2", "m1"), RECORD_UNCHANGED, "the same message again is not");
     struct buf first = {0};
-    const struct journal_turn again = {
+    const struct record_turn again = {
         .id = "t3", .agent = "a", .conv = "c", .source = "telegram", .msg_id = "m1"};
-    is_int(journal_admit(j, &again, &first), JOURNAL_UNCHANGED, "nor the third time");
+    is_int(journal_admit(j, &again, &first), RECORD_UNCHANGED, "nor the third time");
     is_str(first.p, "t1", "and its turn is named");
+    is_int(admit_both(j, "t4", "m1", "C1:17", &first), RECORD_DONE,
+           "another service has ids of its own");
+    is_int(admit_both(j, "t5", "m2", "C1:17", &first), RECORD_UNCHANGED,
+           "a message is known by its second id, too");
+    is_str(first.p, "t4", "and its turn");
+    is_int(admit_both(j, "t5", "C1:18", "m1", NULL), RECORD_UNCHANGED, "whichever comes first");
+    is_int(admit_both(j, "t5", "m2", NULL, NULL), RECORD_DONE,
+           "what a duplicate brought along is not noted");
     buf_fini(&first);
-    const struct journal_turn other = {
-        .id = "t4", .agent = "a", .conv = "c", .source = "slack", .msg_id = "m1"};
-    is_int(journal_admit(j, &other, NULL), JOURNAL_DONE, "another service has ids of its own");
-    is_int(kit_admit(j, "t5", NULL), JOURNAL_DONE, "a turn without a message");
-    is_int(kit_admit(j, "t6", NULL), JOURNAL_DONE, "and another");
-    is_int(kit_admit(j, "t6", "m9"), JOURNAL_FAILED, "an id is not given twice");
-    is_int(kit_admit(j, "t7", "m9"), JOURNAL_DONE, "and its message not swallowed by that");
-    static char huge[JOURNAL_MAX_KEY + 2];
+    is_int(kit_admit(j, "t6", NULL), RECORD_DONE, "a turn without a message");
+    is_int(kit_admit(j, "t7", NULL), RECORD_DONE, "and another");
+    is_int(kit_admit(j, "t7", "m9"), RECORD_FAILED, "an id is not given twice");
+    is_int(kit_admit(j, "t8", "m9"), RECORD_DONE, "and its message not swallowed by that");
+    static char huge[RECORD_MAX_KEY + 2];
     memset(huge, 'k', sizeof huge - 1);
-    is_int(kit_admit(j, huge, NULL), JOURNAL_TOO_BIG, "a key above the cap");
-    is_int(kit_stats(j).running, 5, "five turns run");
+    is_int(kit_admit(j, huge, NULL), RECORD_TOO_BIG, "a key above the cap");
+    is_int(admit_both(j, "t9", "m3", huge, NULL), RECORD_TOO_BIG, "a second id above it");
+    is_int(kit_stats(j).running, 6, "six turns run");
     journal_close(j);
     j = kit_reopen(NULL);
-    is_int(kit_admit(j, "t8", "m1"), JOURNAL_UNCHANGED, "a duplicate is known after a restart");
+    is_int(kit_admit(j, "t9", "m1"), RECORD_UNCHANGED, "a duplicate is known after a restart");
     journal_close(j);
 }
 
@@ -44,77 +60,123 @@ static void test_outcome(void)
 {
     struct journal *j = kit_fresh();
     kit_admit(j, "t1", "m1");
-    is_int(kit_end(j, "t1", NULL, "c1"), JOURNAL_DONE, "a turn ends");
-    is_int(kit_end(j, "t1", NULL, "c1"), JOURNAL_UNCHANGED, "once");
-    is_int(kit_end(j, "t1", "agent_exit", "c1"), JOURNAL_UNCHANGED, "not in an error after it");
-    is_int(kit_end(j, "none", NULL, "c1"), JOURNAL_UNCHANGED, "and only if it was admitted");
-    is_int(kit_stats(j).waiting, 2, "every connector has one row");
-    is_str(kit_claim(j), "t1 final 1 1", "which is due");
-    is_int(kit_row.body.len == 6 && memcmp(kit_row.body.p, "answer", 6) == 0, 1, "with its body");
-    is_str(kit_claim_of(j, "slack", NULL), "t1 final 1 1", "for the other, too");
-    kit_admit(j, "t2", "m2");
-    is_int(kit_end(j, "t2", "agent_exit", "c2"), JOURNAL_DONE, "an error is an outcome");
-    is_str(kit_claim(j), "t2 error 1 1", "of its own slot");
+    is_int(kit_end(j, "t1", NULL, "c1"), RECORD_DONE, "a turn ends");
+    is_int(kit_end(j, "t1", NULL, "c1"), RECORD_UNCHANGED, "once");
+    is_int(kit_end(j, "t1", "agent_exit", "c1"), RECORD_UNCHANGED, "not in an error after it");
+    is_int(kit_end(j, "none", NULL, "c1"), RECORD_UNCHANGED, "and only if it was admitted");
+    is_int(kit_stats(j).queued, 2, "every connector has one row");
+    is_str(kit_rows(j), "t1", "with its body");
+    is_str(kit_rows_of(j, "slack"), "t1", "the other, too");
+    kit_wait(j, "t2");
+    is_int(kit_end(j, "t2", NULL, "c2"), RECORD_UNCHANGED, "a turn that waits does not end so");
     kit_admit(j, "t3", "m3");
-    static char huge[JOURNAL_MAX_BODY + 2];
-    memset(huge, 'x', sizeof huge - 1);
-    const struct journal_target t = kit_target("tg", "c3", huge);
-    is_int(journal_end_turn(j, &(struct journal_outcome){"t3", NULL, &t, 1}), JOURNAL_TOO_BIG,
+    static char huge[RECORD_MAX_BODY + 1];
+    const struct record_target t = {"tg", "c3", {huge, sizeof huge}};
+    is_int(journal_end_turn(j, &(struct record_outcome){"t3", NULL, &t, 1}, 100), RECORD_TOO_BIG,
            "a body above the cap");
     is_int(kit_stats(j).running, 1, "leaves the turn open");
-    const struct journal_target twice[] = {kit_target("tg", "c3", "x"),
-                                           kit_target("tg", "c3", "y")};
-    is_int(journal_end_turn(j, &(struct journal_outcome){"t3", NULL, twice, 2}), JOURNAL_DONE,
-           "a destination named twice");
-    is_str(kit_claim(j), "t3 final 1 1", "is told");
-    is_str(kit_claim(j), "-", "once");
-    journal_row_fini(&kit_row);
+    const struct record_target twice[] = {{"tg", "c3", STR("x")}, {"tg", "c3", STR("y")}};
+    is_int(journal_end_turn(j, &(struct record_outcome){"t3", "timeout", twice, 2}, 100),
+           RECORD_DONE, "a connector named twice");
+    is_str(kit_rows(j), "t1 x", "is told once");
+    is_int(kit_admit(j, "t4", NULL), RECORD_DONE, "a turn");
+    is_int(journal_end_turn(j, &(struct record_outcome){.turn = "t4"}, 102), RECORD_DONE,
+           "that nobody is told of");
+    is_int(kit_stats(j).running, 0, "ends as well");
     journal_close(j);
 }
 
-static size_t who(void *ctx, const struct journal_turn *t, const struct journal_target **targets)
+static void test_waiting(void)
 {
-    static const struct journal_target to[] = {{"tg", "c1", {"restarted", 9}},
-                                               {"slack", "c1", {"restarted", 9}}};
-    buf_printf(ctx, "%s:%s:%s:%d ", t->id, t->msg_id ? t->msg_id : "-", t->cgroup ? t->cgroup : "-",
-               (int)t->agent_pid);
-    *targets = to;
-    return 2;
+    struct journal *const j = kit_fresh();
+    kit_wait(j, "t1");
+    kit_wait(j, "t2");
+    kit_wait(j, "t3");
+    kit_wait(j, "t4");
+    is_int(kit_stats(j).waiting, 4, "four turns wait");
+    is_int(journal_begin(j, "t1", (const char *const[]){"t2", "t3"}, 2), RECORD_DONE,
+           "one begins, two are merged into it");
+    is_int(kit_stats(j).waiting, 1, "one waits on");
+    is_int(kit_stats(j).running, 1, "one runs");
+    is_int(journal_begin(j, "t1", NULL, 0), RECORD_UNCHANGED, "no turn begins twice");
+    is_int(journal_begin(j, "t2", (const char *const[]){"t4"}, 1), RECORD_UNCHANGED,
+           "nor one that was merged");
+    is_int(kit_stats(j).waiting, 1, "and takes nothing with it");
+    is_int(kit_end(j, "t2", NULL, "c"), RECORD_UNCHANGED, "it has no outcome of its own");
+    is_int(journal_cancel(j, "t4"), RECORD_DONE, "a waiting turn is taken back");
+    is_int(journal_cancel(j, "t4"), RECORD_UNCHANGED, "once");
+    is_int(journal_cancel(j, "t1"), RECORD_UNCHANGED, "one that runs is not");
+    is_int(kit_stats(j).waiting, 0, "none waits");
+    is_int(kit_end(j, "t1", NULL, "c"), RECORD_DONE, "the turn ends");
+    journal_close(j);
+}
+
+static void list_turn(void *ctx, const struct record_turn *t)
+{
+    buf_printf(ctx, "%s:%s:%s:%d:%s:%s:%s ", t->id, t->waiting ? "waiting" : "running",
+               t->cgroup ? t->cgroup : "-", (int)t->agent_pid, t->prompt ? t->prompt : "-",
+               t->route ? t->route : "-", t->files ? t->files : "-");
 }
 
 static void test_restart(void)
 {
     struct journal *j = kit_fresh();
-    kit_admit(j, "t1", "m1");
+    kit_admit(j, "t9", "m1");
     is_int(journal_note_agent(
                j,
-               &(struct journal_turn){
-                   .id = "t1", .boot_id = "b", .cgroup = "/x", .agent_pid = 42, .agent_start = 7}),
-           JOURNAL_DONE, "the agent's process is noted");
-    kit_live(j, "t1", "working");
-    kit_admit(j, "t2", NULL);
+               &(struct record_turn){
+                   .id = "t9", .boot_id = "b", .cgroup = "/x", .agent_pid = 42, .agent_start = 7}),
+           RECORD_DONE, "the agent's process is noted");
+    const struct record_turn full = {.id = "t2",
+                                     .agent = "a",
+                                     .conv = "c",
+                                     .source = "telegram",
+                                     .waiting = true,
+                                     .prompt = "hello",
+                                     .route = "{}",
+                                     .files = "[]"};
+    is_int(journal_admit(j, &full, NULL), RECORD_DONE, "a turn waits");
     kit_ended(j, "t3", "c3");
-    is_int(journal_note_agent(j, &(struct journal_turn){.id = "t3"}), JOURNAL_UNCHANGED,
+    is_int(journal_note_agent(j, &(struct record_turn){.id = "t3"}), RECORD_UNCHANGED,
            "of a turn that runs");
-    kit_claim_of(j, "tg", "c3");
+    kit_start(j, "t3");
     journal_close(j);
     j = kit_reopen(NULL);
     struct buf seen = {0};
-    is_int(journal_end_open_turns(j, who, &seen), 2, "the open turns end at the start");
-    is_str(seen.p, "t1:m1:/x:42 t2:-:-:0 ", "each with what is known of it");
+    is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "the open turns are there");
+    is_str(seen.p, "t9:running:/x:42:-:-:- t2:waiting:-:0:hello:{}:[] ",
+           "the oldest first, each with what is known of it");
+    is_str(kit_rows(j), "t31?", "what was in flight is in doubt");
+    is_int(kit_end(j, "t9", "host_restart", "c1"), RECORD_DONE, "the one that ran is ended");
+    is_int(journal_begin(j, "t2", NULL, 0), RECORD_DONE, "the one that waited begins");
+    is_int(kit_end(j, "t2", NULL, "c1"), RECORD_DONE, "and ends");
+    buf_reset(&seen);
+    is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "then");
+    is_int((long long)seen.len, 0, "none is open");
+    is_str(kit_rows(j), "t31? t9 t2", "and every connector is told");
     buf_fini(&seen);
-    is_int(kit_stats(j).running, 0, "none runs on");
-    is_str(kit_claim(j), "t3 final 1 2 doubt", "what was in flight comes again, in doubt");
-    kit_sent(j, NULL);
-    is_str(kit_claim(j), "t1 error 1 1", "every connector is told");
-    kit_sent(j, NULL);
-    is_str(kit_claim(j), "t2 error 1 1", "of each");
-    kit_sent(j, NULL);
-    is_str(kit_claim(j), "-", "the live row is gone");
-    is_str(kit_claim_of(j, "slack", "c1"), "t1 error 1 1", "the other connector as well");
-    is_int(kit_end(j, "t1", NULL, "c1"), JOURNAL_UNCHANGED, "a late result changes nothing");
-    is_int(journal_end_open_turns(j, who, NULL), 0, "and the next start finds none");
-    journal_row_fini(&kit_row);
+    journal_close(j);
+}
+
+static void test_prompt(void)
+{
+    struct journal *const j = kit_fresh();
+    static char huge[RECORD_MAX_PROMPT + 1];
+    memset(huge, 'x', sizeof huge - 1);
+    struct record_turn t = {.id = "t1",
+                            .agent = "a",
+                            .conv = "c",
+                            .source = "s",
+                            .waiting = true,
+                            .prompt = huge,
+                            .route = "{}"};
+    is_int(journal_admit(j, &t, NULL), RECORD_TOO_BIG, "prompt and route above the cap");
+    t.route = NULL;
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "a prompt of a mebibyte");
+    struct buf seen = {0};
+    is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "comes back");
+    ok(seen.len > RECORD_MAX_PROMPT, "whole");
+    buf_fini(&seen);
     journal_close(j);
 }
 
@@ -122,21 +184,57 @@ static void test_kv(void)
 {
     struct journal *j = kit_fresh();
     struct buf value = {0};
-    is_int(journal_kv_get(j, "offset", &value), JOURNAL_UNCHANGED, "no such key");
-    is_int(journal_kv_put(j, "offset", STR("17")), JOURNAL_DONE, "a value");
-    is_int(journal_kv_put(j, "offset", STR("18")), JOURNAL_DONE, "another");
+    is_int(journal_get(j, "offset", &value), RECORD_UNCHANGED, "no such key");
+    is_int(journal_put(j, "offset", STR("17")), RECORD_DONE, "a value");
+    is_int(journal_put(j, "offset", STR("18")), RECORD_DONE, "another");
     journal_close(j);
     j = kit_reopen(NULL);
-    is_int(journal_kv_get(j, "offset", &value), JOURNAL_DONE, "is there after a restart");
+    is_int(journal_get(j, "offset", &value), RECORD_DONE, "is there after a restart");
     is_str(value.p, "18", "the last one");
-    is_int(journal_kv_put(j, "offset", (struct str){0}), JOURNAL_DONE, "and can be removed");
-    is_int(journal_kv_put(j, "offset", (struct str){0}), JOURNAL_UNCHANGED, "once");
+    is_int(journal_put(j, "offset", (struct str){0}), RECORD_DONE, "and can be removed");
+    is_int(journal_put(j, "offset", (struct str){0}), RECORD_UNCHANGED, "once");
     buf_reset(&value);
     const struct str bytes = {"a\0b\xff", 4};
-    is_int(journal_kv_put(j, "bytes", bytes), JOURNAL_DONE, "any bytes");
-    is_int(journal_kv_get(j, "bytes", &value), JOURNAL_DONE, "as they are");
+    is_int(journal_put(j, "bytes", bytes), RECORD_DONE, "any bytes");
+    is_int(journal_get(j, "bytes", &value), RECORD_DONE, "as they are");
     is_mem(value.p, value.len, bytes.p, bytes.len, "come back");
     buf_fini(&value);
+    journal_close(j);
+}
+
+static const char *recall(struct journal *j, const char *conn, const char *turn)
+{
+    static struct buf text;
+    buf_reset(&text);
+    return journal_recall(j, conn, turn, &text) == RECORD_DONE ? text.p : "-";
+}
+
+static void test_memory(void)
+{
+    struct journal *j = kit_fresh();
+    kit_admit(j, "t1", "m1");
+    is_str(recall(j, "tg", "t1"), "-", "nothing is remembered");
+    is_int(journal_remember(j, "tg", "t1", "one"), RECORD_DONE, "a text");
+    is_int(journal_remember(j, "tg", "t1", "two"), RECORD_DONE, "a newer one");
+    is_int(journal_remember(j, "slack", "t1", "other"), RECORD_DONE, "of another connector");
+    is_int(journal_remember(j, "tg", "", "lobby"), RECORD_DONE, "of no turn");
+    static char huge[RECORD_MAX_MEMORY + 2];
+    memset(huge, 'x', sizeof huge - 1);
+    is_int(journal_remember(j, "tg", "t1", huge), RECORD_TOO_BIG, "one above the cap");
+    journal_close(j);
+    j = kit_reopen(NULL);
+    is_str(recall(j, "tg", "t1"), "two", "the newest comes back");
+    is_int(journal_remember(j, "slack", "t1", NULL), RECORD_DONE, "and can be forgotten");
+    is_str(recall(j, "slack", "t1"), "-", "then it is gone");
+    kit_prune(j);
+    is_str(recall(j, "tg", "t1"), "two", "it stays while the turn runs");
+    kit_end(j, "t1", NULL, "c");
+    kit_prune(j);
+    is_str(recall(j, "tg", "t1"), "two", "and until its outcome is told");
+    kit_expand(j, "t1", "answer");
+    kit_prune(j);
+    is_str(recall(j, "tg", "t1"), "-", "then it goes; other rows are of another turn");
+    is_str(recall(j, "tg", ""), "lobby", "that of no turn stays");
     journal_close(j);
 }
 
@@ -144,30 +242,31 @@ static void test_disk_full(void)
 {
     struct journal *const j = kit_fresh();
     kit_admit(j, "t1", "m1");
-    static char big[JOURNAL_MAX_BODY];
+    static char big[256 * 1024];
     memset(big, 'x', sizeof big);
-    const struct journal_target t = {"tg", "c1", {big, sizeof big}};
+    const struct record_target t = {"tg", "c1", {big, sizeof big}};
+    const struct record_request r = {.turn = "t1", .lane = "c1", .body = t.body};
     struct rlimit limit;
     getrlimit(RLIMIT_FSIZE, &limit);
     const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = 150000;
     setrlimit(RLIMIT_FSIZE, &limit);
-    enum journal_status status = JOURNAL_DONE;
+    enum record_status status = RECORD_DONE;
     char id[16];
-    for (int i = 2; i < 1000 && status == JOURNAL_DONE; i++) {
+    for (int i = 2; i < 1000 && status == RECORD_DONE; i++) {
         snprintf(id, sizeof id, "t%d", i);
         status = kit_admit(j, id, id);
     }
-    is_int(status, JOURNAL_DISK_FULL, "admission on a full disk");
-    is_int(journal_put(j, JOURNAL_LIVE, "t1", &t), JOURNAL_DISK_FULL, "a live row");
-    is_int(journal_end_turn(j, &(struct journal_outcome){"t1", NULL, &t, 1}), JOURNAL_DISK_FULL,
+    is_int(status, RECORD_DISK_FULL, "admission on a full disk");
+    is_int(journal_add(j, "tg", &r, 1, 1), RECORD_DISK_FULL, "a request");
+    is_int(journal_end_turn(j, &(struct record_outcome){"t1", NULL, &t, 1}, 1), RECORD_DISK_FULL,
            "an outcome when the reserve does not help");
     ok(kit_stats(j).running > 1, "what is there can be read");
     limit.rlim_cur = before;
     setrlimit(RLIMIT_FSIZE, &limit);
-    is_int(journal_end_turn(j, &(struct journal_outcome){"t1", NULL, &t, 1}), JOURNAL_DONE,
+    is_int(journal_end_turn(j, &(struct record_outcome){"t1", NULL, &t, 1}, 1), RECORD_DONE,
            "the turn was still open and ends when there is room");
-    is_int(kit_admit(j, id, id), JOURNAL_DONE, "and the refused message was not taken for known");
+    is_int(kit_admit(j, id, id), RECORD_DONE, "and the refused message was not taken for known");
     journal_close(j);
 }
 
@@ -201,8 +300,11 @@ int main(void)
     log_setup(LOG_TEXT, LOG_WARN, log);
     test_admission();
     test_outcome();
+    test_waiting();
     test_restart();
+    test_prompt();
     test_kv();
+    test_memory();
     test_disk_full();
     test_durability();
     clock_unfake();

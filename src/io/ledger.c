@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the journal's thread and the way there and back: each call is an order with copies of all
+ * that it says. */
+#include "io/ledger.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "io/journal.h"
+#include "io/worker.h"
+
+#define PRUNE_MS (60 * 1000)
+
+struct ledger {
+    /* loop thread */
+    struct worker *worker;
+    int64_t next_seq;
+    int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
+    /* the worker's thread */
+    struct journal *journal;
+};
+
+/* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
+ * Each operation uses what it needs. */
+struct order {
+    struct ledger *ledger;
+    enum record_status (*run)(struct journal *j, struct order *o);
+    ledger_done *done; /* or NULL */
+    void *ctx;
+    enum record_status status;
+    struct buf text;     /* the answer, if there is one */
+    struct arena memory; /* of all that is below */
+    const char *key, *turn, *value;
+    const char *const *merged;
+    size_t n; /* of merged, of requests */
+    const struct record_request *requests;
+    int64_t seq, first; /* the row that is meant; the number of the first that is laid */
+    struct record_turn record;
+    struct record_outcome outcome;
+    struct record_settlement settlement;
+};
+
+/* ---- there and back */
+
+static struct order *new_order(struct ledger *l,
+                               enum record_status (*run)(struct journal *j, struct order *o),
+                               ledger_done *done, void *ctx)
+{
+    struct order *const o = xcalloc(1, sizeof *o);
+    o->ledger = l;
+    o->run = run;
+    o->done = done;
+    o->ctx = ctx;
+    return o;
+}
+
+static void carry_out(void *arg)
+{
+    struct order *const o = arg;
+    o->status = o->run(o->ledger->journal, o);
+}
+
+static void tell(void *arg)
+{
+    struct order *const o = arg;
+    if (o->done)
+        o->done(o->ctx, o->status, o->text.p);
+    buf_fini(&o->text);
+    arena_fini(&o->memory);
+    free(o);
+}
+
+static void keep_up(void *arg)
+{
+    struct ledger *const l = arg;
+    if (journal_prune(l->journal) == RECORD_DONE)
+        journal_tidy(l->journal);
+}
+
+/* Only what is used grows: so there is no timer. */
+static void post(struct order *o)
+{
+    struct ledger *const l = o->ledger;
+    worker_do(l->worker, carry_out, tell, o);
+    const int64_t now = clock_mono_ms();
+    if (now - l->pruned_ms < PRUNE_MS)
+        return;
+    l->pruned_ms = now;
+    worker_do(l->worker, keep_up, NULL, l);
+}
+
+/* ---- copies */
+
+static const char *copy(struct order *o, const char *text)
+{
+    return text ? arena_strdup(&o->memory, text) : NULL;
+}
+
+static struct str copy_bytes(struct order *o, struct str s)
+{
+    char *const bytes = arena_bytes(&o->memory, s.len);
+    if (s.len)
+        memcpy(bytes, s.p, s.len);
+    return (struct str){bytes, s.len};
+}
+
+/* Also gives them their numbers; returns the first. */
+static int64_t copy_requests(struct order *o, const struct record_request *requests, size_t n)
+{
+    struct record_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
+    for (size_t i = 0; i < n; i++) {
+        copies[i] = requests[i];
+        copies[i].turn = copy(o, requests[i].turn);
+        copies[i].lane = copy(o, requests[i].lane);
+        copies[i].body = copy_bytes(o, requests[i].body);
+    }
+    o->requests = copies;
+    o->n = n;
+    o->first = o->ledger->next_seq;
+    o->ledger->next_seq += (int64_t)n;
+    return o->first;
+}
+
+static struct record_turn copy_turn(struct order *o, const struct record_turn *t)
+{
+    return (struct record_turn){
+        .id = copy(o, t->id),
+        .agent = copy(o, t->agent),
+        .conv = copy(o, t->conv),
+        .source = copy(o, t->source),
+        .msg_id = copy(o, t->msg_id),
+        .also = copy(o, t->also),
+        .waiting = t->waiting,
+        .prompt = copy(o, t->prompt),
+        .route = copy(o, t->route),
+        .files = copy(o, t->files),
+        .boot_id = copy(o, t->boot_id),
+        .cgroup = copy(o, t->cgroup),
+        .agent_pid = t->agent_pid,
+        .agent_start = t->agent_start,
+    };
+}
+
+static struct record_outcome copy_outcome(struct order *o, const struct record_outcome *what)
+{
+    struct record_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
+    for (size_t i = 0; i < what->n; i++)
+        targets[i] = (struct record_target){
+            .conn = copy(o, what->targets[i].conn),
+            .lane = copy(o, what->targets[i].lane),
+            .body = copy_bytes(o, what->targets[i].body),
+        };
+    o->first = o->ledger->next_seq;
+    o->ledger->next_seq += (int64_t)what->n;
+    return (struct record_outcome){
+        .turn = copy(o, what->turn),
+        .error = copy(o, what->error),
+        .targets = targets,
+        .n = what->n,
+    };
+}
+
+/* ---- turns */
+
+static enum record_status run_admit(struct journal *j, struct order *o)
+{
+    return journal_admit(j, &o->record, &o->text);
+}
+
+void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_admit, done, ctx);
+    o->record = copy_turn(o, t);
+    post(o);
+}
+
+static enum record_status run_begin(struct journal *j, struct order *o)
+{
+    return journal_begin(j, o->turn, o->merged, o->n);
+}
+
+void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
+                  ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_begin, done, ctx);
+    const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
+    for (size_t i = 0; i < n; i++)
+        copies[i] = copy(o, merged[i]);
+    o->turn = copy(o, turn);
+    o->merged = copies;
+    o->n = n;
+    post(o);
+}
+
+static enum record_status run_cancel(struct journal *j, struct order *o)
+{
+    return journal_cancel(j, o->turn);
+}
+
+void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_cancel, done, ctx);
+    o->turn = copy(o, turn);
+    post(o);
+}
+
+static enum record_status run_note_agent(struct journal *j, struct order *o)
+{
+    return journal_note_agent(j, &o->record);
+}
+
+void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_note_agent, done, ctx);
+    o->record = copy_turn(o, t);
+    post(o);
+}
+
+static enum record_status run_end_turn(struct journal *j, struct order *o)
+{
+    return journal_end_turn(j, &o->outcome, o->first);
+}
+
+void ledger_end_turn(struct ledger *l, const struct record_outcome *what, ledger_done *done,
+                     void *ctx)
+{
+    struct order *const o = new_order(l, run_end_turn, done, ctx);
+    o->outcome = copy_outcome(o, what);
+    post(o);
+}
+
+/* ---- what has to be told */
+
+static enum record_status run_add(struct journal *j, struct order *o)
+{
+    return journal_add(j, o->key, o->requests, o->n, o->first);
+}
+
+int64_t ledger_add(struct ledger *l, const char *conn, const struct record_request *requests,
+                   size_t n, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_add, done, ctx);
+    o->key = copy(o, conn);
+    const int64_t first = copy_requests(o, requests, n);
+    post(o);
+    return first;
+}
+
+static enum record_status run_expand(struct journal *j, struct order *o)
+{
+    return journal_expand(j, o->key, o->turn, o->requests, o->n, o->first);
+}
+
+int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
+                      const struct record_request *requests, size_t n, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_expand, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    const int64_t first = copy_requests(o, requests, n);
+    post(o);
+    return first;
+}
+
+static enum record_status run_start(struct journal *j, struct order *o)
+{
+    return journal_start(j, o->seq);
+}
+
+void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_start, done, ctx);
+    o->seq = seq;
+    post(o);
+}
+
+static enum record_status run_settle(struct journal *j, struct order *o)
+{
+    return journal_settle(j, o->seq, &o->settlement, o->first);
+}
+
+int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlement *s,
+                      ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_settle, done, ctx);
+    const int64_t first = copy_requests(o, s->requests, s->n);
+    o->seq = seq;
+    o->settlement = *s;
+    o->settlement.reason = copy(o, s->reason);
+    o->settlement.requests = o->requests;
+    post(o);
+    return first;
+}
+
+static enum record_status run_remember(struct journal *j, struct order *o)
+{
+    return journal_remember(j, o->key, o->turn, o->value);
+}
+
+void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
+                     ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_remember, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->value = copy(o, text);
+    post(o);
+}
+
+/* ---- keys and values */
+
+static enum record_status run_put(struct journal *j, struct order *o)
+{
+    return journal_put(j, o->key, (struct str){o->value, o->value ? strlen(o->value) : 0});
+}
+
+void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_put, done, ctx);
+    o->key = copy(o, key);
+    o->value = copy(o, value);
+    post(o);
+}
+
+static enum record_status run_get(struct journal *j, struct order *o)
+{
+    return journal_get(j, o->key, &o->text);
+}
+
+void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_get, done, ctx);
+    o->key = copy(o, key);
+    post(o);
+}
+
+/* ---- at the start. The loop's thread stands still, so what `each` touches is safe. */
+
+struct reading {
+    struct ledger *ledger;
+    enum record_status status;
+    const char *conn, *turn;
+    void (*each_turn)(void *ctx, const struct record_turn *t);
+    void (*each_row)(void *ctx, const struct record_row *row);
+    void *ctx;
+    struct buf *text;
+};
+
+static void read_turns(void *arg)
+{
+    struct reading *const r = arg;
+    r->status = journal_open_turns(r->ledger->journal, r->each_turn, r->ctx);
+}
+
+enum record_status
+ledger_open_turns(struct ledger *l, void (*each)(void *ctx, const struct record_turn *t), void *ctx)
+{
+    struct reading r = {.ledger = l, .each_turn = each, .ctx = ctx};
+    worker_wait(l->worker, read_turns, &r);
+    return r.status;
+}
+
+static void read_rows(void *arg)
+{
+    struct reading *const r = arg;
+    r->status = journal_load(r->ledger->journal, r->conn, r->each_row, r->ctx);
+}
+
+enum record_status ledger_load(struct ledger *l, const char *conn,
+                               void (*each)(void *ctx, const struct record_row *row), void *ctx)
+{
+    struct reading r = {.ledger = l, .conn = conn, .each_row = each, .ctx = ctx};
+    worker_wait(l->worker, read_rows, &r);
+    return r.status;
+}
+
+static void read_memory(void *arg)
+{
+    struct reading *const r = arg;
+    r->status = journal_recall(r->ledger->journal, r->conn, r->turn, r->text);
+}
+
+enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
+                                 struct buf *text)
+{
+    struct reading r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
+    worker_wait(l->worker, read_memory, &r);
+    return r.status;
+}
+
+/* ---- its life */
+
+struct ledger *ledger_open(struct loop *loop, const char *dir, struct tc_err *err)
+{
+    struct journal *const j = journal_open(&(struct journal_spec){.dir = dir}, err);
+    if (!j)
+        return NULL;
+    const int64_t last = journal_last_seq(j);
+    if (last < 0) {
+        err_set(err, dir, "the state cannot be read");
+        journal_close(j);
+        return NULL;
+    }
+    struct ledger *const l = xcalloc(1, sizeof *l);
+    *l = (struct ledger){
+        .worker = worker_new(loop),
+        .next_seq = last + 1,
+        .pruned_ms = clock_mono_ms(),
+        .journal = j,
+    };
+    return l;
+}
+
+void ledger_close(struct ledger *l)
+{
+    if (!l)
+        return;
+    worker_free(l->worker);
+    journal_close(l->journal);
+    free(l);
+}
