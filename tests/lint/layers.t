@@ -48,10 +48,10 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/node\\.c$", "libconfig stays in src/conf/node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$",
+        only("^jansson", "^(plugins/slack/|src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$)",
              "jansson is for state, plugin helpers and commands")
-        only("^nettle/", "^(plugins/audit/|src/(core/audit|dialect/missy_write)\\.c$)",
-             "nettle is for audit chains")
+        only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/audit|dialect/missy_write)\\.c$)",
+             "nettle is for audit chains and signatures")
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
         only("^dlfcn", "^src/(plugin/loader|io/libcurl)\\.c$",

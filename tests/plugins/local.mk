@@ -39,6 +39,17 @@ tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
 	tests/plugins/stage_parts.h tests/plugins/stage_services.c
 tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 tests_plugins_script_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
-CONNECTOR_TESTS =
+CONNECTOR_TESTS = \
+	tests/plugins/slack/answer.script \
+	tests/plugins/slack/channel.script \
+	tests/plugins/slack/edit.script \
+	tests/plugins/slack/events.script \
+	tests/plugins/slack/file.script \
+	tests/plugins/slack/inbound.script \
+	tests/plugins/slack/options.script \
+	tests/plugins/slack/socket.script \
+	tests/plugins/slack/split.script \
+	tests/plugins/slack/status.script \
+	tests/plugins/slack/stream.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * The outcome of a turn in Slack, as durable requests: each carries in its body and tag all that
+ * the next step needs, so that any process can go on with it. */
+#include <string.h>
+
+#include "answer.h"
+#include "call.h"
+#include "fault.h"
+#include "find.h"
+#include "message.h"
+#include "route.h"
+#include "slack.h"
+#include "text.h"
+#include "upload.h"
+
+#define PARTS_MAX 8                 /* messages of one answer; a longer one is files */
+#define STREAM_TEXT_MAX (48u << 10) /* a longer answer is not kept beside the end of a stream */
+
+static const char in_doubt[] = "it is not known whether Slack took it";
+
+json_t *answer_data(const struct tc_reply *r)
+{
+    const char *data = strchr(r->tag, ' ');
+    return data ? json_loads(data + 1, 0, NULL) : NULL;
+}
+
+int answer_repeat(struct tc_turn *turn, json_t *body, json_t *data)
+{
+    const struct call how = {.tag = call_tag(turn, "post", data),
+                             .lane = route_of(turn)->lane,
+                             .priority = TC_P_FINAL,
+                             .flags = TC_DURABLE};
+    return call_json(turn, POST_MESSAGE, body, &how);
+}
+
+static void post_part(struct tc_turn *turn, const struct tc_piece *piece, int part)
+{
+    json_t *body = message_body(turn, route_of(turn), piece);
+    json_object_set_new(body, "metadata", message_mark(turn, part));
+    answer_repeat(turn, body, json_object());
+}
+
+void answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
+{
+    static const struct tc_piece nothing = {"*Done, without an answer.*",
+                                            sizeof "*Done, without an answer.*" - 1, NULL};
+    size_t count = 0;
+    const struct tc_piece *pieces = message_pieces(turn, markdown, flags, &count);
+    if (!pieces || count == 0) {
+        post_part(turn, &nothing, 0);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        post_part(turn, &pieces[i], (int)i);
+}
+
+void answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
+{
+    const struct conf *conf = turn->inst->conf;
+    const size_t most = strcmp(conf->overflow, "file") == 0 ? 1 : PARTS_MAX;
+    size_t count = 0;
+    message_pieces(turn, markdown, flags, &count);
+    if (count > most && !state_of(turn)->off.upload)
+        upload_send(turn, markdown);
+    else
+        answer_post(turn, markdown, flags);
+}
+
+/* Payload: what was asked is changed so that it is taken; NULL: there is no other form. */
+static json_t *plainer(json_t *body)
+{
+    if (json_object_del(body, "blocks") == 0)
+        return json_incref(body);
+    return json_object_del(body, "metadata") == 0 ? json_incref(body) : NULL;
+}
+
+int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
+{
+    FAULT_CLEANUP struct fault f = fault_read(turn, r);
+    json_auto_t *body = json_loads(r->http->body, 0, NULL), *data = answer_data(r);
+    fault_judge(turn, &f, r, false, v);
+    if (f.kind == FAULT_DOUBT) {
+        fault_replaced(v, find_message(turn, body, data), in_doubt);
+    } else if (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER) {
+        json_auto_t *other = plainer(body);
+        if (other)
+            fault_replaced(v, answer_repeat(turn, json_incref(other), json_incref(data)), f.error);
+    }
+    return 0;
+}
+
+/* ---- an answer at the end of a stream */
+
+bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest)
+{
+    struct cast *cast = cast_of(turn);
+    size_t count = 0;
+    const struct tc_piece *pieces = *rest ? message_pieces(turn, rest, 0, &count) : NULL;
+    if (strlen(markdown) > STREAM_TEXT_MAX || count > 1 ||
+        !stream_can_end_with(turn, count ? text_units(pieces->text, pieces->len) : 0))
+        return false;
+    const bool busy = cast->stream.busy;
+    json_t *body = stream_end_body(turn, count ? pieces->text : NULL);
+    json_object_set_new(body, "metadata", message_mark(turn, 0));
+    const struct call how = {
+        .tag = call_tag(turn, "stop", json_pack("{s:b, s:s}", "busy", busy, "text", markdown)),
+        .lane = cast->route.lane,
+        .priority = TC_P_FINAL,
+        .flags = TC_DURABLE};
+    return call_json(turn, STOP_STREAM, body, &how) == 0;
+}
+
+/* What was under way as the end was sent must have been shown too. */
+static bool is_whole(struct tc_turn *turn, const json_t *data)
+{
+    const struct cast *cast = cast_of(turn);
+    return json_is_false(json_object_get(data, "busy")) ||
+           (cast->begun && !cast->stream.broken && !cast->stream.busy);
+}
+
+int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
+{
+    FAULT_CLEANUP struct fault f = fault_read(turn, r);
+    json_auto_t *data = answer_data(r), *body = json_loads(r->http->body, 0, NULL);
+    const char *text = json_string_value(json_object_get(data, "text"));
+    const char *ts = json_string_value(json_object_get(body, "ts"));
+    fault_judge(turn, &f, r, true, v);
+    if (!text || f.kind == FAULT_DROPPED || (f.kind == FAULT_NONE && is_whole(turn, data)))
+        return 0;
+    if (f.kind == FAULT_DOUBT) {
+        fault_replaced(v, find_stream(turn, text), in_doubt);
+        return 0;
+    }
+    if (!fault_is_end(v))
+        return 0;
+    if (f.kind == FAULT_PAYLOAD && ts)
+        stream_end_message(turn, ts, false);
+    answer_post(turn, text, 0);
+    fault_replaced(v, 0, f.error);
+    return 0;
+}

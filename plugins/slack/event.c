@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * What Slack tells: messages of people, and people who stop a turn. It came over a connection or a
+ * route; that makes no difference but for how it is acknowledged. */
+#include <string.h>
+
+#include "event.h"
+#include "inbound.h"
+#include "message.h"
+#include "route.h"
+#include "slack.h"
+
+static const char *text_at(const json_t *json, const char *key)
+{
+    return json_string_value(json_object_get(json, key));
+}
+
+/* A person stops the turn; the host says whether that person may. */
+static void cancel(struct tc_turn *lobby, const char *turn, const char *user, const char *channel,
+                   const char *thread)
+{
+    struct tc_receipt receipt = {0};
+    const enum tc_accepted done = tc_cancel(lobby, turn, user, &receipt);
+    if ((done != TC_COMMAND && done != TC_KNOWN) || !receipt.answer || !channel)
+        return;
+    const struct route to = {
+        .channel = channel, .thread = thread, .lane = route_lane(lobby, channel, thread)};
+    message_tell(lobby, &to, receipt.answer);
+}
+
+/* The Stop button that Slack itself shows while a session is processing. */
+static void session_stopped(struct tc_turn *lobby, const json_t *event)
+{
+    const char *channel = text_at(event, "channel"), *thread = text_at(event, "thread_ts"),
+               *user = text_at(event, "user");
+    if (!channel || !thread || !user)
+        return;
+    const char *turn = talk_turn(&state_of(lobby)->talks, route_lane(lobby, channel, thread));
+    if (turn)
+        cancel(lobby, turn, user, channel, thread);
+}
+
+enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
+                            const struct event_source *source)
+{
+    const json_t *event = json_object_get(payload, "event");
+    const char *outer = text_at(payload, "type"), *type = text_at(event, "type");
+    if (outer && strcmp(outer, "app_rate_limited") == 0)
+        tc_log(lobby->inst, TC_WARN, "Slack holds events back: too many in an hour");
+    if (!type)
+        return EVENT_TAKEN;
+    if (strcmp(type, "message") == 0 || strcmp(type, "app_mention") == 0)
+        return inbound_take(lobby, payload, source);
+    if (strcmp(type, "agent_session_stopped") == 0)
+        session_stopped(lobby, event);
+    return EVENT_TAKEN;
+}
+
+void event_take_action(struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *container = json_object_get(payload, "container");
+    const char *type = text_at(payload, "type"),
+               *user = text_at(json_object_get(payload, "user"), "id"),
+               *channel = text_at(json_object_get(payload, "channel"), "id"),
+               *thread = text_at(container, "thread_ts");
+    size_t i;
+    const json_t *action;
+    if (!type || strcmp(type, "block_actions") != 0 || !user)
+        return;
+    json_array_foreach(json_object_get(payload, "actions"), i, action)
+    {
+        const char *id = text_at(action, "action_id"), *turn = text_at(action, "value");
+        if (id && turn && strcmp(id, "turncast_stop") == 0)
+            cancel(lobby, turn, user, channel, thread);
+    }
+}

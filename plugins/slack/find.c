@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * Looks for an own message in its thread, where it is not known whether Slack took it. */
+#include <string.h>
+
+#include "answer.h"
+#include "call.h"
+#include "fault.h"
+#include "find.h"
+#include "route.h"
+#include "slack.h"
+#include "upload.h"
+
+#define DOUBTS_MAX 6 /* so often the same message may get lost on its way */
+#define PAGES_MAX 20
+
+/* What is looked for: data of the tag. "body" (and "data") is sent again when it is not there, or
+ * "text" posted. */
+static int look(struct tc_turn *turn, json_t *what)
+{
+    const struct route *r = route_of(turn);
+    const char *cursor = json_string_value(json_object_get(what, "cursor"));
+    const char *query = tc_sprint(
+        turn, "channel=%s&limit=200&include_all_metadata=true%s%s%s%s%s%s", r->channel,
+        r->thread ? "&ts=" : "", r->thread ? r->thread : "", r->ts ? "&oldest=" : "",
+        r->ts ? r->ts : "", cursor ? "&cursor=" : "", cursor ? call_quote(turn, cursor) : "");
+    const struct call how = {.tag = call_tag(turn, "find", what),
+                             .lane = r->lane,
+                             .priority = TC_P_FINAL,
+                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+    return call_get(turn, r->thread ? REPLIES : HISTORY, query, &how);
+}
+
+static int look_for_body(struct tc_turn *turn, const char *kind, json_t *body, const json_t *data)
+{
+    const json_int_t doubts = json_integer_value(json_object_get(data, "doubts"));
+    if (!body || doubts >= DOUBTS_MAX || json_is_true(json_object_get(data, "resent")))
+        return -1;
+    json_t *next = data ? json_deep_copy(data) : json_object();
+    json_object_set_new(next, "doubts", json_integer(doubts + 1));
+    return look(turn, json_pack("{s:s, s:O, s:o}", "kind", kind, "body", body, "data", next));
+}
+
+int find_message(struct tc_turn *turn, json_t *body, const json_t *data)
+{
+    return look_for_body(turn, "message", body, data);
+}
+
+int find_file(struct tc_turn *turn, json_t *body, const json_t *data)
+{
+    return look_for_body(turn, "file", body, data);
+}
+
+int find_stream(struct tc_turn *turn, const char *text)
+{
+    return look(turn, json_pack("{s:s, s:s}", "kind", "stream", "text", text));
+}
+
+static bool has_mark(const json_t *message, const char *turn, json_int_t part)
+{
+    const json_t *mark = json_object_get(message, "metadata");
+    const json_t *payload = json_object_get(mark, "event_payload");
+    const char *type = json_string_value(json_object_get(mark, "event_type"));
+    const char *id = json_string_value(json_object_get(payload, "turn"));
+    return type && strcmp(type, "turncast_turn") == 0 && id && strcmp(id, turn) == 0 &&
+           json_integer_value(json_object_get(payload, "part")) == part;
+}
+
+static bool has_file(const json_t *message, const char *id)
+{
+    size_t i;
+    const json_t *file;
+    json_array_foreach(json_object_get(message, "files"), i, file)
+    {
+        const char *have = json_string_value(json_object_get(file, "id"));
+        if (have && strcmp(have, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_there(const struct tc_turn *turn, const json_t *messages, const json_t *what)
+{
+    const json_t *body = json_object_get(what, "body");
+    const json_t *payload = json_object_get(json_object_get(body, "metadata"), "event_payload");
+    const json_int_t part = json_integer_value(json_object_get(payload, "part"));
+    const json_t *first = json_array_get(json_object_get(body, "files"), 0);
+    const char *file = json_string_value(json_object_get(first, "id"));
+    size_t i;
+    const json_t *message;
+    json_array_foreach(messages, i,
+                       message) if (file ? has_file(message, file)
+                                         : has_mark(message, turn->id, part)) return true;
+    return false;
+}
+
+static void mark_as_repeated(json_t *body, const char *key)
+{
+    json_t *text = json_object_get(body, key);
+    if (json_is_string(text))
+        json_object_set_new(body, key, json_sprintf("(resent) %s", json_string_value(text)));
+}
+
+/* It was not there (or, `blind`, nobody could say): once more. */
+static int repeat(struct tc_turn *turn, const json_t *what, bool blind)
+{
+    const char *text = json_string_value(json_object_get(what, "text"));
+    const char *kind = json_string_value(json_object_get(what, "kind"));
+    if (text) {
+        answer_post(turn, text, 0);
+        return 0;
+    }
+    json_t *body = json_deep_copy(json_object_get(what, "body"));
+    json_t *data = json_deep_copy(json_object_get(what, "data"));
+    if (blind) {
+        json_object_set_new(data, "resent", json_true());
+        mark_as_repeated(body, "text");
+        mark_as_repeated(body, "initial_comment");
+        json_t *block = json_array_get(json_object_get(body, "blocks"), 0);
+        if (block)
+            mark_as_repeated(block, "text");
+    }
+    return kind && strcmp(kind, "file") == 0 ? upload_complete(turn, body, data)
+                                             : answer_repeat(turn, body, data);
+}
+
+/* The next page of what was read, or NULL. Only a thread is read to its end: it begins with its
+ * oldest messages, a channel with its newest. */
+static const char *next_page(struct tc_turn *turn, const json_t *json, const json_t *what)
+{
+    const json_t *meta = json_object_get(json, "response_metadata");
+    const char *cursor = json_string_value(json_object_get(meta, "next_cursor"));
+    const json_int_t pages = json_integer_value(json_object_get(what, "pages"));
+    return cursor && *cursor && pages < PAGES_MAX && route_of(turn)->thread ? cursor : NULL;
+}
+
+int find_on_read(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
+{
+    FAULT_CLEANUP struct fault f = fault_read(turn, r);
+    json_auto_t *what = answer_data(r);
+    fault_judge(turn, &f, r, true, v);
+    if (!fault_is_end(v) || f.kind == FAULT_DROPPED)
+        return 0;
+    if (f.kind == FAULT_NONE && is_there(turn, json_object_get(f.json, "messages"), what))
+        return 0;
+    const char *cursor = next_page(turn, f.json, what);
+    int rc;
+    if (f.kind == FAULT_NONE && cursor) {
+        const json_int_t pages = json_integer_value(json_object_get(what, "pages"));
+        json_object_set_new(what, "cursor", json_string(cursor));
+        json_object_set_new(what, "pages", json_integer(pages + 1));
+        rc = look(turn, json_incref(what));
+    } else {
+        rc = repeat(turn, what, f.kind != FAULT_NONE);
+    }
+    fault_replaced(v, rc, f.error);
+    return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * Messages of people: which are meant for the agent, and how they are handed to it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "entity.h"
+#include "fetch.h"
+#include "inbound.h"
+#include "message.h"
+#include "route.h"
+#include "slack.h"
+
+static const char *text_at(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+    return text ? text : "";
+}
+
+/* The bot's own id: asked for at the start, and said by each event. */
+static const char *own_id(struct tc_turn *lobby, const json_t *payload)
+{
+    const json_t *first = json_array_get(json_object_get(payload, "authorizations"), 0);
+    const char *said = text_at(first, "user_id");
+    return *said ? said : state_of(lobby)->user;
+}
+
+static bool is_of_a_person(const json_t *event, const char *self)
+{
+    static const char *const subtypes[] = {"", "file_share", "thread_broadcast"};
+    const char *user = text_at(event, "user"), *subtype = text_at(event, "subtype");
+    if (!*user || strcmp(user, self) == 0 || *text_at(event, "bot_id") ||
+        json_object_get(event, "bot_profile") || json_is_true(json_object_get(event, "hidden")))
+        return false;
+    for (size_t i = 0; i < sizeof subtypes / sizeof *subtypes; i++)
+        if (strcmp(subtype, subtypes[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool mentions(const char *text, const char *self)
+{
+    const size_t n = strlen(self);
+    for (const char *p = text; n > 0 && (p = strstr(p, "<@")); p += 2)
+        if (strncmp(p + 2, self, n) == 0 && (p[2 + n] == '>' || p[2 + n] == '|'))
+            return true;
+    return false;
+}
+
+static bool is_direct(const json_t *event)
+{
+    return strcmp(text_at(event, "channel_type"), "im") == 0 || *text_at(event, "channel") == 'D';
+}
+
+/* In a channel the bot is talked to by name; in a thread that began so, without. */
+static bool is_for_us(struct tc_turn *lobby, const json_t *event, const char *self)
+{
+    const char *thread = text_at(event, "thread_ts");
+    if (strcmp(text_at(event, "type"), "app_mention") == 0 || is_direct(event) ||
+        mentions(text_at(event, "text"), self))
+        return true;
+    return *thread && talk_knows(&state_of(lobby)->talks,
+                                 route_lane(lobby, text_at(event, "channel"), thread));
+}
+
+static json_t *files_of(const json_t *event)
+{
+    json_t *files = json_array();
+    size_t i;
+    const json_t *file;
+    json_array_foreach(json_object_get(event, "files"), i, file)
+    {
+        const char *url = text_at(file, "url_private_download");
+        url = *url ? url : text_at(file, "url_private");
+        json_array_append_new(files,
+                              json_pack("{s:s, s:s, s:s, s:I}", "url", url, "name",
+                                        text_at(file, "name"), "type", text_at(file, "mimetype"),
+                                        "size", json_integer_value(json_object_get(file, "size"))));
+    }
+    return files;
+}
+
+static json_t *decoded_text(const json_t *event, const char *self)
+{
+    char *text = strdup(text_at(event, "text"));
+    if (!text)
+        return NULL;
+    entity_decode(text, self);
+    json_t *json = json_string(text);
+    free(text);
+    return json;
+}
+
+/* NULL: it is no message that could be answered. */
+static json_t *message_of(struct tc_turn *lobby, const json_t *payload, const char *self)
+{
+    const json_t *event = json_object_get(payload, "event");
+    const char *channel = text_at(event, "channel"), *ts = text_at(event, "ts");
+    const char *thread = text_at(event, "thread_ts"), *user = text_at(event, "user");
+    const char *team = text_at(payload, "team_id"), *id = text_at(payload, "event_id");
+    if (!*channel || !*ts)
+        return NULL;
+    const char *also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:[]}", "id",
+                     *id ? id : also, "also", also, "channel", channel, "thread",
+                     *thread ? thread : ts, "ts", ts, "user", user, "team", team, "text",
+                     decoded_text(event, self), "files", files_of(event), "paths", "names");
+}
+
+enum event_taken inbound_take(struct tc_turn *lobby, const json_t *payload,
+                              const struct event_source *source)
+{
+    const json_t *event = json_object_get(payload, "event");
+    const char *self = own_id(lobby, payload);
+    if (!is_of_a_person(event, self) || !is_for_us(lobby, event, self))
+        return EVENT_TAKEN;
+    json_auto_t *message = message_of(lobby, payload, self);
+    if (!message)
+        return EVENT_TAKEN;
+    if (json_array_size(json_object_get(message, "files")) > 0)
+        return fetch_begin(lobby, message, source);
+    return *text_at(message, "text") ? inbound_submit(lobby, message) : EVENT_TAKEN;
+}
+
+/* Texts of an array, at most FETCH_FILES. */
+static size_t list(const json_t *array, const char *out[FETCH_FILES])
+{
+    const size_t n = json_array_size(array);
+    for (size_t i = 0; i < n && i < FETCH_FILES; i++)
+        out[i] = json_string_value(json_array_get(array, i));
+    return n < FETCH_FILES ? n : FETCH_FILES;
+}
+
+static void tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
+                 const char *answer)
+{
+    const char *channel = text_at(message, "channel"), *thread = text_at(message, "thread");
+    const struct route to = {
+        .channel = channel, .thread = thread, .lane = route_lane(lobby, channel, thread)};
+    if (accepted == TC_ACCEPTED || accepted == TC_QUEUED) {
+        talk_note(&state_of(lobby)->talks, to.lane, NULL);
+        status_react(lobby, channel, text_at(message, "ts"), "eyes");
+    } else if (answer && (accepted == TC_COMMAND || accepted == TC_FULL)) {
+        message_tell(lobby, &to, answer);
+    }
+}
+
+enum event_taken inbound_submit(struct tc_turn *lobby, const json_t *message)
+{
+    const char *paths[FETCH_FILES], *names[FETCH_FILES];
+    const size_t files = list(json_object_get(message, "paths"), paths);
+    list(json_object_get(message, "names"), names);
+    json_auto_t *route =
+        route_pack(text_at(message, "channel"), text_at(message, "thread"), text_at(message, "ts"),
+                   text_at(message, "user"), text_at(message, "team"));
+    char *text = json_dumps(route, JSON_COMPACT);
+    struct tc_receipt receipt = {0};
+    const enum tc_accepted accepted = tc_submit(
+        lobby,
+        TC_INBOUND(.id = text_at(message, "id"), .also = text_at(message, "also"),
+                   .chat = text_at(message, "channel"), .thread = text_at(message, "thread"),
+                   .user = text_at(message, "user"), .text = text_at(message, "text"),
+                   .route = text, .files = paths, .file_names = names, .file_count = files),
+        &receipt);
+    free(text);
+    if (accepted == TC_NOT_KEPT)
+        return EVENT_NOT_KEPT;
+    tell(lobby, message, accepted, receipt.answer);
+    return EVENT_TAKEN;
+}

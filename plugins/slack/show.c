@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * A turn as Slack shows it: which event becomes what. */
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "message.h"
+#include "pulse.h"
+#include "route.h"
+#include "show.h"
+#include "shown.h"
+#include "slack.h"
+#include "text.h"
+
+#define STALE_MS (30 * 60 * 1000) /* without any event: the status is not kept up any longer */
+
+/* Only what began in Slack is shown while it runs. */
+static bool is_live(struct tc_turn *turn)
+{
+    return route_of(turn)->thread && !cast_of(turn)->over;
+}
+
+static void changed(struct tc_turn *turn, struct task *t)
+{
+    if (!t)
+        return;
+    stream_task(turn, t);
+    progress_changed(turn);
+}
+
+/* Something happened: the turn no longer thinks, or is silent. */
+static void touch(struct tc_turn *turn)
+{
+    struct cast *cast = cast_of(turn);
+    changed(turn, task_settle(turn));
+    cast->event_ms = pulse_now();
+}
+
+int show_start(struct tc_turn *turn, const struct tc_start *ev)
+{
+    struct state *s = state_of(turn);
+    struct cast *cast = cast_of(turn);
+    const struct conf *conf = turn->inst->conf;
+    const struct route *r = route_of(turn);
+    cast->begun = true;
+    cast->surface = conf->stream && !s->off.stream ? SURFACE_STREAM : SURFACE_EDIT;
+    if (ev->resumed) {
+        cast->surface = SURFACE_NONE;
+        if (r->channel)
+            shown_clean_up(turn);
+    }
+    if (!is_live(turn))
+        return 0;
+    talk_note(&s->talks, r->lane, turn->id);
+    pulse_begin(turn);
+    status_set(turn, STATUS_PROCESSING);
+    return 0;
+}
+
+/* ---- narration */
+
+static void begin_segment(struct tc_turn *turn, const char *message_id)
+{
+    struct segment *seg = &cast_of(turn)->segment;
+    seg->text.len = seg->told = 0;
+    snprintf(seg->message_id, sizeof seg->message_id, "%s", message_id ? message_id : "");
+}
+
+/* Gives the stream the segment up to `to`. */
+static void tell_up_to(struct tc_turn *turn, size_t to)
+{
+    struct segment *seg = &cast_of(turn)->segment;
+    if (cast_of(turn)->surface != SURFACE_STREAM || to <= seg->told)
+        return;
+    size_t count = 0;
+    const struct tc_piece *pieces =
+        tc_pieces(turn,
+                  TC_TEXT(.markdown = seg->text.p + seg->told, .len = to - seg->told,
+                          .form = TC_MARKDOWN, .units = 3000),
+                  &count);
+    seg->told = to;
+    for (size_t i = 0; pieces && i < count; i++) {
+        const char *text = tc_sprint(turn, "%s\n\n", pieces[i].text);
+        if (text)
+            stream_text(turn, text, strlen(text));
+    }
+}
+
+/* All of the segment is said: something else follows. */
+static void end_segment(struct tc_turn *turn, const char *next_id)
+{
+    tell_up_to(turn, cast_of(turn)->segment.text.len);
+    begin_segment(turn, next_id);
+}
+
+int show_narration(struct tc_turn *turn, const struct tc_narration *ev)
+{
+    struct cast *cast = cast_of(turn);
+    struct segment *seg = &cast->segment;
+    if (!is_live(turn) || ev->meta->agent || ev->meta->parent_id)
+        return 0;
+    touch(turn);
+    if (ev->message_id && strncmp(ev->message_id, seg->message_id, sizeof seg->message_id - 1) != 0)
+        end_segment(turn, ev->message_id);
+    if (text_add(turn, &seg->text, ev->text, ev->text_len)) {
+        cast->stream.broken = true;
+        return 0;
+    }
+    tell_up_to(turn,
+               seg->told + tc_settled(turn, seg->text.p + seg->told, seg->text.len - seg->told));
+    progress_changed(turn);
+    return 0;
+}
+
+/* ---- what happens beside it */
+
+int show_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
+{
+    const struct conf *conf = turn->inst->conf;
+    if (!is_live(turn) || ev->meta->agent)
+        return 0;
+    cast_of(turn)->event_ms = pulse_now();
+    if (conf->thinking)
+        changed(turn, task_thinking(turn, ev));
+    return 0;
+}
+
+int show_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
+{
+    if (!is_live(turn))
+        return 0;
+    touch(turn);
+    if (!ev->meta->agent)
+        end_segment(turn, NULL);
+    changed(turn, task_call(turn, ev));
+    return 0;
+}
+
+int show_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
+{
+    if (!is_live(turn))
+        return 0;
+    touch(turn);
+    changed(turn, task_result(turn, ev));
+    return 0;
+}
+
+int show_request(struct tc_turn *turn, const struct tc_request *ev)
+{
+    if (!route_of(turn)->channel || cast_of(turn)->over)
+        return 0;
+    if (is_live(turn)) {
+        touch(turn);
+        status_set(turn, strcmp(ev->state, "open") == 0 ? STATUS_SUSPENDED : STATUS_PROCESSING);
+    }
+    question_show(turn, ev);
+    return 0;
+}
+
+static bool is_retraction(const struct tc_notice *ev)
+{
+    return ev->code && strcmp(ev->code, "retracted") == 0;
+}
+
+int show_notice(struct tc_turn *turn, const struct tc_notice *ev)
+{
+    const struct segment *seg = &cast_of(turn)->segment;
+    if (!is_live(turn))
+        return 0;
+    touch(turn);
+    if (is_retraction(ev)) {
+        if (ev->message_id &&
+            strncmp(ev->message_id, seg->message_id, sizeof seg->message_id - 1) == 0)
+            begin_segment(turn, NULL);
+        progress_changed(turn);
+        return 0;
+    }
+    if (strcmp(ev->level, "info") == 0)
+        return 0;
+    end_segment(turn, NULL);
+    const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s\n\n", text_label(turn, ev->text, 400));
+    if (text)
+        stream_text(turn, text, strlen(text));
+    return 0;
+}
+
+int show_wake(struct tc_turn *turn)
+{
+    struct cast *cast = cast_of(turn);
+    const bool beat = pulse_woke(turn);
+    if (cast->over) {
+        pulse_end(turn);
+        return 0;
+    }
+    if (beat && pulse_now() - cast->event_ms < STALE_MS)
+        status_refresh(turn);
+    if (beat) {
+        struct task *quiet =
+            pulse_now() - cast->event_ms >= PULSE_BEAT_MS ? task_silence(turn) : NULL;
+        if (quiet)
+            changed(turn, quiet);
+        for (struct task *t = NULL; (t = task_after(&cast->tasks, t));)
+            if (t->state == TASK_RUNNING)
+                changed(turn, t);
+        progress_changed(turn);
+    }
+    stream_check_age(turn);
+    stream_pump(turn);
+    progress_pump(turn);
+    return 0;
+}
+
+/* ---- the outcome */
+
+static const char *skip_blanks(const char *p)
+{
+    return p + strspn(p, " \t\r\n");
+}
+
+/* What of the answer the stream has not been given; NULL: it was given something else. */
+static const char *rest_of(struct tc_turn *turn, const char *text)
+{
+    const struct segment *seg = &cast_of(turn)->segment;
+    const char *said = seg->told > 0 ? skip_blanks(seg->text.p) : "";
+    const char *answer = skip_blanks(text);
+    const size_t n = seg->told > 0 && said < seg->text.p + seg->told
+                         ? (size_t)(seg->text.p + seg->told - said)
+                         : 0;
+    if (strncmp(answer, said, n) == 0)
+        return answer + n;
+    /* the answer may lack the white space that ended what was told */
+    size_t m = n;
+    while (m > 0 && strchr(" \t\r\n", said[m - 1]))
+        m--;
+    return strlen(answer) == m && strncmp(answer, said, m) == 0 ? answer + m : NULL;
+}
+
+static void put_away(struct tc_turn *turn)
+{
+    stream_end(turn);
+    progress_end(turn);
+}
+
+/* Status first: whatever delays the answer, the turn no longer runs. */
+static bool begin_end(struct tc_turn *turn)
+{
+    const struct route *r = route_of(turn);
+    if (!r->channel)
+        return false;
+    if (cast_of(turn)->begun && is_live(turn))
+        touch(turn);
+    status_set(turn, STATUS_ACTIVE);
+    if (r->lane)
+        talk_end(&state_of(turn)->talks, r->lane, turn->id);
+    return true;
+}
+
+int show_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    struct cast *cast = cast_of(turn);
+    if (!begin_end(turn))
+        return 0;
+    const char *rest = cast->surface == SURFACE_STREAM ? rest_of(turn, ev->text) : NULL;
+    const bool ended = rest && answer_end_stream(turn, ev->text, rest);
+    cast->over = true;
+    if (!ended) {
+        answer_send(turn, ev->text, 0);
+        put_away(turn);
+    }
+    return 0;
+}
+
+int show_error(struct tc_turn *turn, const struct tc_error *ev)
+{
+    if (!begin_end(turn))
+        return 0;
+    cast_of(turn)->over = true;
+    const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s", ev->message);
+    answer_send(turn, text ? text : "\xe2\x9a\xa0", TC_VERBATIM);
+    put_away(turn);
+    return 0;
+}
+
+int show_done(struct tc_turn *turn, const struct tc_done *ev)
+{
+    (void)ev;
+    cast_of(turn)->over = true;
+    pulse_end(turn);
+    return 0;
+}

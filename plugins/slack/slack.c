@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * The connector slack: turns in the threads of Slack, begun there by messages of people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "call.h"
+#include "event.h"
+#include "fault.h"
+#include "find.h"
+#include "hook.h"
+#include "message.h"
+#include "show.h"
+#include "shown.h"
+#include "slack.h"
+#include "upload.h"
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, bot_token, NULL, TC_SECRET | TC_REQUIRED, "bot token, xoxb-…"),
+    TC_OPTION(struct conf, app_token, NULL, TC_SECRET, "app-level token, xapp-…: Socket Mode"),
+    TC_OPTION(struct conf, signing_secret, NULL, TC_SECRET, "signing secret: the Events API"),
+    TC_OPTION(struct conf, api_base, "https://slack.com/api/", 0, "where the Web API is"),
+    TC_OPTION(struct conf, channel, NULL, 0, "id of a channel for turns that did not begin here"),
+    TC_OPTION(struct conf, overflow, "split", 0, "an answer too long for a message: split or file"),
+    TC_OPTION(struct conf, stream, "true", 0, "native streams; else a message that is edited"),
+    TC_OPTION(struct conf, thinking, "true", 0, "show thinking that the visibility lets through"),
+    {0},
+};
+
+static int on_identity(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+{
+    struct state *s = state_of(lobby);
+    FAULT_CLEANUP struct fault f = fault_read(lobby, r);
+    fault_judge(lobby, &f, r, false, v);
+    const char *user = json_string_value(json_object_get(f.json, "user_id"));
+    const char *team = json_string_value(json_object_get(f.json, "team_id"));
+    if (f.kind != FAULT_NONE || !user)
+        return 0;
+    snprintf(s->user, sizeof s->user, "%s", user);
+    snprintf(s->team, sizeof s->team, "%s", team ? team : "");
+    return 0;
+}
+
+/* By the first word of a request's tag. */
+static const struct {
+    const char *word;
+    int (*reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
+} replies[] = {
+    {"identity", on_identity},        {"open", socket_on_url},
+    {"start", stream_on_start},       {"append", stream_on_append},
+    {"leave", stream_on_leave},       {"end", stream_on_end},
+    {"progress", progress_on_post},   {"edit", progress_on_edit},
+    {"status", status_on_set},        {"react", status_on_react},
+    {"question", question_on_post},   {"answered", question_on_edit},
+    {"told", message_on_told},        {"remove", shown_on_remove},
+    {"fetch", fetch_on_file},         {"post", answer_on_post},
+    {"stop", answer_on_stop},         {"find", find_on_read},
+    {"place", upload_on_place},       {"put", upload_on_put},
+    {"complete", upload_on_complete},
+};
+
+static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
+{
+    const size_t n = strcspn(r->tag, " ");
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++)
+        if (strlen(replies[i].word) == n && strncmp(replies[i].word, r->tag, n) == 0)
+            return replies[i].reply(turn, r, v);
+    return 0;
+}
+
+static int on_wake(struct tc_turn *turn)
+{
+    return turn == turn->inst->lobby ? socket_on_wake(turn) : show_wake(turn);
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct conf *conf = inst->conf;
+    if (strcmp(conf->overflow, "split") != 0 && strcmp(conf->overflow, "file") != 0) {
+        tc_log(inst, TC_ERR, "overflow = \"%s\": must be split or file", conf->overflow);
+        return -1;
+    }
+    if (conf->signing_secret && tc_route(inst, "/events"))
+        return -1;
+    if (!conf->app_token && !conf->signing_secret)
+        tc_log(inst, TC_INFO, "neither app_token nor signing_secret: nothing is received");
+    const struct call how = {.tag = "identity", .priority = TC_P_REQUEST};
+    if (call_json(inst->lobby, AUTH_TEST, json_object(), &how))
+        return -1;
+    if (conf->app_token)
+        socket_start(inst->lobby);
+    return 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    fetch_end(s->fetches);
+}
+
+TURNCAST_PLUGIN(.name = "slack", .version = "1.0",
+                .summary = "turns in the threads of Slack, begun there by messages of people",
+                .flags = TC_DELIVERS, .conf_size = sizeof(struct conf),
+                .state_size = sizeof(struct state), .turn_size = sizeof(struct cast),
+                .options = options, .init = init, .teardown = teardown, .pace_ms = 200,
+                .rates = call_rates,
+                .sink = TC_SINK(.on_narration = show_narration, .on_final = show_final,
+                                .on_tool_call = show_tool_call, .on_tool_result = show_tool_result,
+                                .on_thinking = show_thinking, .on_error = show_error,
+                                .on_done = show_done, .on_request = show_request,
+                                .on_start = show_start, .on_notice = show_notice,
+                                .on_reply = on_reply, .on_wake = on_wake, .on_hit = hook_on_hit,
+                                .on_frame = socket_on_frame));

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * Socket Mode: one connection that lives, the next one opened before it is given up. */
+#include <string.h>
+#include <sys/random.h>
+
+#include "call.h"
+#include "event.h"
+#include "fault.h"
+#include "slack.h"
+
+#define BACKOFF_MS 2000
+#define BACKOFF_MAX_MS 20000 /* and up to half of it more */
+#define HELLO_MS 15000       /* a connection that has not said hello by then is given up */
+#define ASK_MAX_AGE_MS 20000
+
+static struct socket *socket_of(struct tc_turn *lobby)
+{
+    return &state_of(lobby)->socket;
+}
+
+/* Up to half of it more: many hosts do not come back at once. */
+static int64_t jitter(int64_t ms)
+{
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random = 0;
+    return ms + (int64_t)(random % (uint32_t)(ms / 2 + 1));
+}
+
+static void stop(struct tc_turn *lobby, const char *why)
+{
+    struct socket *s = socket_of(lobby);
+    if (!s->stopped)
+        tc_log(lobby->inst, TC_ERR, "Socket Mode is over: %s; nothing is received any more", why);
+    s->stopped = true;
+    s->waiting = false;
+    tc_wake(lobby, -1);
+}
+
+static void ask(struct tc_turn *lobby)
+{
+    struct socket *s = socket_of(lobby);
+    if (s->stopped || s->asking || s->next)
+        return;
+    const struct call how = {.tag = "open", .priority = TC_P_REQUEST, .max_age_ms = ASK_MAX_AGE_MS};
+    s->waiting = false;
+    s->asking = call_json(lobby, CONNECTIONS_OPEN, json_object(), &how) == 0;
+}
+
+static void ask_later(struct tc_turn *lobby)
+{
+    struct socket *s = socket_of(lobby);
+    if (s->stopped || s->asking || s->next || s->waiting)
+        return;
+    const unsigned doubled = s->failures < 4 ? s->failures : 4;
+    const int64_t most = BACKOFF_MS << doubled;
+    s->failures++;
+    s->waiting = true;
+    tc_wake(lobby, jitter(most < BACKOFF_MAX_MS ? most : BACKOFF_MAX_MS));
+}
+
+void socket_start(struct tc_turn *lobby)
+{
+    ask(lobby);
+}
+
+static bool is_fatal(const struct fault *f)
+{
+    return f->kind == FAULT_AUTH || f->kind == FAULT_SCOPE;
+}
+
+int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
+{
+    struct socket *s = socket_of(lobby);
+    FAULT_CLEANUP struct fault f = fault_read(lobby, r);
+    const char *url = json_string_value(json_object_get(f.json, "url"));
+    if (r->status == 429)
+        return 0; /* the host asks again when it may */
+    s->asking = false;
+    *v = (struct tc_verdict){.next = TC_NEXT_DONE};
+    if (is_fatal(&f)) {
+        stop(lobby, f.error);
+        return 0;
+    }
+    const int64_t id =
+        f.kind == FAULT_NONE && url ? tc_socket_open(lobby->inst, TC_SOCKET(.url = url)) : -1;
+    if (id > 0) {
+        s->next = id;
+        tc_wake(lobby, HELLO_MS);
+        return 0;
+    }
+    if (s->failures == 0)
+        tc_log(lobby->inst, TC_WARN, "cannot open a connection: %s", f.error);
+    ask_later(lobby);
+    return 0;
+}
+
+int socket_on_wake(struct tc_turn *lobby)
+{
+    struct socket *s = socket_of(lobby);
+    if (s->waiting)
+        ask(lobby);
+    else if (s->next)
+        tc_socket_close(lobby->inst, s->next); /* CLOSED will come */
+    return 0;
+}
+
+void socket_acknowledge(struct tc_turn *lobby, int64_t socket, const char *envelope)
+{
+    const char *text = call_dump(lobby, json_pack("{s:s}", "envelope_id", envelope));
+    if (text)
+        tc_socket_send(lobby->inst, socket, text, strlen(text));
+}
+
+static void hello(struct tc_turn *lobby, int64_t socket)
+{
+    struct socket *s = socket_of(lobby);
+    if (socket != s->next)
+        return;
+    if (s->current)
+        tc_socket_close(lobby->inst, s->current);
+    if (s->left)
+        tc_socket_close(lobby->inst, s->left);
+    if (s->failures > 0 || !s->current)
+        tc_log(lobby->inst, TC_INFO, "connected");
+    *s = (struct socket){.current = socket};
+    tc_wake(lobby, -1);
+}
+
+/* Slack will close this one: the next first. */
+static void refresh(struct tc_turn *lobby, int64_t socket, const char *reason)
+{
+    struct socket *s = socket_of(lobby);
+    if (strcmp(reason, "link_disabled") == 0) {
+        stop(lobby, reason);
+        tc_socket_close(lobby->inst, socket);
+        return;
+    }
+    if (socket == s->current) {
+        if (s->left)
+            tc_socket_close(lobby->inst, s->left);
+        s->left = socket;
+        s->current = 0;
+    }
+    if (strcmp(reason, "too_many_websockets") == 0)
+        ask_later(lobby);
+    else
+        ask(lobby);
+}
+
+static void envelope(struct tc_turn *lobby, int64_t socket, const json_t *json, const char *type)
+{
+    const char *id = json_string_value(json_object_get(json, "envelope_id"));
+    const json_t *payload = json_object_get(json, "payload");
+    if (!id)
+        return;
+    const struct event_source source = {.socket = socket, .envelope = id};
+    enum event_taken taken = EVENT_TAKEN;
+    if (strcmp(type, "events_api") == 0)
+        taken = event_take(lobby, payload, &source);
+    else if (strcmp(type, "interactive") == 0)
+        event_take_action(lobby, payload);
+    if (taken == EVENT_TAKEN)
+        socket_acknowledge(lobby, socket, id);
+}
+
+static void read_text(struct tc_turn *lobby, const struct tc_frame *frame)
+{
+    json_auto_t *json = json_loadb(frame->text, frame->len, 0, NULL);
+    const char *type = json_string_value(json_object_get(json, "type"));
+    const char *reason = json_string_value(json_object_get(json, "reason"));
+    if (!type)
+        return;
+    if (strcmp(type, "hello") == 0)
+        hello(lobby, frame->socket);
+    else if (strcmp(type, "disconnect") == 0)
+        refresh(lobby, frame->socket, reason ? reason : "");
+    else
+        envelope(lobby, frame->socket, json, type);
+}
+
+static void closed(struct tc_turn *lobby, const struct tc_frame *frame)
+{
+    struct socket *s = socket_of(lobby);
+    if (frame->socket == s->left) {
+        s->left = 0;
+        return;
+    }
+    if (frame->socket != s->current && frame->socket != s->next)
+        return;
+    if (frame->socket == s->current)
+        s->current = 0;
+    else
+        s->next = 0;
+    if (!s->stopped && s->failures == 0)
+        tc_log(lobby->inst, TC_WARN, "the connection is lost: %s", frame->text);
+    ask_later(lobby);
+}
+
+int socket_on_frame(struct tc_turn *lobby, const struct tc_frame *frame)
+{
+    if (frame->event == TC_SOCKET_TEXT)
+        read_text(lobby, frame);
+    else if (frame->event == TC_SOCKET_CLOSED)
+        closed(lobby, frame);
+    return 0;
+}

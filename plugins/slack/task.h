@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * The tool calls, the thinking and the silences of a turn, as the cards Slack has for tasks. */
+#ifndef SLACK_TASK_H
+#define SLACK_TASK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <turncast/plugin.h>
+
+#define TASKS_MAX 64
+#define TASK_THINKING 1000 /* bytes of thinking that are shown */
+
+enum task_state { TASK_FREE, TASK_RUNNING, TASK_COMPLETE, TASK_ERROR };
+
+struct task {
+    enum task_state state;
+    char id[80];
+    char title[160]; /* fit for Slack */
+    char *details;   /* of the turn, or NULL; as it came */
+    size_t details_len;
+    int64_t begin_ms, took_ms; /* took: negative while it runs or when not known */
+    uint64_t order;
+    unsigned shown_in; /* number of the message that has its card; 0: none */
+    bool waiting;      /* it stands in a batch */
+};
+
+struct tasks {
+    struct task list[TASKS_MAX];
+    uint64_t count;
+};
+
+/* Each gives the card that has to be shown (again), or NULL: nothing changed. */
+struct task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev);
+struct task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev);
+struct task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev);
+/* Thinking, or a silence, is over. */
+struct task *task_settle(struct tc_turn *turn);
+/* Nothing was heard for a while and nothing runs. */
+struct task *task_silence(struct tc_turn *turn);
+bool task_is_running(const struct tasks *t);
+/* The oldest first; NULL: no further. */
+struct task *task_after(struct tasks *t, const struct task *previous);
+
+/* As a task_update chunk; a running one as `left` when it is not NULL. */
+json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left);
+/* As a line of mrkdwn. Of the callback. */
+const char *task_line(struct tc_turn *turn, const struct task *t);
+
+#endif
