@@ -62,11 +62,16 @@ enum record_status journal_note_agent(struct journal *j, const struct record_tur
  * target, numbered from seq. UNCHANGED: it does not run. */
 enum record_status journal_end_turn(struct journal *j, const struct record_outcome *o,
                                     int64_t seq) MUST_CHECK;
-/* Those that have not ended, the oldest first; without the ids of their messages. Here and below
- * `each` must not call the journal. */
+/* Those that have not ended, the oldest first; here and below without the ids of their messages,
+ * and `each` must not call the journal. */
 enum record_status journal_open_turns(struct journal *j,
                                       void (*each)(void *ctx, const struct record_turn *t),
                                       void *ctx) MUST_CHECK;
+
+/* One, with its route for as long as it is kept. UNCHANGED: it is not known. */
+enum record_status journal_find_turn(struct journal *j, const char *id,
+                                     void (*each)(void *ctx, const struct record_turn *t),
+                                     void *ctx) MUST_CHECK;
 
 /* ---- the outbox (journal_outbox.c). Who lays rows numbers them: above every number before. */
 
@@ -76,16 +81,16 @@ int64_t journal_last_seq(struct journal *j);
 enum record_status journal_add(struct journal *j, const char *conn,
                                const struct record_request *requests, size_t n,
                                int64_t seq) MUST_CHECK;
-/* Lays rows (or none) in the place of an outcome. UNCHANGED: there is none. */
-enum record_status journal_expand(struct journal *j, const char *conn, const char *turn,
-                                  const struct record_request *requests, size_t n,
-                                  int64_t seq) MUST_CHECK;
 /* An attempt is on record before it is made. UNCHANGED: no such row, or it is in flight. */
 enum record_status journal_start(struct journal *j, int64_t seq) MUST_CHECK;
 /* What came of a row, whether it was in flight or not; what is laid has numbers from `first`.
  * Durable when it makes a dead letter. UNCHANGED: no such row. */
 enum record_status journal_settle(struct journal *j, int64_t seq, const struct record_settlement *s,
                                   int64_t first) MUST_CHECK;
+/* The same for the outcome of a turn, by its names. */
+enum record_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
+                                          const struct record_settlement *s,
+                                          int64_t first) MUST_CHECK;
 /* The rows of a connector in their order. */
 enum record_status journal_load(struct journal *j, const char *conn,
                                 void (*each)(void *ctx, const struct record_row *row),

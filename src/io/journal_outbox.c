@@ -161,39 +161,35 @@ static int settle(struct sql *db, void *ctx)
     return leave(db, s);
 }
 
-enum record_status journal_expand(struct journal *j, const char *conn, const char *turn,
-                                  const struct record_request *requests, size_t n, int64_t seq)
+static enum record_status do_settle(struct journal *j, struct settling *s)
 {
-    if (!requests_fit(conn, requests, n))
+    const struct record_settlement *const what = s->s;
+    if (!requests_fit(s->rows.conn, what->requests, what->n))
         return RECORD_TOO_BIG;
-    const struct record_settlement sent = {.verdict = RECORD_SENT};
-    struct settling s = {
-        .rows = {.j = j, .conn = conn, .requests = requests, .n = n, .seq = seq},
-        .s = &sent,
-        .turn = turn,
-    };
-    const enum record_status status = journal_transact(j, STORE_NORMAL, settle, &s, &s.known);
+    s->rows.j = j;
+    s->rows.requests = what->requests;
+    s->rows.n = what->n;
+    const bool durable = what->verdict == RECORD_FAIL && what->n == 0;
+    const enum record_status status =
+        journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL, settle, s, &s->known);
     if (status == RECORD_DONE)
-        store_point(j->store, "after-expand");
+        store_point(j->store, s->buried ? "after-deadletter"
+                              : s->turn ? "after-expand"
+                                        : "after-record");
     return status;
 }
 
 enum record_status journal_settle(struct journal *j, int64_t seq, const struct record_settlement *s,
                                   int64_t first)
 {
-    if (!requests_fit(NULL, s->requests, s->n))
-        return RECORD_TOO_BIG;
-    struct settling all = {
-        .rows = {.j = j, .requests = s->requests, .n = s->n, .seq = first},
-        .s = s,
-        .seq = seq,
-    };
-    const bool durable = s->verdict == RECORD_FAIL && s->n == 0;
-    const enum record_status status =
-        journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL, settle, &all, &all.known);
-    if (status == RECORD_DONE)
-        store_point(j->store, all.buried ? "after-deadletter" : "after-record");
-    return status;
+    return do_settle(j, &(struct settling){.rows = {.seq = first}, .s = s, .seq = seq});
+}
+
+enum record_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
+                                          const struct record_settlement *s, int64_t first)
+{
+    return do_settle(
+        j, &(struct settling){.rows = {.conn = conn, .seq = first}, .s = s, .turn = turn});
 }
 
 static struct record_row read_row(const struct sql_rows *rows, int64_t now)

@@ -101,8 +101,8 @@ struct beginning {
     bool began;
 };
 
-/* What a turn has needed to run is not kept beyond its end. */
-#define ENDED "ended_at=?3, route=null, files=null, prompt=null"
+/* What a turn has needed to run is not kept beyond its end; its route is still asked for. */
+#define ENDED "ended_at=?3, files=null, prompt=null"
 
 static int merge(struct sql *db, const char *turn, const char *into)
 {
@@ -255,17 +255,32 @@ static struct record_turn read_turn(const struct sql_rows *rows)
     };
 }
 
+#define TURN                                                                                       \
+    "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
+    " files, prompt from turn"
+
 enum record_status journal_open_turns(struct journal *j,
                                       void (*each)(void *ctx, const struct record_turn *t),
                                       void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store), "select id, agent, conv, source, state, boot_id, agent_pid,"
-                                        " agent_start, cgroup, route, files, prompt"
-                                        " from turn where ended_at is null order by rowid");
+        sql_select(store_sql(j->store), TURN " where ended_at is null order by rowid");
     while (sql_next(&rows)) {
         const struct record_turn t = read_turn(&rows);
         each(ctx, &t);
     }
     return journal_read_end(j, &rows, RECORD_DONE);
+}
+
+enum record_status journal_find_turn(struct journal *j, const char *id,
+                                     void (*each)(void *ctx, const struct record_turn *t),
+                                     void *ctx)
+{
+    struct sql_rows rows = sql_select(store_sql(j->store), TURN " where id=?1", sql_text(id));
+    const bool found = sql_next(&rows);
+    if (found) {
+        const struct record_turn t = read_turn(&rows);
+        each(ctx, &t);
+    }
+    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
 }

@@ -248,20 +248,32 @@ int64_t ledger_add(struct ledger *l, const char *conn, const struct record_reque
     return first;
 }
 
-static enum record_status run_expand(struct journal *j, struct order *o)
+static enum record_status run_settle_outcome(struct journal *j, struct order *o)
 {
-    return journal_expand(j, o->key, o->turn, o->requests, o->n, o->first);
+    return journal_settle_outcome(j, o->key, o->turn, &o->settlement, o->first);
 }
 
 int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
                       const struct record_request *requests, size_t n, ledger_done *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_expand, done, ctx);
+    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    const int64_t first = copy_requests(o, requests, n);
     o->key = copy(o, conn);
     o->turn = copy(o, turn);
-    const int64_t first = copy_requests(o, requests, n);
+    o->settlement =
+        (struct record_settlement){.verdict = RECORD_SENT, .requests = o->requests, .n = n};
     post(o);
     return first;
+}
+
+void ledger_fail_outcome(struct ledger *l, const char *conn, const char *turn, const char *reason,
+                         ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->settlement = (struct record_settlement){.verdict = RECORD_FAIL, .reason = copy(o, reason)};
+    post(o);
 }
 
 static enum record_status run_start(struct journal *j, struct order *o)
@@ -359,6 +371,20 @@ ledger_open_turns(struct ledger *l, void (*each)(void *ctx, const struct record_
 {
     struct reading r = {.ledger = l, .each_turn = each, .ctx = ctx};
     worker_wait(l->worker, read_turns, &r);
+    return r.status;
+}
+
+static void read_turn(void *arg)
+{
+    struct reading *const r = arg;
+    r->status = journal_find_turn(r->ledger->journal, r->turn, r->each_turn, r->ctx);
+}
+
+enum record_status ledger_find_turn(struct ledger *l, const char *turn,
+                                    void (*each)(void *ctx, const struct record_turn *t), void *ctx)
+{
+    struct reading r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
+    worker_wait(l->worker, read_turn, &r);
     return r.status;
 }
 

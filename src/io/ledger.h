@@ -38,6 +38,11 @@ enum record_status ledger_open_turns(struct ledger *l,
  * (ledger_start) before it is cast again, so that one that kills its connector is found out. */
 enum record_status ledger_load(struct ledger *l, const char *conn,
                                void (*each)(void *ctx, const struct record_row *row), void *ctx);
+/* A turn that is known, whether it has ended or not: `each` is called once. UNCHANGED: it is not.
+ */
+enum record_status ledger_find_turn(struct ledger *l, const char *turn,
+                                    void (*each)(void *ctx, const struct record_turn *t),
+                                    void *ctx);
 /* Appends what the connector remembered of the turn. UNCHANGED: nothing. */
 enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
                                  struct buf *text);
@@ -71,6 +76,10 @@ int64_t ledger_add(struct ledger *l, const char *conn, const struct record_reque
 int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
                       const struct record_request *requests, size_t n, ledger_done *done,
                       void *ctx);
+/* The connector cannot tell it: the outcome of that turn is a dead letter. UNCHANGED: there is no
+ * such row (any more). */
+void ledger_fail_outcome(struct ledger *l, const char *conn, const char *turn, const char *reason,
+                         ledger_done *done, void *ctx);
 /* An attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
 void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx);
 /* What came of it, or of waiting. UNCHANGED: there is no such row, and nothing was laid. */

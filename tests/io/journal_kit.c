@@ -101,7 +101,8 @@ enum record_status kit_add(struct journal *j, const char *bodies)
 enum record_status kit_expand(struct journal *j, const char *turn, const char *bodies)
 {
     struct words w = split(bodies);
-    const enum record_status status = journal_expand(j, "tg", turn, w.requests, w.n, next_seq(j));
+    const struct record_settlement s = {.verdict = RECORD_SENT, .requests = w.requests, .n = w.n};
+    const enum record_status status = journal_settle_outcome(j, "tg", turn, &s, next_seq(j));
     free(w.text);
     return status;
 }

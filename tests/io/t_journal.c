@@ -153,6 +153,9 @@ static void test_restart(void)
     buf_reset(&seen);
     is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "then");
     is_int((long long)seen.len, 0, "none is open");
+    is_int(journal_find_turn(j, "t2", list_turn, &seen), RECORD_DONE, "one that ended is known");
+    is_str(seen.p, "t2:running:-:0:-:{}:- ", "with its route, without what it has run with");
+    is_int(journal_find_turn(j, "t8", list_turn, &seen), RECORD_UNCHANGED, "another is not");
     is_str(kit_rows(j), "t31? t9 t2", "and every connector is told");
     buf_fini(&seen);
     journal_close(j);

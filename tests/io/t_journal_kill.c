@@ -210,7 +210,8 @@ static void expand(struct host *h, const struct letter *l)
         pieces[i] = (struct record_request){
             .turn = l->turn, .lane = l->lane, .body = {bodies[i], strlen(bodies[i])}};
     }
-    must(journal_expand(h->j, l->conn, l->turn, pieces, n, take_seqs(h, n)));
+    const struct record_settlement s = {.verdict = RECORD_SENT, .requests = pieces, .n = n};
+    must(journal_settle_outcome(h->j, l->conn, l->turn, &s, take_seqs(h, n)));
 }
 
 /* What comes of a request, and what body (or "") stands in its place afterwards. */

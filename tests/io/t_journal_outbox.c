@@ -133,12 +133,19 @@ static void test_dead_letters(void)
     is_int(journal_dead_retry(j, 1, 77), RECORD_DONE, "it can be tried again, after a restart too");
     is_int(journal_dead_retry(j, 1, 78), RECORD_UNCHANGED, "once");
     is_str(kit_rows(j), "b a?", "and is the last, in doubt");
-    is_int(journal_dead_retry(j, 2, 78), RECORD_DONE, "an outcome as well");
+    const struct record_settlement failed = {.verdict = RECORD_FAIL, .reason = "no words"};
+    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), RECORD_DONE,
+           "an outcome that nobody can tell");
+    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), RECORD_UNCHANGED, "fails once");
+    is_str(kit_dead_of(j, "slack"), "3 slack/c1 t1 outcome no words 0 []\n",
+           "and is a dead letter");
+    is_int(journal_dead_drop(j, 3), RECORD_DONE, "that can be dropped");
+    is_int(journal_dead_retry(j, 2, 78), RECORD_DONE, "an outcome can be tried again as well");
     is_int(kit_expand(j, "t1", "x"), RECORD_DONE, "which is an outcome again");
     is_str(kit_rows(j), "b a? x", "and has its place");
     kit_settle(j, "b", RECORD_FAIL, "");
-    is_int(journal_dead_drop(j, 3), RECORD_DONE, "it can be dropped");
-    is_int(journal_dead_drop(j, 3), RECORD_UNCHANGED, "once");
+    is_int(journal_dead_drop(j, 4), RECORD_DONE, "one is dropped");
+    is_int(journal_dead_drop(j, 4), RECORD_UNCHANGED, "once");
     is_str(kit_dead_of(j, NULL), "", "then none is left");
     journal_close(j);
 }

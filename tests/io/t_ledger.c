@@ -69,7 +69,8 @@ static struct record_turn plain_turn(const char *id, const char *msg, bool waiti
 
 static void add_turn(void *ctx, const struct record_turn *t)
 {
-    buf_printf(ctx, "%s:%d:%s:%d ", t->id, t->waiting, t->prompt, (int)t->agent_pid);
+    buf_printf(ctx, "%s:%d:%s:%d ", t->id, t->waiting, t->prompt ? t->prompt : "-",
+               (int)t->agent_pid);
 }
 
 static const char *open_turns(struct ledger *l)
@@ -154,6 +155,13 @@ static void test_rows(void)
     snprintf(wanted, sizeof wanted, "%d:c:0 %d:a:0 %d:b:0 ", (int)after, (int)first,
              (int)first + 1);
     is_str(rows(l), wanted, "and what follows has its place");
+    struct buf known = {0};
+    is_int(ledger_find_turn(l, "t1", add_turn, &known), RECORD_DONE, "the turn is known");
+    has_str(known.p, "t1:0:", "though it has ended");
+    buf_fini(&known);
+    ledger_fail_outcome(l, "slack", "t1", "no words", SAYS("fail"));
+    ledger_fail_outcome(l, "slack", "t1", "no words", SAYS("again"));
+    is_str(answers(), "fail:done again:unchanged ", "an outcome can fail");
     ledger_start(l, first, NULL, NULL);
     ledger_close(l);
     l = reopen();
