@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-# How tests run: every one prints TAP; C programs and shell scripts (*.t) alike.
+# How tests run: every one prints TAP; C programs, shell scripts (*.t) and Python (*.py) alike.
 
 TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
-TEST_EXTENSIONS = .t .script
+TEST_EXTENSIONS = .t .py .script
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
 T_LOG_COMPILER = sh
+PY_LOG_DRIVER = $(LOG_DRIVER)
+PY_LOG_COMPILER = python3
+AM_PY_LOG_FLAGS = -B
 SCRIPT_LOG_DRIVER = $(LOG_DRIVER)
 SCRIPT_LOG_COMPILER = tests/plugins/script$(EXEEXT)
 

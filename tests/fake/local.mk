@@ -13,5 +13,20 @@ CLEANFILES += tests/fake/talker$(EXEEXT)
 EXTRA_PROGRAMS += tests/fake/maxrss
 CLEANFILES += tests/fake/maxrss$(EXEEXT)
 
-# The services, scripted: Python programs.
-EXTRA_DIST += tests/fake/README.md
+# The services, scripted: Python programs; README.md says how to drive them.
+EXTRA_DIST += \
+	tests/fake/README.md \
+	tests/fake/control.py \
+	tests/fake/drive.py \
+	tests/fake/faults.py \
+	tests/fake/pace.py \
+	tests/fake/record.py \
+	tests/fake/server.py \
+	tests/fake/service.py \
+	tests/fake/telegram.py \
+	tests/fake/telegram_chats.py \
+	tests/fake/telegram_methods.py \
+	tests/fake/telegram_rich.py \
+	tests/fake/telegram_text.py \
+	tests/fake/telegram_updates.py
+dist_check_SCRIPTS += tests/fake/t_telegram.py

@@ -15,7 +15,7 @@ long_functions() {
 }
 
 long_files() {
-    for file in $(sources '*.[ch]' '*.t' '*.sh'); do
+    for file in $(sources '*.[ch]' '*.t' '*.sh' '*.py'); do
         lines=$(wc -l <"$file")
         [ "$lines" -le 600 ] || echo "$file: $lines lines"
     done

@@ -5,7 +5,7 @@
 
 # First comes the tag (after #! where there is one), then a line of three words or more.
 bad_heads() {
-    for file in $(sources '*.[ch]' '*.mk' '*.t' '*.sh' '*.m4' '*.[1-8]') \
+    for file in $(sources '*.[ch]' '*.mk' '*.t' '*.sh' '*.py' '*.m4' '*.[1-8]') \
         $(find tools .ci -type f 2>/dev/null) $(ls bootstrap configure.ac Makefile.am 2>/dev/null)
     do
         awk -v file="$file" '

@@ -6,7 +6,7 @@ needs codespell
 
 misspelt() {
     # shellcheck disable=SC2046
-    codespell -I "$top/tests/lint/spelling.words" $(sources '*.[ch]' '*.mk' '*.t' '*.sh' '*.m4' '*.[1-8]' '*.conf') \
+    codespell -I "$top/tests/lint/spelling.words" $(sources '*.[ch]' '*.mk' '*.t' '*.sh' '*.py' '*.m4' '*.[1-8]' '*.conf') \
         $(ls ./*.md NEWS configure.ac 2>/dev/null) </dev/null 2>&1 | grep -v 'lint/spelling.t:'
 }
 

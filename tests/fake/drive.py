@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Starts a fake for a test and speaks to its control."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Timeout(AssertionError):
+    """What was waited for did not come."""
+
+
+class Fake:
+    def __init__(self, name, scale=1.0, port=0):
+        command = [sys.executable, "-B", os.path.join(HERE, f"{name}.py")]
+        command += ["--scale", str(scale), "--port", str(port)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.port = self._number("PORT")
+        self.control_port = self._number("CONTROL")
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def _number(self, word):
+        line = self.process.stdout.readline().decode().split()
+        if len(line) != 2 or line[0] != word:
+            raise RuntimeError(f"the fake said {line}, not {word}")
+        return int(line[1])
+
+    def _ask(self, path, body=None, timeout=70):
+        url = f"http://127.0.0.1:{self.control_port}{path}"
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            with urllib.request.urlopen(url, data, timeout) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def control(self, name, body=None):
+        status, text = self._ask(f"/_control/{name}", body or {})
+        answer = json.loads(text)
+        if status != 200:
+            raise RuntimeError(f"{name}: {answer['error']}")
+        return answer
+
+    def get(self, page, **query):
+        return self._ask(f"/_{page}?{urllib.parse.urlencode(query)}")[1]
+
+    def record(self, since=0):
+        return [json.loads(line) for line in self.get("record", since=since).splitlines()]
+
+    def state(self, **query):
+        return json.loads(self.get("state", **query))
+
+    def violations(self):
+        return json.loads(self.get("violations"))
+
+    def wait(self, timeout=10, **query):
+        path = "/_wait?" + urllib.parse.urlencode({"timeout": timeout, **query})
+        status, text = self._ask(path, timeout=timeout + 60)
+        if status == 400:
+            raise RuntimeError(text.decode())
+        if status != 200:
+            raise Timeout(f"not within {timeout} s: {query}; there is {text.decode()[:2000]}")
+        return json.loads(text)["matches"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The memory of a fake: what happened, in order, what was objectionable, and waiting for either."""
+
+import json
+import threading
+import time
+
+
+class Record:
+    """All state of a fake is guarded by `changed`; whoever changes it notifies."""
+
+    def __init__(self, scale=1.0):
+        self.changed = threading.Condition(threading.RLock())
+        self.scale = scale
+        self.entries = []
+        self.listeners = []  # each is called with every new entry, the lock held
+        self._start = time.monotonic()
+        self._seq = 0
+
+    def now(self):
+        return round(time.monotonic() - self._start, 6)
+
+    def add(self, kind, **fields):
+        with self.changed:
+            self._seq += 1
+            entry = {"seq": self._seq, "t": self.now(), "kind": kind, **fields}
+            self.entries.append(entry)
+            for listener in self.listeners:
+                listener(entry)
+            self.changed.notify_all()
+            return entry
+
+    def update(self, entry, **fields):
+        with self.changed:
+            entry.update(fields)
+            self.changed.notify_all()
+
+    def violate(self, rule, detail):
+        self.add("violation", rule=rule, detail=detail)
+
+    def violations(self):
+        with self.changed:
+            return [
+                {key: entry[key] for key in ("seq", "t", "rule", "detail")}
+                for entry in self.entries
+                if entry["kind"] == "violation"
+            ]
+
+    def wait(self, condition, seconds):
+        """The first true result of `condition`, or its last one when real `seconds` are over."""
+        deadline = time.monotonic() + seconds
+        with self.changed:
+            while True:
+                result = condition()
+                left = deadline - time.monotonic()
+                if result or left <= 0:
+                    return result
+                self.changed.wait(left)
+
+    def lines(self, since=0):
+        with self.changed:
+            return "".join(
+                json.dumps(entry, ensure_ascii=False, default=str) + "\n"
+                for entry in self.entries
+                if entry["seq"] > since
+            )
+
+    def forget(self):
+        with self.changed:
+            self.entries.clear()
+
+
+class Timers:
+    """Runs functions later, in service time, one after another with the record's lock held."""
+
+    def __init__(self, record):
+        self._record = record
+        self._due = []
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def after(self, seconds, function):
+        with self._record.changed:
+            item = [time.monotonic() + seconds * self._record.scale, function]
+            self._due.append(item)
+            self._record.changed.notify_all()
+            return item
+
+    def cancel(self, item):
+        with self._record.changed:
+            if item in self._due:
+                self._due.remove(item)
+
+    def _run(self):
+        with self._record.changed:
+            while True:
+                now = time.monotonic()
+                for item in sorted((i for i in self._due if i[0] <= now), key=lambda i: i[0]):
+                    if item in self._due:
+                        self._due.remove(item)
+                        item[1]()
+                next_due = min((item[0] for item in self._due), default=None)
+                wait = None if next_due is None else max(0.0, next_due - time.monotonic())
+                self._record.changed.wait(wait)
