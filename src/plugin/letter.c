@@ -12,8 +12,8 @@
 #define MAX_HEADERS 64
 #define MAX_HEADER_BYTES ((size_t)16 << 10) /* names and values of all */
 #define MAX_BODY ((size_t)64 << 20)
-#define MAX_TAG ((size_t)64 << 10)
-#define MAX_NAME ((size_t)512) /* of a lane, a key, a method, a content type */
+#define MAX_TAG ((size_t)256 << 10) /* a step of a chain may carry a long answer */
+#define MAX_NAME ((size_t)512)      /* of a lane, a key, a method, a content type */
 
 #define TEXT(member, max, wrong)                                                                   \
     {                                                                                              \

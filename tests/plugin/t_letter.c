@@ -69,7 +69,8 @@ static void refuses(const struct tc_http *http, const char *wanted)
 static void test_caps(void)
 {
 #define URL "https://example.org/"
-    char *const k8 = filled(8193), *const b512 = filled(513), *const k64 = filled(65537);
+    char *const k8 = filled(8193), *const b512 = filled(513), *const k64 = filled(65537),
+                *const k256 = filled((256 << 10) + 1);
     char *const m15 = filled(LETTER_MAX_DURABLE + 1);
     const struct tc_header long_header[] = {{"A", k64}}, no_value[] = {{"A", NULL}};
     struct tc_header many[65];
@@ -80,7 +81,7 @@ static void test_caps(void)
     refuses(TC_HTTP(.url = "https://\xff/"), "the URL is too long or not UTF-8");
     refuses(TC_HTTP(.url = URL, .lane = b512), "the lane");
     refuses(TC_HTTP(.url = URL, .key = b512), "the key");
-    refuses(TC_HTTP(.url = URL, .tag = k64), "the tag");
+    refuses(TC_HTTP(.url = URL, .tag = k256), "the tag");
     refuses(TC_HTTP(.url = URL, .method = "\xc3"), "the method");
     refuses(TC_HTTP(.url = URL, .content_type = "\xc3"), "the content type");
     refuses(TC_HTTP(.url = URL, .headers = long_header, .header_count = 1), "the headers");
@@ -96,6 +97,7 @@ static void test_caps(void)
     free(k8);
     free(b512);
     free(k64);
+    free(k256);
     free(m15);
 }
 
