@@ -14,7 +14,7 @@
 #include "upload.h"
 
 #define PARTS_MAX 8                 /* messages of one answer; a longer one is files */
-#define STREAM_TEXT_MAX (48u << 10) /* a longer answer is not kept beside the end of a stream */
+#define STREAM_TEXT_MAX (24u << 10) /* a longer answer is not kept beside the end of a stream */
 
 static const char in_doubt[] = "it is not known whether Slack took it";
 
@@ -33,37 +33,36 @@ int answer_repeat(struct tc_turn *turn, json_t *body, json_t *data)
     return call_json(turn, POST_MESSAGE, body, &how);
 }
 
-static void post_part(struct tc_turn *turn, const struct tc_piece *piece, int part)
+static int post_part(struct tc_turn *turn, const struct tc_piece *piece, int part)
 {
     json_t *body = message_body(turn, route_of(turn), piece);
     json_object_set_new(body, "metadata", message_mark(turn, part));
-    answer_repeat(turn, body, json_object());
+    return answer_repeat(turn, body, json_object());
 }
 
-void answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
+int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
     static const struct tc_piece nothing = {"*Done, without an answer.*",
                                             sizeof "*Done, without an answer.*" - 1, NULL};
     size_t count = 0;
     const struct tc_piece *pieces = message_pieces(turn, markdown, flags, &count);
-    if (!pieces || count == 0) {
-        post_part(turn, &nothing, 0);
-        return;
-    }
+    if (!pieces || count == 0)
+        return post_part(turn, &nothing, 0);
+    int rc = 0;
     for (size_t i = 0; i < count; i++)
-        post_part(turn, &pieces[i], (int)i);
+        rc |= post_part(turn, &pieces[i], (int)i);
+    return rc;
 }
 
-void answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
+int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
     const struct conf *conf = turn->inst->conf;
     const size_t most = strcmp(conf->overflow, "file") == 0 ? 1 : PARTS_MAX;
     size_t count = 0;
     message_pieces(turn, markdown, flags, &count);
-    if (count > most && !state_of(turn)->off.upload)
-        upload_send(turn, markdown);
-    else
-        answer_post(turn, markdown, flags);
+    if (count > most && !state_of(turn)->off.upload && upload_send(turn, markdown) == 0)
+        return 0;
+    return answer_post(turn, markdown, flags);
 }
 
 /* Payload: what was asked is changed so that it is taken; NULL: there is no other form. */
@@ -135,7 +134,6 @@ int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
         return 0;
     if (f.kind == FAULT_PAYLOAD && ts)
         stream_end_message(turn, ts, false);
-    answer_post(turn, text, 0);
-    fault_replaced(v, 0, f.error);
+    fault_replaced(v, answer_post(turn, text, 0), f.error);
     return 0;
 }

@@ -10,10 +10,10 @@
 
 #include <turncast/plugin.h>
 
-/* The text as new messages, or as files when it is too long for that. */
-void answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags);
+/* The text as new messages, or as files when it is too long for that. -1: not all of it is sent. */
+int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags);
 /* The same, never as files. */
-void answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags);
+int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags);
 /* As the rest of the open stream, if that can carry it: false: it cannot. */
 bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest);
 int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);

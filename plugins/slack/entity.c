@@ -112,8 +112,8 @@ void entity_decode(char *text, const char *self)
 {
     char *out = text;
     for (const char *p = text; *p;) {
-        const char *end = *p == '<' ? strchr(p, '>') : NULL;
-        if (end && end > p + 1) {
+        const char *end = *p == '<' ? p + 1 + strcspn(p + 1, "<>") : p;
+        if (*end == '>' && end > p + 1) {
             char *before = out;
             out = put_entity(out, (struct piece){p + 1, (size_t)(end - p - 1)}, self);
             p = end + 1;

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "fault.h"
 #include "find.h"
+#include "message.h"
 #include "route.h"
 #include "slack.h"
 #include "upload.h"
@@ -35,9 +36,11 @@ static int look_for_body(struct tc_turn *turn, const char *kind, json_t *body, c
     const json_int_t doubts = json_integer_value(json_object_get(data, "doubts"));
     if (!body || doubts >= DOUBTS_MAX || json_is_true(json_object_get(data, "resent")))
         return -1;
-    json_t *next = data ? json_deep_copy(data) : json_object();
+    json_t *next = data ? json_deep_copy(data) : json_object(), *kept = json_copy(body);
     json_object_set_new(next, "doubts", json_integer(doubts + 1));
-    return look(turn, json_pack("{s:s, s:O, s:o}", "kind", kind, "body", body, "data", next));
+    if (json_object_get(kept, "blocks"))
+        json_object_del(kept, "text"); /* the block has it, and a tag is no place for much */
+    return look(turn, json_pack("{s:s, s:o, s:o}", "kind", kind, "body", kept, "data", next));
 }
 
 int find_message(struct tc_turn *turn, json_t *body, const json_t *data)
@@ -105,20 +108,18 @@ static int repeat(struct tc_turn *turn, const json_t *what, bool blind)
 {
     const char *text = json_string_value(json_object_get(what, "text"));
     const char *kind = json_string_value(json_object_get(what, "kind"));
-    if (text) {
-        answer_post(turn, text, 0);
-        return 0;
-    }
+    if (text)
+        return answer_post(turn, text, 0);
     json_t *body = json_deep_copy(json_object_get(what, "body"));
     json_t *data = json_deep_copy(json_object_get(what, "data"));
+    json_t *block = json_array_get(json_object_get(body, "blocks"), 0);
     if (blind) {
         json_object_set_new(data, "resent", json_true());
-        mark_as_repeated(body, "text");
+        mark_as_repeated(block ? block : body, "text");
         mark_as_repeated(body, "initial_comment");
-        json_t *block = json_array_get(json_object_get(body, "blocks"), 0);
-        if (block)
-            mark_as_repeated(block, "text");
     }
+    if (block)
+        json_object_set_new(body, "text", message_text(turn, block));
     return kind && strcmp(kind, "file") == 0 ? upload_complete(turn, body, data)
                                              : answer_repeat(turn, body, data);
 }

@@ -16,12 +16,18 @@ const struct tc_piece *message_pieces(struct tc_turn *turn, const char *markdown
                      count);
 }
 
+json_t *message_text(struct tc_turn *turn, const json_t *block)
+{
+    const json_t *text = json_object_get(block, "text");
+    return json_string(text_mrkdwn(turn, json_string_value(text), json_string_length(text), 0, 0));
+}
+
 json_t *message_body(struct tc_turn *turn, const struct route *r, const struct tc_piece *piece)
 {
-    const char *text = text_mrkdwn(turn, piece->text, piece->len, 0, 0);
-    json_t *body = json_pack("{s:s, s:s, s:[{s:s, s:s%}], s:b, s:b}", "channel", r->channel, "text",
-                             text, "blocks", "type", "markdown", "text", piece->text, piece->len,
-                             "unfurl_links", 0, "unfurl_media", 0);
+    json_t *block = json_pack("{s:s, s:s%}", "type", "markdown", "text", piece->text, piece->len);
+    json_t *body =
+        json_pack("{s:s, s:o, s:[o], s:b, s:b}", "channel", r->channel, "text",
+                  message_text(turn, block), "blocks", block, "unfurl_links", 0, "unfurl_media", 0);
     if (r->thread)
         json_object_set_new(body, "thread_ts", json_string(r->thread));
     return body;

@@ -14,6 +14,8 @@ const struct tc_piece *message_pieces(struct tc_turn *turn, const char *markdown
                                       size_t *count);
 /* One piece, for chat.postMessage to the place of a route. */
 json_t *message_body(struct tc_turn *turn, const struct route *r, const struct tc_piece *piece);
+/* The text of a markdown block as mrkdwn: for notifications, and where blocks are not taken. */
+json_t *message_text(struct tc_turn *turn, const json_t *block);
 /* Ours, of that turn and part: it is found again by it. */
 json_t *message_mark(const struct tc_turn *turn, int part);
 /* A message that matters only now: a word of the host, for a person. */

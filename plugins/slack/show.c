@@ -263,11 +263,11 @@ int show_final(struct tc_turn *turn, const struct tc_final *ev)
     const char *rest = cast->surface == SURFACE_STREAM ? rest_of(turn, ev->text) : NULL;
     const bool ended = rest && answer_end_stream(turn, ev->text, rest);
     cast->over = true;
-    if (!ended) {
-        answer_send(turn, ev->text, 0);
-        put_away(turn);
-    }
-    return 0;
+    if (ended)
+        return 0;
+    const int rc = answer_send(turn, ev->text, 0);
+    put_away(turn);
+    return rc;
 }
 
 int show_error(struct tc_turn *turn, const struct tc_error *ev)
@@ -276,9 +276,9 @@ int show_error(struct tc_turn *turn, const struct tc_error *ev)
         return 0;
     cast_of(turn)->over = true;
     const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s", ev->message);
-    answer_send(turn, text ? text : "\xe2\x9a\xa0", TC_VERBATIM);
+    const int rc = answer_send(turn, text ? text : "\xe2\x9a\xa0", TC_VERBATIM);
     put_away(turn);
-    return 0;
+    return rc;
 }
 
 int show_done(struct tc_turn *turn, const struct tc_done *ev)

@@ -74,7 +74,7 @@ int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
     struct socket *s = socket_of(lobby);
     FAULT_CLEANUP struct fault f = fault_read(lobby, r);
     const char *url = json_string_value(json_object_get(f.json, "url"));
-    if (r->status == 429)
+    if (r->status == 429 && r->outcome == TC_REJECTED)
         return 0; /* the host asks again when it may */
     s->asking = false;
     *v = (struct tc_verdict){.next = TC_NEXT_DONE};

@@ -42,20 +42,21 @@ static int ask_for_place(struct tc_turn *turn, json_t *data)
     return call_get(turn, UPLOAD_URL, query, &how);
 }
 
-void upload_send(struct tc_turn *turn, const char *markdown)
+int upload_send(struct tc_turn *turn, const char *markdown)
 {
     const bool several = strlen(markdown) > cut(markdown);
     const char *comment =
         text_mrkdwn(turn, markdown, strnlen(markdown, 4 * (size_t)COMMENT_BYTES), 0, COMMENT_BYTES);
-    int part = 0;
-    for (const char *p = markdown; *p; part++) {
+    int part = 0, rc = 0;
+    for (const char *p = markdown; *p && rc == 0; part++) {
         const size_t n = cut(p);
         char name[32];
         snprintf(name, sizeof name, several ? "answer-%d.md" : "answer.md", part + 1);
-        ask_for_place(turn, json_pack("{s:s, s:i, s:s, s:s%}", "name", name, "part", part,
-                                      "comment", part == 0 ? comment : "", "text", p, n));
+        rc = ask_for_place(turn, json_pack("{s:s, s:i, s:s, s:s%}", "name", name, "part", part,
+                                           "comment", part == 0 ? comment : "", "text", p, n));
         p += n;
     }
+    return rc;
 }
 
 /* Files are not for this app: then as messages, however many. */
@@ -66,8 +67,7 @@ static void give_up(struct tc_turn *turn, const struct fault *f, const char *tex
         state_of(turn)->off.upload = true;
         tc_log(turn->inst, TC_WARN, "no files: %s; long answers are split", f->error);
     }
-    answer_post(turn, text, 0);
-    fault_replaced(v, 0, f->error);
+    fault_replaced(v, answer_post(turn, text, 0), f->error);
 }
 
 static int put(struct tc_turn *turn, const char *url, const char *id, json_t *data)
@@ -126,8 +126,7 @@ int upload_on_put(struct tc_turn *turn, const struct tc_reply *r, struct tc_verd
         json_object_set_new(again, "tries", json_integer(tries + 1));
         fault_replaced(v, ask_for_place(turn, again), r->error);
     } else if (r->outcome == TC_REJECTED && r->status != 429) {
-        answer_post(turn, r->http->body, 0);
-        fault_replaced(v, 0, r->error);
+        fault_replaced(v, answer_post(turn, r->http->body, 0), r->error);
     }
     return 0;
 }

@@ -8,7 +8,8 @@
 
 #include <turncast/plugin.h>
 
-void upload_send(struct tc_turn *turn, const char *markdown);
+/* -1: not all of it is sent. */
+int upload_send(struct tc_turn *turn, const char *markdown);
 /* The last step; takes both over. */
 int upload_complete(struct tc_turn *turn, json_t *body, json_t *data);
 int upload_on_place(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);
