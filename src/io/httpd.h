@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The host's HTTP server: routes, who may ask, and one answer for each request, at once or later.
- * In front of libevent's evhttp stands httpd_check, so that no byte of a malformed request gets to
- * it. Loop thread only. */
+ * Requests are read by httpd_parse alone, which refuses what is not plain. Loop thread only. */
 #ifndef IO_HTTPD_H
 #define IO_HTTPD_H
 

@@ -14,7 +14,13 @@ libtcio_la_SOURCES = \
 	src/io/httpc_call.c \
 	src/io/httpc_call.h \
 	src/io/httpc_outcome.c \
+	src/io/httpd.c \
 	src/io/httpd.h \
+	src/io/httpd_conn.c \
+	src/io/httpd_dispatch.c \
+	src/io/httpd_impl.h \
+	src/io/httpd_parse.c \
+	src/io/httpd_parse.h \
 	src/io/journal.c \
 	src/io/journal.h \
 	src/io/journal_dead.c \
@@ -50,5 +56,6 @@ libtcio_la_SOURCES = \
 	src/io/store_dir.h \
 	src/io/verdict.c \
 	src/io/verdict.h \
+	src/io/websocket.h \
 	src/io/worker.c \
 	src/io/worker.h

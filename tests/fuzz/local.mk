@@ -99,3 +99,9 @@ tests_fuzz_fuzz_dialects_SOURCES = tests/fuzz/fuzz_dialects.c tests/dialect/cast
 tests_fuzz_fuzz_dialects_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_dialects_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/dialects
+
+fuzz_targets += tests/fuzz/fuzz_httpd
+tests_fuzz_fuzz_httpd_SOURCES = tests/fuzz/fuzz_httpd.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_httpd_LDADD = libtap.la $(LINK_IO)
+tests_fuzz_fuzz_httpd_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/httpd

@@ -64,3 +64,9 @@ tests_io_t_courier_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/t_download
 tests_io_t_download_SOURCES = tests/io/t_download.c tests/fake/httpd.c tests/fake/httpd.h
 tests_io_t_download_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_httpd_parse
+tests_io_t_httpd_parse_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_httpd
+tests_io_t_httpd_LDADD = $(TEST_IO)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way of a request to its handler: for whom it is, from where, which route; and back. */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "io/httpd_impl.h"
+
+/* ---- names and pages that may ask ---- */
+
+/* Without its port: "[::1]:8080" is "[::1]". */
+static struct str host_name(const char *host)
+{
+    const size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    return (struct str){host, len <= strlen(host) ? len : strlen(host)};
+}
+
+static bool is_name(struct str name, const char *other)
+{
+    return name.len == strlen(other) && strncasecmp(name.p, other, name.len) == 0;
+}
+
+static bool is_address(struct str name, const char *address)
+{
+    if (name.len > 2 && name.p[0] == '[')
+        name = (struct str){name.p + 1, name.len - 2};
+    return is_name(name, address);
+}
+
+/* Against DNS rebinding: a page's own name, pointed at this host, is not one of these. */
+static bool is_host_allowed(const struct httpd *h, const char *host)
+{
+    static const char *const always[] = {"localhost", "127.0.0.1", "[::1]"};
+    const struct str name = host_name(host);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (is_name(name, always[i]))
+            return true;
+    for (char **other = h->hosts; *other; other++)
+        if (strcmp(*other, "*") == 0 || is_name(name, *other))
+            return true;
+    return is_address(name, h->address);
+}
+
+static bool is_origin_allowed(const struct httpd *h, const char *origin)
+{
+    for (char **other = h->origins; *other; other++)
+        if (strcasecmp(*other, origin) == 0)
+            return true;
+    return false;
+}
+
+/* 0, or what to answer. */
+static int who_may_not(const struct httpd *h, const struct httpd_parse *p)
+{
+    for (size_t i = 0; i < p->header_count; i++) {
+        const char *const name = httpd_parse_name(p, i), *const value = httpd_parse_value(p, i);
+        if (strcasecmp(name, "Host") == 0 && !is_host_allowed(h, value))
+            return 421;
+        if (strcasecmp(name, "Origin") == 0 && !is_origin_allowed(h, value))
+            return 403;
+    }
+    return 0;
+}
+
+/* ---- routes ---- */
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} methods[] = {
+    {"GET", HTTPD_GET},         {"HEAD", HTTPD_GET},      {"POST", HTTPD_POST},
+    {"PUT", HTTPD_PUT},         {"DELETE", HTTPD_DELETE}, {"PATCH", HTTPD_PATCH},
+    {"OPTIONS", HTTPD_OPTIONS},
+};
+
+static unsigned method_bit(const char *name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return methods[i].bit;
+    return 0;
+}
+
+static void list_methods(struct buf *out, unsigned bits)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (bits & methods[i].bit)
+            buf_printf(out, "%s%s", out->len ? ", " : "", methods[i].name);
+}
+
+static bool covers(const struct httpd_route *r, struct str path)
+{
+    if (r->len == path.len)
+        return memcmp(r->path, path.p, r->len) == 0;
+    return r->len && r->path[r->len - 1] == '/' &&
+           str_has_prefix(path, (struct str){r->path, r->len});
+}
+
+static const struct httpd_route *find_route(const struct httpd *h, struct str path)
+{
+    const struct httpd_route *r = h->routes;
+    while (r && !covers(r, path))
+        r = r->next;
+    return r;
+}
+
+/* The parser and what it has read go over to the request. */
+static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
+{
+    const size_t n = c->parse.header_count;
+    struct httpd_pending *const p = xcalloc(1, sizeof *p + n * sizeof *p->headers);
+    p->conn = c;
+    p->parse = c->parse;
+    c->parse = (struct httpd_parse){0};
+    const char *const target = httpd_parse_target(&p->parse);
+    for (size_t i = 0; i < n; i++)
+        p->headers[i] =
+            (struct httpd_header){httpd_parse_name(&p->parse, i), httpd_parse_value(&p->parse, i)};
+    buf_reserve(&p->parse.body, 0); /* so that an empty one is text, too */
+    p->path = xstrndup(target, path_len);
+    p->request = (struct httpd_request){
+        .method = httpd_parse_method(&p->parse),
+        .path = p->path,
+        .query = target[path_len] ? target + path_len + 1 : "",
+        .headers = p->headers,
+        .header_count = n,
+        .body = {p->parse.body.p, p->parse.body.len},
+        .peer = c->peer,
+    };
+    return p;
+}
+
+void httpd_dispatch(struct httpd_conn *c)
+{
+    const struct httpd_parse *const parse = &c->parse;
+    c->closes = !parse->keep_alive;
+    c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
+    const int status = who_may_not(c->owner, parse);
+    if (status) {
+        httpd_refuse(c, status, NULL);
+        return;
+    }
+    const char *const target = httpd_parse_target(parse);
+    const struct str path = {target, strcspn(target, "?")};
+    const struct httpd_route *const route = find_route(c->owner, path);
+    if (!route) {
+        httpd_refuse(c, 404, NULL);
+        return;
+    }
+    if (!(route->methods & method_bit(httpd_parse_method(parse)))) {
+        CLEANUP_BUF struct buf allow = {0};
+        list_methods(&allow, route->methods);
+        httpd_refuse(c, 405, allow.p);
+        return;
+    }
+    c->pending = new_pending(c, path.len);
+    route->fn(route->arg, &c->pending->request);
+}
+
+/* ---- answers ---- */
+
+const char *httpd_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {303, "See Other"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {421, "Misdirected Request"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Status";
+}
+
+void httpd_refuse(struct httpd_conn *c, int status, const char *allow)
+{
+    CLEANUP_BUF struct buf body = {0};
+    buf_printf(&body, "%s\n", httpd_reason(status));
+    httpd_conn_say(c, status, "text/plain; charset=utf-8", (struct str){body.p, body.len}, allow);
+}
+
+const char *httpd_header(const struct httpd_request *r, const char *name)
+{
+    for (size_t i = 0; i < r->header_count; i++)
+        if (strcasecmp(r->headers[i].name, name) == 0)
+            return r->headers[i].value;
+    return NULL;
+}
+
+void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body)
+{
+    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_conn *const c = p->conn;
+    /* Both may come from a plugin: neither shall end the head, or begin another answer. */
+    const int sane = status >= 200 && status <= 599 ? status : 500;
+    const char *const type =
+        content_type && !strpbrk(content_type, "\r\n") ? content_type : "text/plain; charset=utf-8";
+    if (c) {
+        httpd_conn_part(c);
+        httpd_conn_say(c, sane, type, body, NULL);
+    }
+    httpd_parse_fini(&p->parse);
+    free(p->path);
+    free(p);
+}
