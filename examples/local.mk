@@ -2,4 +2,4 @@
 # What an author of connectors starts from, and a turn to try it with; installed as documentation.
 
 exampledir = $(docdir)/examples
-dist_example_DATA = examples/hello.c examples/recording.jsonl examples/recording.meta.json
+dist_example_DATA = examples/hello.c examples/webhook.c examples/recording.jsonl examples/recording.meta.json

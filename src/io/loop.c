@@ -26,6 +26,7 @@ struct loop {
     int wake_fd;
     unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
     bool stopped;
+    struct post *running; /* taken out to be called, in order */
     /* lock: mu */
     pthread_mutex_t mu;
     struct post *posts, **posts_end;
@@ -63,20 +64,23 @@ static void *need(void *p, const char *what)
     abort();
 }
 
-static struct post *take_posts(struct loop *l)
+/* Puts what has been posted behind what is still to be called. */
+static void take_posts(struct loop *l)
 {
+    struct post **end = &l->running;
+    while (*end)
+        end = &(*end)->next;
     pthread_mutex_lock(&l->mu);
-    struct post *const first = l->posts;
+    *end = l->posts;
     l->posts = NULL;
     l->posts_end = &l->posts;
     pthread_mutex_unlock(&l->mu);
-    return first;
 }
 
 static bool has_posts(struct loop *l)
 {
     pthread_mutex_lock(&l->mu);
-    const bool any = l->posts;
+    const bool any = l->posts || l->running;
     pthread_mutex_unlock(&l->mu);
     return any;
 }
@@ -87,9 +91,10 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     uint64_t count;
     while (read(fd, &count, sizeof count) > 0)
         ;
-    struct post *next;
-    for (struct post *p = take_posts(arg); p; p = next) {
-        next = p->next;
+    struct loop *const l = arg;
+    take_posts(l);
+    for (struct post *p; (p = l->running);) {
+        l->running = p->next;
         p->fn(p->arg);
         free(p);
     }
@@ -117,9 +122,9 @@ void loop_free(struct loop *l)
 {
     if (!l)
         return;
-    struct post *next;
-    for (struct post *p = take_posts(l); p; p = next) {
-        next = p->next;
+    take_posts(l);
+    for (struct post *p; (p = l->running);) {
+        l->running = p->next;
         free(p);
     }
     event_free(l->wake);
@@ -293,4 +298,16 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
     /* A full counter means that the loop has been woken already. */
     if (write(l->wake_fd, &one, sizeof one) < 0)
         return;
+}
+
+void loop_unpost(struct loop *l, void (*fn)(void *arg), const void *arg)
+{
+    take_posts(l);
+    for (struct post **at = &l->running, *p; (p = *at);)
+        if (p->fn == fn && p->arg == arg) {
+            *at = p->next;
+            free(p);
+        } else {
+            at = &p->next;
+        }
 }

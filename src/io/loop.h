@@ -42,5 +42,7 @@ void loop_signal_free(struct loop_signal *s);
 
 /* Any thread: fn(arg) is called soon on the loop's thread. */
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg);
+/* Loop thread: such calls that were posted and have not begun are not made. */
+void loop_unpost(struct loop *l, void (*fn)(void *arg), const void *arg);
 
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * A question of an instance's thread to the host's loop, for whose answer it waits: a message to
- * submit, a turn to cancel. */
+ * submit, a turn to cancel. It belongs to both: whichever side leaves last frees it, so neither a
+ * wait that was given up nor an answer that comes late does harm. */
 #ifndef PLUGIN_ASK_H
 #define PLUGIN_ASK_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <turncast/plugin.h>
 
 #include "base/arena.h"
@@ -17,10 +22,31 @@ struct ask {
     const struct tc_inbound
         *inbound;            /* ASK_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
     const char *turn, *user; /* ASK_CANCEL */
+
+    /* Of ask.c alone. */
+    struct arena arena; /* copies of all that is above */
+    _Atomic unsigned refs;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool answered; /* under lock, as what follows */
+    enum tc_accepted accepted;
+    char *answer_turn, *answer_text;
 };
 
 /* Loop thread, once per ask, at once or later: wakes the instance. The texts (or NULL) are copied.
  * After it the ask is gone. */
 void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer);
+
+/* Copies, for ask_wait and ask_answer, each of which has to be called once. */
+struct ask *ask_new_submit(const char *instance, const struct tc_inbound *inbound);
+struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user);
+/* Instance's thread: until it is answered; TC_NOT_KEPT when that takes longer than ms of real
+ * time. The texts go to `into`. */
+enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into,
+                          struct tc_receipt *receipt);
+/* Any thread that holds a reference: the wait ends now, with TC_NOT_KEPT. */
+void ask_give_up(struct ask *a);
+struct ask *ask_ref(struct ask *a);
+void ask_unref(struct ask *a); /* NULL is fine */
 
 #endif

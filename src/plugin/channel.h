@@ -21,8 +21,8 @@ struct channel_turn {
     bool over;          /* no events will come, only those replies */
 };
 
-/* What an instance asks of the host. Called on the loop's thread; all may be NULL: such services
- * are refused then. */
+/* What an instance asks of the host. Called on the loop's thread, batches from within join too;
+ * all may be NULL: such services are refused then. */
 struct channel_host {
     struct loop *loop;
     void *ctx;
@@ -39,8 +39,9 @@ struct channel_host {
     void (*socket_close)(void *ctx, int64_t socket);
 };
 
-/* A request to a route on its way to on_hit. The channel calls `answered` on the loop's thread,
- * once, with the answer (borrowed) or NULL: the instance is gone or the callback failed. */
+/* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
+ * loop's thread, once, with the answer (borrowed) or NULL: the instance is gone or the callback
+ * failed. */
 struct channel_hit {
     struct tc_hit hit; /* strings in the arena */
     struct arena arena;
@@ -70,14 +71,18 @@ struct channel_ops {
     /* Take over. */
     void (*hit)(struct channel *c, struct channel_hit *h);
     void (*frame)(struct channel *c, const struct tc_frame *frame); /* copied */
+    /* The text of an option; NULL: there is none of that name, or it has no value. Any thread. */
+    const char *(*option)(struct channel *c, const char *name);
     /* Waits for room, see queue_wait_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
     /* Also reports, once, a callback that is over its deadline. */
     struct channel_health (*health)(struct channel *c);
-    /* No more turns: what is queued is delivered, then teardown; begun, not awaited. */
+    /* No more turns: what is queued is delivered, then teardown; begun, not awaited. What the
+     * instance asks from now on, and what it waits for, is TC_NOT_KEPT. */
     void (*stop)(struct channel *c);
     /* Waits until deadline_ms (monotonic) for the end, then abandons the instance. 0: it ended;
-     * -1: abandoned; its thread frees it, if it ever ends. The channel is gone either way. */
+     * -1: abandoned; its thread frees it, if it ever ends. Before it returns the host gets the
+     * batches that are on their way; afterwards nothing. The channel is gone either way. */
     int (*join)(struct channel *c, int64_t deadline_ms);
 };
 

@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "plugin/instance.h"
+#include "plugin/line.h"
+#include "plugin/mail.h"
 #include "plugin/queue.h"
 
 #define INIT_MS 10000
@@ -30,15 +32,17 @@ enum stage { STARTING, RUNNING, REFUSED, ENDED };
 struct thread_turn {
     struct thread_turn *next, *prev; /* under the channel's lock */
     struct lane *lane;
-    char *id, *agent, *conversation;
-    struct instance_turn *instance; /* the instance's thread only; made with the first event */
+    struct channel_turn named; /* its strings are the arena's */
+    struct arena arena;
+    struct instance_turn *instance; /* the instance's thread only; made when it is first heard of */
 };
 
 struct thread_channel {
     struct channel channel;
     struct loaded *loaded;
     struct instance *instance;
-    struct queue *queue;
+    struct queue *queue; /* to the instance's thread */
+    struct line *line;   /* from it */
     pthread_t thread;
     int callback_ms;
     unsigned sends;
@@ -64,9 +68,7 @@ static const char *label(const struct thread_channel *c)
 
 static void free_turn(struct thread_turn *t)
 {
-    free(t->id);
-    free(t->agent);
-    free(t->conversation);
+    arena_fini(&t->arena);
     free(t);
 }
 
@@ -113,15 +115,90 @@ static bool is_abandoned(const struct thread_channel *c)
     return atomic_load_explicit(&c->abandoned, memory_order_relaxed);
 }
 
+static struct instance_turn *find_instance_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    if (!t->instance)
+        t->instance = instance_turn_new(c->instance, &t->named);
+    return t->instance;
+}
+
 static void deliver(struct thread_channel *c, const struct backlog_item *item)
 {
     struct thread_turn *const t = item->turn;
-    if (!t->instance)
-        t->instance = instance_turn_new(c->instance, t->id, t->agent, t->conversation);
-    instance_deliver(c->instance, t->instance, item->box);
+    instance_deliver(c->instance, find_instance_turn(c, t), item->box);
     tell_recovery(c);
-    if (event_box_get(item->box)->kind == TC_DONE)
+    if (instance_turn_is_over(t->instance))
         end_turn(c, t);
+}
+
+static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct letter_reply *r)
+{
+    instance_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
+    if (t && instance_turn_is_over(t->instance))
+        end_turn(c, t);
+}
+
+struct asked_hit {
+    struct line *line;
+    uint64_t id;
+};
+
+static void answer_hit(void *arg, const struct tc_answer *answer)
+{
+    const struct asked_hit *const asked = arg;
+    line_answer(asked->line, asked->id, answer);
+}
+
+static void deliver_mail(struct thread_channel *c, struct mail *m)
+{
+    switch (m->kind) {
+    case MAIL_REPLY:
+        deliver_reply(c, m->turn, m->reply);
+        m->reply = NULL;
+        break;
+    case MAIL_HIT:
+        instance_hit(c->instance, &m->hit->hit, answer_hit,
+                     &(struct asked_hit){c->line, m->hit_id});
+        break;
+    case MAIL_FRAME:
+        instance_frame(c->instance, &m->frame);
+        break;
+    }
+    tell_recovery(c);
+}
+
+/* Up to max; false: there was none. */
+static bool take_mail(struct thread_channel *c, size_t max)
+{
+    size_t n = 0;
+    for (struct mail *m; n < max && !is_abandoned(c) && (m = queue_take_mail(c->queue)); n++) {
+        deliver_mail(c, m);
+        mail_free(m);
+    }
+    return n > 0;
+}
+
+/* What came of a request never waits behind a long queue of events, nor they behind replies: they
+ * take turns. */
+static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
+{
+    bool mail = false;
+    for (size_t i = 0; i < n; i++) {
+        mail = take_mail(c, 1) || mail;
+        if (!is_abandoned(c))
+            deliver(c, &items[i]);
+        event_box_unref(items[i].box);
+    }
+    return (n ? mail : take_mail(c, BATCH)) || n;
+}
+
+static int rest_ms(const struct thread_channel *c)
+{
+    const int64_t due = instance_due(c->instance);
+    if (due == INT64_MAX)
+        return REST_MS;
+    const int64_t left = due - clock_mono_ms();
+    return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
 
 static void work(struct thread_channel *c)
@@ -129,21 +206,20 @@ static void work(struct thread_channel *c)
     struct backlog_item items[BATCH];
     bool closed = false, busy = false;
     while (!closed && !is_abandoned(c)) {
-        const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : REST_MS, &closed);
-        for (size_t i = 0; i < n; i++) {
-            if (!is_abandoned(c))
-                deliver(c, &items[i]);
-            event_box_unref(items[i].box);
-        }
-        if (n == 0 && busy)
+        const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : rest_ms(c), &closed);
+        bool any = take_events(c, items, n);
+        if (!closed && !is_abandoned(c))
+            any = instance_wake(c->instance) || any;
+        if (!any && busy)
             instance_idle(c->instance);
-        busy = n > 0;
+        busy = any;
     }
 }
 
 static void free_channel(struct thread_channel *c)
 {
     queue_free(c->queue);
+    line_unref(c->line);
     while (c->turns) {
         struct thread_turn *const t = c->turns;
         c->turns = t->next;
@@ -175,6 +251,7 @@ static void *run(void *arg)
         finish(c, REFUSED);
         return NULL;
     }
+    line_open(c->line);
     set_stage(c, RUNNING);
     work(c);
     instance_teardown(c->instance);
@@ -259,6 +336,11 @@ static void look(struct thread_channel *c)
              callback, ms, c->callback_ms);
 }
 
+static const char *copy(struct arena *a, const char *text)
+{
+    return text ? arena_strdup(a, text) : NULL;
+}
+
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct thread_channel *const c = self(channel);
@@ -266,10 +348,16 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
     if (atomic_load(&c->hung) && queue_fill(c->queue) >= GONE_FILL)
         return NULL;
     struct thread_turn *const t = xcalloc(1, sizeof *t);
-    t->id = xstrdup(turn->id);
-    t->agent = turn->agent ? xstrdup(turn->agent) : NULL;
-    t->conversation = turn->conversation ? xstrdup(turn->conversation) : NULL;
-    t->lane = queue_open(c->queue, t);
+    t->named = (struct channel_turn){
+        .id = arena_strdup(&t->arena, turn->id),
+        .agent = copy(&t->arena, turn->agent),
+        .conversation = copy(&t->arena, turn->conversation),
+        .route = copy(&t->arena, turn->route),
+        .memory = copy(&t->arena, turn->memory),
+        .letters = turn->letters,
+        .over = turn->over,
+    };
+    t->lane = turn->over ? NULL : queue_open(c->queue, t);
     link_turn(c, t);
     return t;
 }
@@ -282,6 +370,27 @@ static void thread_send(struct channel *channel, void *turn, struct event_box *b
     queue_push(c->queue, t->lane, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
         look(c);
+}
+
+static void thread_reply(struct channel *channel, void *turn, struct letter_reply *r)
+{
+    struct thread_channel *const c = self(channel);
+    queue_put_mail(c->queue, mail_reply(turn, r));
+    look(c);
+}
+
+static void thread_hit(struct channel *channel, struct channel_hit *h)
+{
+    struct thread_channel *const c = self(channel);
+    look(c);
+    queue_put_mail(c->queue, mail_hit(line_expect(c->line, h->answered, h->arg), h));
+}
+
+static void thread_frame(struct channel *channel, const struct tc_frame *frame)
+{
+    struct thread_channel *const c = self(channel);
+    queue_put_mail(c->queue, mail_frame(frame));
+    look(c);
 }
 
 static bool thread_wait_room(struct channel *channel, int timeout_ms)
@@ -305,9 +414,23 @@ static struct channel_health thread_health(struct channel *channel)
     };
 }
 
+static const char *thread_option(struct channel *channel, const char *name)
+{
+    return instance_option(self(channel)->instance, name);
+}
+
 static void thread_stop(struct channel *channel)
 {
-    queue_close(self(channel)->queue);
+    struct thread_channel *const c = self(channel);
+    line_hush(c->line);
+    queue_close(c->queue);
+}
+
+/* The loop's side of the line ends; the channel itself may be gone already. */
+static void end_line(struct line *l, bool deliver)
+{
+    line_close(l, deliver);
+    line_unref(l);
 }
 
 static int thread_join(struct channel *channel, int64_t deadline_ms)
@@ -317,14 +440,17 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
     int64_t since_ms;
     const char *const callback = instance_running(c->instance, &since_ms);
     const size_t left = queue_stats(c->queue).events;
-    char name[256]; /* when it is given up nothing of it may be touched */
+    char name[256]; /* when it is given up nothing of it may be touched but the line */
     snprintf(name, sizeof name, "%s", label(c));
+    struct line *const line = c->line;
     if (!has_ended(stage) && give_up(c)) {
         log_line(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
                  callback ? callback : "its queue", left);
+        end_line(line, true);
         return -1;
     }
     pthread_join(c->thread, NULL);
+    end_line(line, true);
     free_channel(c);
     return 0;
 }
@@ -332,6 +458,10 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
 static const struct channel_ops thread_ops = {
     .open = thread_open,
     .send = thread_send,
+    .reply = thread_reply,
+    .hit = thread_hit,
+    .frame = thread_frame,
+    .option = thread_option,
     .wait_room = thread_wait_room,
     .health = thread_health,
     .stop = thread_stop,
@@ -339,17 +469,17 @@ static const struct channel_ops thread_ops = {
 };
 
 static struct thread_channel *make_channel(const struct conf_instance *spec, struct loaded *loaded,
-                                           struct instance *instance)
+                                           const struct channel_host *host)
 {
     struct thread_channel *const c = xcalloc(1, sizeof *c);
     c->channel.ops = &thread_ops;
     c->loaded = loaded;
-    c->instance = instance;
     c->queue = queue_new(&(struct backlog_limits){
         .events = (size_t)spec->queue_events,
         .bytes = (size_t)spec->queue_bytes,
         .pace_ms = loaded->plugin.pace_ms,
     });
+    c->line = line_new(host, c->queue);
     c->callback_ms = (int)(spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS);
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_t attr;
@@ -366,27 +496,31 @@ static int await_verdict(struct thread_channel *c, int64_t init_ms, struct tc_er
     const enum stage stage = await_stage(c, has_verdict, init_ms);
     if (stage == RUNNING)
         return 0;
+    struct line *const line = c->line;
     if (stage == STARTING) {
         err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
                 label(c), init_ms);
         queue_close(c->queue);
-        if (give_up(c))
+        if (give_up(c)) {
+            end_line(line, false);
             return -1;
+        }
     } else {
         err_set(err, NULL, "%s is disabled: its init failed", label(c));
     }
     pthread_join(c->thread, NULL);
+    end_line(line, false);
     free_channel(c);
     return -1;
 }
 
-static struct channel *start(const struct conf_instance *spec, struct loaded *loaded,
-                             struct instance *instance, struct tc_err *err)
+static struct channel *start(struct thread_channel *c, const struct conf_instance *spec,
+                             struct tc_err *err)
 {
-    struct thread_channel *const c = make_channel(spec, loaded, instance);
     const int rc = start_thread(c);
     if (rc) {
         err_sys(err, rc, NULL, "%s is disabled: no thread for it", label(c));
+        end_line(c->line, false);
         free_channel(c);
         return NULL;
     }
@@ -399,14 +533,15 @@ struct channel *channel_thread_start(const struct conf *conf, const struct conf_
                                      struct loaded *loaded, const struct channel_host *host,
                                      struct tc_err *err)
 {
-    (void)host;
-    struct instance *const instance = instance_new(conf, spec, loaded, err);
-    if (!instance) {
-        loader_free(loaded);
+    struct thread_channel *const c = make_channel(spec, loaded, host);
+    c->instance = instance_new(conf, spec, loaded, line_host(c->line), err);
+    if (!c->instance) {
+        end_line(c->line, false);
+        free_channel(c);
         return NULL;
     }
-    struct channel *const c = start(spec, loaded, instance, err);
-    if (!c && err && spec->line > 0)
+    struct channel *const started = start(c, spec, err);
+    if (!started && err && spec->line > 0)
         snprintf(err->place, sizeof err->place, "%s:%d", conf->file, spec->line);
-    return c;
+    return started;
 }

@@ -14,12 +14,15 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "conf/options.h"
+#include "io/lane.h"
 #include "plugin/loader_file.h"
 
 #define SYMBOL "turncast_plugin"
 #define SIZE_MAX_SANE ((size_t)65536)  /* of a struct of some later header */
 #define STATE_MAX ((size_t)(64 << 20)) /* of the memory a plugin may declare */
-#define SEARCHED_MAX ((size_t)512)     /* of the text that lists directories */
+#define RATE_MAX 1000000
+#define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
+#define SEARCHED_MAX ((size_t)512) /* of the text that lists directories */
 
 /* size, major, minor, flags: where they are never changes, whatever the major. */
 #define HEAD offsetof(struct tc_plugin, name)
@@ -58,6 +61,19 @@ static const struct tc_plugin *find_plugin(void *handle, const char *path, struc
         return NULL;
     }
     return p;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Members that the plugin was built without are clear. */
+static struct tc_plugin complete(const struct tc_plugin *p)
+{
+    struct tc_plugin known = {0};
+    memcpy(&known, p, least(p->size, sizeof known));
+    return known;
 }
 
 /* The version comes first: another major may mean anything by the rest. */
@@ -99,6 +115,27 @@ static int check_sizes(const struct tc_plugin *p, const char *path, struct tc_er
     return 0;
 }
 
+static const char *fault_of_rate(const struct tc_rate *r)
+{
+    if (r->interval_ms < 1 || r->interval_ms > INTERVAL_MAX)
+        return "has an interval that is none";
+    if (r->count > RATE_MAX || r->burst > RATE_MAX)
+        return "is too fast to be one";
+    return r->per_lane == 0 || r->per_lane == 1 ? NULL : "has a per_lane that is neither 0 nor 1";
+}
+
+static int check_rates(const struct tc_rate *rates, const char *path, struct tc_err *err)
+{
+    for (int i = 0; rates && rates[i].count; i++) {
+        if (i == LANE_MAX_RATES)
+            return err_set(err, path, "has more than %d rates", LANE_MAX_RATES);
+        const char *const fault = fault_of_rate(&rates[i]);
+        if (fault)
+            return err_set(err, path, "rate %d %s", i, fault);
+    }
+    return 0;
+}
+
 static int check_plugin(const struct tc_plugin *p, const char *path, struct tc_err *err)
 {
     if (!p->name || !name_is_sane(p->name))
@@ -108,7 +145,7 @@ static int check_plugin(const struct tc_plugin *p, const char *path, struct tc_e
     if (p->sink->size < SINK_MIN || p->sink->size > SIZE_MAX_SANE)
         return err_set(err, path, "has a sink of %zu bytes, at least %zu are expected",
                        p->sink->size, SINK_MIN);
-    if (check_sizes(p, path, err) < 0)
+    if (check_sizes(p, path, err) < 0 || check_rates(p->rates, path, err) < 0)
         return -1;
     struct tc_err row = {0};
     if (options_check(p->options, p->conf_size, &row) < 0)
@@ -116,17 +153,12 @@ static int check_plugin(const struct tc_plugin *p, const char *path, struct tc_e
     return 0;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static struct loaded *copy_out(const struct tc_plugin *p, const char *path)
+static struct loaded *copy_out(const struct tc_plugin *known, const char *path)
 {
     struct loaded *const l = xcalloc(1, sizeof *l);
     l->path = xstrdup(path);
-    memcpy(&l->plugin, p, least(p->size, sizeof l->plugin));
-    memcpy(&l->sink, p->sink, least(p->sink->size, sizeof l->sink));
+    l->plugin = *known;
+    memcpy(&l->sink, known->sink, least(known->sink->size, sizeof l->sink));
     l->plugin.sink = &l->sink;
     if (!l->plugin.version)
         l->plugin.version = "";
@@ -158,9 +190,10 @@ struct loaded *loader_open(const char *path, struct tc_err *err)
         return NULL;
     }
     const struct tc_plugin *const p = find_plugin(handle, path, err);
-    if (!p || check_version(p, path, err) < 0 || check_plugin(p, path, err) < 0)
+    if (!p || check_version(p, path, err) < 0)
         return NULL;
-    return copy_out(p, path);
+    const struct tc_plugin known = complete(p);
+    return check_plugin(&known, path, err) < 0 ? NULL : copy_out(&known, path);
 }
 
 static bool ends_in_so(const char *name)

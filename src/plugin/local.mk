@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libtcplugin.la
 libtcplugin_la_SOURCES = \
+	src/plugin/ask.c \
+	src/plugin/ask.h \
 	src/plugin/backlog.c \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
@@ -11,20 +13,36 @@ libtcplugin_la_SOURCES = \
 	src/plugin/inbox.h \
 	src/plugin/instance.c \
 	src/plugin/instance.h \
+	src/plugin/instance_batch.c \
+	src/plugin/instance_call.c \
+	src/plugin/instance_encode.c \
+	src/plugin/instance_parts.h \
+	src/plugin/instance_turn.c \
 	src/plugin/join.c \
 	src/plugin/join.h \
 	src/plugin/letter.c \
 	src/plugin/letter.h \
 	src/plugin/letter_pack.c \
+	src/plugin/line.c \
+	src/plugin/line.h \
 	src/plugin/loader.c \
 	src/plugin/loader.h \
 	src/plugin/loader_file.c \
 	src/plugin/loader_file.h \
+	src/plugin/mail.c \
+	src/plugin/mail.h \
 	src/plugin/queue.c \
 	src/plugin/queue.h \
 	src/plugin/services.c \
 	src/plugin/services.h \
+	src/plugin/services_net.c \
+	src/plugin/services_parts.h \
+	src/plugin/services_people.c \
+	src/plugin/services_send.c \
+	src/plugin/services_text.c \
 	src/plugin/squeeze.c \
 	src/plugin/squeeze.h \
 	src/plugin/trim.c \
-	src/plugin/trim.h
+	src/plugin/trim.h \
+	src/plugin/wakes.c \
+	src/plugin/wakes.h

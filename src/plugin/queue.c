@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "plugin/inbox.h"
+#include "plugin/mail.h"
 
 #define INBOX_PART ((size_t)8) /* of the limits may be in the ring */
 #define NAP_NS ((int64_t)500000)
@@ -28,6 +29,7 @@ enum consumer { AWAKE, NAPPING, ASLEEP };
 
 struct queue {
     struct inbox inbox;
+    struct mailbox mail;
     pthread_mutex_t lock;
     pthread_cond_t work, room;
     struct backlog backlog;
@@ -36,6 +38,7 @@ struct queue {
     size_t taken;                   /* by the consumer since its last rest */
     int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
     bool closed, producer_waits;
+    bool consumer_waits;          /* for the producer, see queue_excuse */
     _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
 };
 
@@ -74,6 +77,7 @@ void queue_free(struct queue *q)
     if (!q)
         return;
     inbox_fini(&q->inbox);
+    mailbox_fini(&q->mail);
     backlog_fini(&q->backlog);
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->room);
@@ -167,6 +171,30 @@ void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
         push_through(q);
 }
 
+void queue_put_mail(struct queue *q, struct mail *m)
+{
+    mailbox_put(&q->mail, m);
+    if (q->consumer == AWAKE)
+        return;
+    pthread_mutex_lock(&q->lock);
+    q->consumer = AWAKE;
+    pthread_mutex_unlock(&q->lock);
+    pthread_cond_signal(&q->work);
+}
+
+struct mail *queue_take_mail(struct queue *q)
+{
+    return mailbox_take(&q->mail);
+}
+
+void queue_excuse(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->consumer_waits = true;
+    pthread_cond_signal(&q->room);
+    pthread_mutex_unlock(&q->lock);
+}
+
 void queue_close(struct queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -190,7 +218,7 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
-    while (!below(q, 4) && !q->closed) {
+    while (!below(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
             break;
@@ -198,15 +226,20 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
         wait_ns(q, &q->room, left * NS_PER_MS);
     }
     q->producer_waits = false;
-    const bool room = below(q, 2);
+    const bool room = below(q, 2) || q->consumer_waits;
     pthread_mutex_unlock(&q->lock);
     return room;
+}
+
+static bool has_come(const struct queue *q)
+{
+    return inbox_count(&q->inbox) > 0 || !mailbox_is_empty(&q->mail);
 }
 
 static void nap(struct queue *q)
 {
     q->consumer = NAPPING;
-    if (inbox_count(&q->inbox) == 0)
+    if (!has_come(q))
         wait_ns(q, &q->work, NAP_NS);
     q->taken = 0;
 }
@@ -215,7 +248,7 @@ static void sleep_until(struct queue *q, int64_t ms)
 {
     const int64_t before = real_ns();
     q->consumer = ASLEEP;
-    if (inbox_count(&q->inbox) == 0)
+    if (!has_come(q))
         wait_ns(q, &q->work, ms * NS_PER_MS);
     q->brisk = real_ns() - before < BRISK_NS;
     q->taken = BRISK_EVENTS;
@@ -256,11 +289,13 @@ size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wa
     const int64_t until_ms = now_ms + wait_ms;
     size_t n;
     pthread_mutex_lock(&q->lock);
-    while ((n = take(q, items, max, now_ms)) == 0 && !q->closed && now_ms < until_ms) {
+    q->consumer_waits = false;
+    while ((n = take(q, items, max, now_ms)) == 0 && mailbox_is_empty(&q->mail) && !q->closed &&
+           now_ms < until_ms) {
         rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
-    *closed = n == 0 && q->closed;
+    *closed = n == 0 && q->closed && mailbox_is_empty(&q->mail);
     q->taken += n;
     publish(q);
     const bool tell = q->producer_waits && below(q, 4);

@@ -12,6 +12,7 @@
 #include "plugin/backlog.h"
 
 struct queue;
+struct mail;
 
 struct queue *queue_new(const struct backlog_limits *limits);
 /* No thread may be inside. Drops what is left. */
@@ -29,8 +30,16 @@ double queue_fill(const struct queue *q);
  * closed, or timeout_ms passed. For sources that can wait (replay). */
 bool queue_wait_room(struct queue *q, int timeout_ms);
 
-/* Consumer: waits and takes up to `max` items that are due, in order; 0: closed and empty, or
- * wait_ms passed (then *closed is false). The caller owns the boxes. */
+/* Producer: takes over. Never dropped, and the consumer learns of it at once. */
+void queue_put_mail(struct queue *q, struct mail *m);
+/* Consumer: the oldest mail, or NULL; no lock. The caller owns it. */
+struct mail *queue_take_mail(struct queue *q);
+/* Consumer: it is going to wait for the producer, which therefore must not wait for room: it gets
+ * true, until the consumer is back in queue_pop. */
+void queue_excuse(struct queue *q);
+
+/* Consumer: waits and takes up to `max` items that are due, in order; 0: closed and all is taken,
+ * or (then *closed is false) there is mail, or wait_ms passed. The caller owns the boxes. */
 size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wait_ms,
                  bool *closed);
 

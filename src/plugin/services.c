@@ -12,25 +12,56 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "dialect/writer.h"
 #include "event/json.h"
 #include "event/redact.h"
-#include "plugin/instance.h"
+#include "plugin/services_parts.h"
 
 #define LOG_MAX 4096
-#define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* what one turn may take of the host */
+#define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* what a turn, or a callback, may take */
 
-/* The turn's memory when n more bytes fit, else NULL. */
-static struct arena *arena_for(struct tc_turn *turn, size_t n, const char *service)
+static struct arena *with_room(struct arena *arena, const struct instance *in, size_t n,
+                               const char *service)
 {
-    struct arena *const arena = instance_check_turn(turn, service);
-    if (!arena)
-        return NULL;
     if (n <= TURN_MEMORY_MAX && arena->used <= TURN_MEMORY_MAX - n)
         return arena;
-    log_line(LOG_ERR, instance_label(instance_check(turn->inst)),
-             "%s of %zu bytes refused: the turn has taken %zu already", service, n, arena->used);
+    log_line(LOG_ERR, in->label, "%s of %zu bytes refused: the turn has taken %zu already", service,
+             n, arena->used);
     return NULL;
+}
+
+struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service)
+{
+    struct instance_turn *const t = instance_check_turn(turn, service);
+    return t ? with_room(&t->in->scratch, t->in, n, service) : NULL;
+}
+
+struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service)
+{
+    struct instance_turn *const t = instance_check_turn(turn, service);
+    return t ? with_room(&t->arena, t->in, n, service) : NULL;
+}
+
+bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit)
+{
+    if (!offered && !(in->refused & bit)) {
+        in->refused |= bit;
+        services_refuse(in, service, "this host does not offer it");
+    }
+    return offered;
+}
+
+int services_refuse(const struct instance *in, const char *service, const char *why)
+{
+    log_line(LOG_ERR, in->label, "%s: %s", service, why);
+    return -1;
+}
+
+bool services_is_text(const char *text, size_t max)
+{
+    const size_t len = text ? strnlen(text, max + 1) : 0;
+    return len <= max && utf8_is_valid(text, len);
 }
 
 static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
@@ -50,14 +81,14 @@ static void service_log(struct tc_instance *inst, enum tc_level level, const cha
 
 static void *service_alloc(struct tc_turn *turn, size_t n)
 {
-    struct arena *const arena = arena_for(turn, n, "tc_alloc");
+    struct arena *const arena = services_memory(turn, n, "tc_alloc");
     return arena ? arena_alloc(arena, n) : NULL;
 }
 
 static char *service_sprint(struct tc_turn *turn, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
 {
-    struct arena *const arena = arena_for(turn, 0, "tc_sprint");
+    struct arena *const arena = services_scratch(turn, 0, "tc_sprint");
     if (!arena)
         return NULL;
     va_list ap;
@@ -67,18 +98,18 @@ static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
     return text;
 }
 
-/* The text goes into the turn's memory; the one jansson made is freed. */
-static char *keep_text(struct tc_turn *turn, char *text)
+/* The text goes where all does that services return; the one jansson made is freed. */
+static char *adopt_text(struct tc_turn *turn, char *text)
 {
-    struct arena *const arena = text ? arena_for(turn, strlen(text), "tc_json") : NULL;
-    char *const kept = arena ? arena_strdup(arena, text) : NULL;
+    struct arena *const arena = text ? services_scratch(turn, strlen(text), "tc_json") : NULL;
+    char *const copy = arena ? arena_strdup(arena, text) : NULL;
     free(text);
-    return kept;
+    return copy;
 }
 
 static char *service_json(struct tc_turn *turn, const char *fmt, ...)
 {
-    if (!arena_for(turn, 0, "tc_json"))
+    if (!services_scratch(turn, 0, "tc_json"))
         return NULL;
     json_error_t error;
     va_list ap;
@@ -92,7 +123,7 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
     }
     char *const text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     json_decref(value);
-    return keep_text(turn, text);
+    return adopt_text(turn, text);
 }
 
 static bool is_valid_json(struct str doc)
@@ -116,7 +147,7 @@ static char *value_text(struct arena *arena, struct str value)
 static char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer)
 {
     const struct str doc = {json, json ? strlen(json) : 0};
-    struct arena *const arena = arena_for(turn, doc.len, "tc_json_get");
+    struct arena *const arena = services_scratch(turn, doc.len, "tc_json_get");
     if (!arena || !json || !pointer)
         return NULL;
     if (!is_valid_json(doc)) {
@@ -152,7 +183,8 @@ static bool service_has_format(struct tc_instance *inst, const char *name)
 static const char *service_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len)
 {
     const bool sane = format && format->size >= sizeof *format && format->name && len;
-    return sane && arena_for(turn, 0, "tc_encode") ? instance_encode(turn, format, len) : NULL;
+    struct instance_turn *const t = sane ? instance_check_turn(turn, "tc_encode") : NULL;
+    return t ? instance_encode(t, format, len) : NULL;
 }
 
 const struct tc_host *services_table(void)
@@ -169,6 +201,18 @@ const struct tc_host *services_table(void)
         .redact = service_redact,
         .has_format = service_has_format,
         .encode = service_encode,
+        .keep = service_keep,
+        .http = service_http,
+        .wake = service_wake,
+        .remember = service_remember,
+        .pieces = service_pieces,
+        .settled = service_settled,
+        .submit = service_submit,
+        .cancel = service_cancel,
+        .route = service_route,
+        .socket_open = service_socket_open,
+        .socket_send = service_socket_send,
+        .socket_close = service_socket_close,
     };
     return &table;
 }

@@ -5,17 +5,20 @@
 fault_modules = \
 	tests/fault/badname.so \
 	tests/fault/badoption.so \
+	tests/fault/badrate.so \
 	tests/fault/fails.so \
 	tests/fault/function.so \
 	tests/fault/hangsinit.so \
 	tests/fault/hangsteardown.so \
 	tests/fault/initfails.so \
+	tests/fault/manyrates.so \
 	tests/fault/newminor.so \
 	tests/fault/nosink.so \
 	tests/fault/nosymbol.so \
 	tests/fault/old10.so \
 	tests/fault/oldmajor.so \
 	tests/fault/paced.so \
+	tests/fault/rated.so \
 	tests/fault/recorder.so \
 	tests/fault/sleeps.so \
 	tests/fault/toolong.so \
@@ -30,7 +33,7 @@ SUFFIXES = .so
 		-fvisibility=hidden -fPIC -shared $(LDFLAGS) -o $@ $<
 
 check_DATA = $(fault_modules)
-$(fault_modules): include/turncast/plugin.h
+$(fault_modules): include/turncast/plugin.h include/turncast/service.h
 tests/fault/old10.so: tests/fault/abi10.h
 EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/abi10.h
 CLEANFILES += $(fault_modules)

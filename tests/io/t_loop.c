@@ -107,6 +107,36 @@ static void test_posts(struct loop *l)
     is_int(called, 4001, "calls from four threads all arrive");
 }
 
+struct taker_back {
+    struct loop *loop;
+    int *called;
+};
+
+static void take_back(void *arg)
+{
+    const struct taker_back *const t = arg;
+    loop_unpost(t->loop, count, t->called);
+}
+
+static void test_unpost(struct loop *l)
+{
+    int gone = 0, stays = 0;
+    loop_post(l, count, &gone);
+    loop_post(l, count, &stays);
+    loop_post(l, count, &gone);
+    loop_unpost(l, count, &gone);
+    loop_run(l);
+    is_int(gone, 0, "a call that was taken back is not made");
+    is_int(stays, 1, "others are");
+    struct taker_back t = {l, &gone};
+    loop_post(l, take_back, &t);
+    loop_post(l, count, &gone);
+    loop_post(l, count, &stays);
+    loop_run(l);
+    is_int(gone, 0, "nor when it is taken back by a call of the same round");
+    is_int(stays, 2, "  and others are");
+}
+
 struct stopper {
     struct loop *loop;
     int signo;
@@ -155,6 +185,7 @@ int main(void)
     test_timers(l);
     test_descriptors(l);
     test_posts(l);
+    test_unpost(l);
     test_signals(l);
     int dropped = 0;
     loop_post(l, count, &dropped);

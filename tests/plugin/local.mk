@@ -16,6 +16,15 @@ tests_plugin_t_loader_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/t_instance
 tests_plugin_t_instance_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/plugin/t_send tests/plugin/t_services
+tests_plugin_t_send_SOURCES = tests/plugin/t_send.c tests/plugin/actor.c tests/plugin/actor.h
+tests_plugin_t_send_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_services_SOURCES = tests/plugin/t_services.c tests/plugin/actor.c tests/plugin/actor.h
+tests_plugin_t_services_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/plugin/t_line
+tests_plugin_t_line_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/plugin/t_channel
 tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
 

@@ -140,10 +140,15 @@ static struct instance *make(const char *token)
     verdict = 0;
     inside = NULL;
     buf_reset(&heard);
-    struct instance *const in = instance_new(&conf, &spec, &loaded, &err);
+    struct instance *const in = instance_new(&conf, &spec, &loaded, NULL, &err);
     if (!in)
         bail("%s", err_str(&err));
     return in;
+}
+
+static struct instance_turn *open_turn(struct instance *in, const char *id)
+{
+    return instance_turn_new(in, &(struct channel_turn){.id = id});
 }
 
 static int deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
@@ -160,7 +165,7 @@ static void test_calls(void)
     struct instance *const in = make("a-long-secret");
     is_int(instance_init(in), 0, "init");
     has_str(logged(), "instance my-sample: init with *** at 3", "its log line: named, masked");
-    struct instance_turn *const t = instance_turn_new(in, "t1", "claude", NULL);
+    struct instance_turn *const t = open_turn(in, "t1");
     is_int(deliver(in, t, narration(1, "hi", NULL)), 0, "delivered");
     ok(zeroed, "a turn's state is zeroed");
     has_str(heard.p, "narration:t1:hi;event:narration:", "typed first, then on_event");
@@ -175,7 +180,7 @@ static void test_calls(void)
     ok(strncmp(heard.p, "event:step:", 11) == 0, "a callback that is NULL is not called");
     is_int((long long)instance_delivered(in), 4, "calls are counted");
 
-    struct instance_turn *const second = instance_turn_new(in, "t2", NULL, "c");
+    struct instance_turn *const second = open_turn(in, "t2");
     deliver(in, second, narration(1, "hi", NULL));
     ok(zeroed, "another turn has a state of its own");
     buf_reset(&heard);
@@ -194,7 +199,7 @@ static void test_failures(void)
 {
     struct instance *const in = make("a-long-secret");
     loaded.sink.on_event = NULL;
-    struct instance_turn *const t = instance_turn_new(in, "t7", NULL, NULL);
+    struct instance_turn *const t = open_turn(in, "t7");
     logged();
     clock_fake(1000, 0);
     verdict = -1;
@@ -226,7 +231,7 @@ static void test_bad_options(void)
     struct conf_pair pairs[] = {{(char[]){"dept"}, (char[]){"1"}, 9}, {0}};
     const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
     struct tc_err err;
-    ok(!instance_new(&conf, &spec, &loaded, &err), "an unknown option");
+    ok(!instance_new(&conf, &spec, &loaded, NULL, &err), "an unknown option");
     is_str(err_str(&err), "my.conf:9: unknown option \"dept\": did you mean \"depth\"?",
            "  told with its place");
 }
@@ -334,7 +339,7 @@ static void test_services(void)
     struct instance *const in = make("a-long-secret");
     loaded.sink.on_event = NULL;
     instance_init(in);
-    struct instance_turn *const t = instance_turn_new(in, "t1", NULL, NULL);
+    struct instance_turn *const t = open_turn(in, "t1");
     run_inside(in, t, use_services);
     run_inside(in, t, misuse_services);
     run_inside(in, t, mask);
@@ -346,7 +351,7 @@ static void test_services(void)
     ok(!tc_sprint(kept, "x"), "a turn that is over gives NULL");
     has_str(logged(), "plugin sample calls tc_sprint with a turn that is over", "  and a line");
     for (int i = 0; i < 100; i++)
-        instance_turn_free(instance_turn_new(in, "tn", NULL, NULL));
+        instance_turn_free(open_turn(in, "tn"));
     ok(!services_table()->alloc(NULL, 8), "no turn at all gives NULL");
     has_str(logged(), "a plugin calls tc_alloc with a handle that is no turn", "  and a line");
     instance_free(in);

@@ -70,9 +70,23 @@ static void test_old(void)
     if (!ok(l != NULL, "shorter structs of 1.0 load: %s", l ? "" : err_str(&err)))
         return;
     ok(l->plugin.size < sizeof l->plugin, "they are shorter");
-    ok(l->plugin.pace_ms == 0 && !l->plugin.audience, "members it lacks are clear");
+    ok(l->plugin.pace_ms == 0 && !l->plugin.audience && !l->plugin.rates,
+       "members it lacks are clear");
     ok(l->sink.on_final && !l->sink.on_message && !l->sink.on_idle, "callbacks it lacks too");
+    ok(!l->sink.on_reply && !l->sink.on_wake && !l->sink.on_hit && !l->sink.on_frame,
+       "  those of the services");
     loader_free(l);
+}
+
+static void test_rates(void)
+{
+    struct loaded *const l = loader_open(fault("rated"), &err);
+    if (!ok(l != NULL, "a plugin with rates: %s", l ? "" : err_str(&err)))
+        return;
+    ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
+    loader_free(l);
+    refused(fault("badrate"), "rate 1 has an interval that is none", "a rate without an interval");
+    refused(fault("manyrates"), "has more than 8 rates", "a plugin with too many rates");
 }
 
 static void test_abi(void)
@@ -235,6 +249,7 @@ int main(void)
     umask(022);
     test_good();
     test_old();
+    test_rates();
     test_abi();
     test_undefined();
     test_not_regular();

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Owns every call into a plugin: watched, counted, and what it sent handed over behind it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "plugin/instance_parts.h"
+
+#define BURST_MS 1000
+#define NO_TURN "(none)"
+
+/* ---- around a call ---- */
+
+static void enter(struct instance *in, const char *callback)
+{
+    atomic_store_explicit(&in->since_ms, clock_mono_ms(), memory_order_relaxed);
+    atomic_store_explicit(&in->running, callback, memory_order_release);
+}
+
+static void leave(struct instance *in)
+{
+    atomic_store_explicit(&in->running, NULL, memory_order_release);
+}
+
+/* The first failure of a burst is told at once, the others as a number once a second. */
+static void report_failure(struct instance *in, const char *callback, const char *turn)
+{
+    const int64_t now = clock_mono_ms();
+    if (now < in->quiet_until) {
+        in->unsaid++;
+        return;
+    }
+    char more[64] = "";
+    if (in->unsaid)
+        snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->unsaid);
+    log_line(LOG_WARN, in->label, "%s failed in turn %s%s", callback, *turn ? turn : NO_TURN, more);
+    in->quiet_until = now + BURST_MS;
+    in->unsaid = 0;
+}
+
+static int account(struct instance *in, int rc, const char *callback, const char *turn)
+{
+    atomic_fetch_add_explicit(rc ? &in->failed : &in->delivered, 1, memory_order_relaxed);
+    if (!rc)
+        return 0;
+    report_failure(in, callback, turn);
+    return -1;
+}
+
+/* The callback has returned, and nothing of what the services gave it is used any more. */
+static void finish(struct instance_turn *t, const struct settled *s)
+{
+    instance_hand_over(t, s);
+    arena_reset(&t->in->scratch);
+}
+
+/* ---- events ---- */
+
+typedef int call_fn(const struct tc_sink *s, struct tc_turn *t, const struct event *ev);
+
+#define DEFINE_CALL(lower, UPPER, gate, pressure, terminal)                                        \
+    static int call_##lower(const struct tc_sink *s, struct tc_turn *t, const struct event *ev)    \
+    {                                                                                              \
+        return s->on_##lower(t, &ev->u.lower);                                                     \
+    }
+EVENT_KINDS(DEFINE_CALL)
+
+#define CALL_ROW(lower, UPPER, gate, pressure, terminal)                                           \
+    [TC_##UPPER] = {"on_" #lower, call_##lower},
+static const struct {
+    const char *name;
+    call_fn *call;
+} calls[TC_KINDS] = {EVENT_KINDS(CALL_ROW)};
+
+static bool is_wanted(const struct instance *in, const struct event *ev)
+{
+    return in->wanted[ev->kind] && !(ev->kind == TC_THINKING && ev->u.thinking.text_len == 0);
+}
+
+static int deliver_typed(struct instance *in, struct instance_turn *t, const struct event *ev)
+{
+    if (!is_wanted(in, ev))
+        return 0;
+    enter(in, calls[ev->kind].name);
+    const int rc = calls[ev->kind].call(&in->loaded->sink, &t->handle, ev);
+    leave(in);
+    return account(in, rc, calls[ev->kind].name, t->handle.id);
+}
+
+static int deliver_any(struct instance *in, struct instance_turn *t, struct event_box *box)
+{
+    if (!in->loaded->sink.on_event)
+        return 0;
+    const struct event *const ev = event_box_get(box);
+    struct tc_event any = {
+        .meta = &ev->meta,
+        .kind = ev->kind,
+        .name = kind_name(ev->kind),
+        .payload = &ev->u,
+    };
+    any.line = event_box_line(box, &any.line_len);
+    arena_reset(&in->scratch);
+    enter(in, "on_event");
+    const int rc = in->loaded->sink.on_event(&t->handle, &any);
+    leave(in);
+    return account(in, rc, "on_event", t->handle.id);
+}
+
+static bool is_outcome(const struct instance *in, const struct event *ev)
+{
+    return (in->loaded->plugin.flags & TC_DELIVERS) &&
+           (ev->kind == TC_FINAL || ev->kind == TC_ERROR);
+}
+
+/* What both callbacks send about one event is one batch. */
+int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
+{
+    const struct event *const ev = event_box_get(box);
+    t->delivering = ev;
+    const int typed = deliver_typed(in, t, ev);
+    const int any = deliver_any(in, t, box);
+    t->delivering = NULL;
+    t->done = t->done || ev->kind == TC_DONE;
+    const bool failed = typed || any;
+    finish(t, &(struct settled){.what = is_outcome(in, ev) ? BATCH_OUTCOME : BATCH_NOTHING,
+                                .failed = failed});
+    return failed ? -1 : 0;
+}
+
+/* ---- replies ---- */
+
+/* What the plugin made of the verdict, as far as it may. */
+static struct tc_verdict final_verdict(const struct letter_reply *r, struct tc_verdict v)
+{
+    const bool sane =
+        (unsigned)v.next <= TC_NEXT_FAIL && (unsigned)v.scope <= TC_HOLD_INSTANCE && v.hold_ms >= 0;
+    return !sane || (r->last && v.next == TC_NEXT_AGAIN) ? r->verdict : v;
+}
+
+int instance_reply(struct instance *in, struct instance_turn *t, struct letter_reply *r)
+{
+    struct instance_turn *const turn = t ? t : &in->lobby;
+    struct tc_verdict v = r->verdict;
+    int rc = 0;
+    if (in->loaded->sink.on_reply) {
+        enter(in, "on_reply");
+        rc = in->loaded->sink.on_reply(&turn->handle, &r->reply, &v);
+        leave(in);
+        rc = account(in, rc, "on_reply", turn->handle.id);
+    }
+    v = rc ? r->verdict : final_verdict(r, v);
+    if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
+        turn->letters--;
+    finish(turn, &(struct settled){BATCH_LETTER, rc < 0, r->letter, v});
+    letter_reply_free(r);
+    return rc;
+}
+
+/* ---- hits ---- */
+
+#define ANSWER_MAX ((size_t)1 << 20)
+
+static const char *fault_of(const struct tc_answer *a)
+{
+    if (a->status < 200 || a->status > 599)
+        return "a status that is none";
+    if (a->content_type && strpbrk(a->content_type, "\r\n"))
+        return "a content type of several lines";
+    if (a->body_len > ANSWER_MAX)
+        return "a body that is too big";
+    return NULL;
+}
+
+static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    if (!in->loaded->sink.on_hit)
+        return -1;
+    enter(in, "on_hit");
+    const int rc = in->loaded->sink.on_hit(&in->lobby.handle, hit, answer);
+    leave(in);
+    if (account(in, rc, "on_hit", "") < 0)
+        return -1;
+    if (answer->body && !answer->body_len)
+        answer->body_len = strnlen(answer->body, ANSWER_MAX + 1);
+    if (!answer->body)
+        answer->body_len = 0;
+    const char *const fault = fault_of(answer);
+    if (fault)
+        log_line(LOG_ERR, in->label, "on_hit answered with %s", fault);
+    return fault ? -1 : 0;
+}
+
+/* What it sent is handed over before the answer, which may say that it was. */
+int instance_hit(struct instance *in, const struct tc_hit *hit,
+                 void (*answered)(void *arg, const struct tc_answer *answer), void *arg)
+{
+    struct tc_answer answer = {.status = 200};
+    const int rc = call_hit(in, hit, &answer);
+    instance_hand_over(&in->lobby, &(struct settled){.failed = rc < 0});
+    answered(arg, rc < 0 ? NULL : &answer);
+    arena_reset(&in->scratch);
+    return rc;
+}
+
+/* ---- frames ---- */
+
+int instance_frame(struct instance *in, const struct tc_frame *frame)
+{
+    struct instance_socket *const s = instance_socket_find(in, frame->socket);
+    if (!s)
+        return 0;
+    s->open = frame->event != TC_SOCKET_CLOSED && !s->closing;
+    if (frame->event == TC_SOCKET_CLOSED)
+        *s = (struct instance_socket){0};
+    if (!in->loaded->sink.on_frame)
+        return 0;
+    enter(in, "on_frame");
+    int rc = in->loaded->sink.on_frame(&in->lobby.handle, frame);
+    leave(in);
+    rc = account(in, rc, "on_frame", "");
+    finish(&in->lobby, &(struct settled){.failed = rc < 0});
+    return rc;
+}
+
+/* ---- times ---- */
+
+int64_t instance_due(const struct instance *in)
+{
+    return wakes_due(&in->wakes);
+}
+
+static void call_wake(struct instance *in, struct instance_turn *t)
+{
+    int rc = 0;
+    if (in->loaded->sink.on_wake) {
+        enter(in, "on_wake");
+        rc = in->loaded->sink.on_wake(&t->handle);
+        leave(in);
+        rc = account(in, rc, "on_wake", t->handle.id);
+    }
+    finish(t, &(struct settled){.failed = rc < 0});
+}
+
+/* A time that is set by one of them is at least a moment away, so that the round ends. */
+bool instance_wake(struct instance *in)
+{
+    if (wakes_due(&in->wakes) == INT64_MAX)
+        return false;
+    const int64_t now = clock_mono_ms();
+    bool any = false;
+    for (struct wake *w; (w = wakes_take(&in->wakes, now)); any = true)
+        call_wake(in, CONTAINER(w, struct instance_turn, wake));
+    return any;
+}
+
+/* ---- what belongs to no turn ---- */
+
+void instance_idle(struct instance *in)
+{
+    if (!in->loaded->sink.on_idle)
+        return;
+    enter(in, "on_idle");
+    const int rc = in->loaded->sink.on_idle(&in->handle);
+    leave(in);
+    account(in, rc, "on_idle", "");
+    finish(&in->lobby, &(struct settled){.failed = rc != 0});
+}
+
+int instance_init(struct instance *in)
+{
+    in->thread = pthread_self();
+    if (!in->loaded->plugin.init)
+        return 0;
+    enter(in, "init");
+    const int rc = in->loaded->plugin.init(&in->handle);
+    leave(in);
+    finish(&in->lobby, &(struct settled){.failed = rc != 0});
+    return rc ? -1 : 0;
+}
+
+void instance_teardown(struct instance *in)
+{
+    if (!in->loaded->plugin.teardown)
+        return;
+    enter(in, "teardown");
+    in->loaded->plugin.teardown(&in->handle);
+    leave(in);
+    finish(&in->lobby, &(struct settled){0});
+}

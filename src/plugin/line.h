@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * From an instance's thread to the host's loop: what the instance hands over, in order. It belongs
+ * to both sides and outlives whichever goes first: what comes too late is dropped. */
+#ifndef PLUGIN_LINE_H
+#define PLUGIN_LINE_H
+
+#include "plugin/channel.h"
+#include "plugin/queue.h"
+
+struct line;
+
+/* `host` NULL: nothing is handed over. The queue is the thread's: it is told when the thread waits
+ * for the loop. Two references: one for each side. */
+struct line *line_new(const struct channel_host *host, struct queue *queue);
+void line_unref(struct line *l);
+
+/* Instance's thread: the host as the instance may call it; what `host` lacks is NULL. */
+const struct channel_host *line_host(const struct line *l);
+/* Instance's thread: from now on asks are taken, unless line_hush came first. */
+void line_open(struct line *l);
+/* Instance's thread: what on_hit answered; NULL: nothing. Copied. */
+void line_answer(struct line *l, uint64_t hit, const struct tc_answer *answer);
+
+/* Loop thread: a hit that will be answered, under its number. */
+uint64_t line_expect(struct line *l, void (*answered)(void *arg, const struct tc_answer *answer),
+                     void *arg);
+/* Loop thread: no more asks; the instance does not wait for one any longer. */
+void line_hush(struct line *l);
+/* Loop thread: batches that were handed over reach the host (deliver) or are dropped, hits are
+ * answered, and from then on nothing calls the host. */
+void line_close(struct line *l, bool deliver);
+
+#endif

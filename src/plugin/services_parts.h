@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * The services by their files, and what they share: checks of handles and of text. */
+#ifndef PLUGIN_SERVICES_PARTS_H
+#define PLUGIN_SERVICES_PARTS_H
+
+#include "plugin/instance_parts.h"
+
+/* Memory that lasts until the callback returns, when n more bytes fit; NULL: the handle is wrong or
+ * it is too much, which has been logged. */
+struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service);
+/* The same of the turn, until it ends. */
+struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service);
+/* Whether the host offers it; if not, that is logged once per instance. */
+bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit);
+/* Logs why the service did not do it; -1. */
+int services_refuse(const struct instance *in, const char *service, const char *why);
+/* Not longer than max, and UTF-8. NULL is none. */
+bool services_is_text(const char *text, size_t max);
+
+enum { OFFER_HTTP = 1, OFFER_ASK = 2, OFFER_ROUTE = 4, OFFER_SOCKET = 8 };
+
+/* services_send.c */
+char *service_keep(struct tc_turn *turn, const char *text);
+int service_http(struct tc_turn *turn, const struct tc_http *http);
+void service_wake(struct tc_turn *turn, int64_t ms);
+int service_remember(struct tc_turn *turn, const char *text);
+
+/* services_text.c */
+const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+                                      size_t *count);
+size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
+
+/* services_people.c */
+enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
+                                struct tc_receipt *receipt);
+enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
+                                struct tc_receipt *receipt);
+
+/* services_net.c */
+int service_route(struct tc_instance *inst, const char *path);
+int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket);
+int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len);
+void service_socket_close(struct tc_instance *inst, int64_t socket);
+
+#endif

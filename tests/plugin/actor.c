@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the plugin and the host of these tests. */
+#include "plugin/actor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "tap/tap.h"
+
+/* ---- the log of this test ---- */
+
+static char log_path[512];
+
+void actor_begin_log(void)
+{
+    snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());
+    FILE *const f = fopen(log_path, "w");
+    log_setup(LOG_TEXT, LOG_DEBUG, dup(fileno(f)));
+    fclose(f);
+}
+
+/* What was logged since the last call; static. */
+const char *actor_logged(void)
+{
+    static char text[8192];
+    static size_t seen;
+    size_t n;
+    char *const all = tap_slurp(log_path, &n);
+    snprintf(text, sizeof text, "%s", all + seen);
+    seen = n;
+    free(all);
+    return text;
+}
+
+/* ---- the host ---- */
+
+struct batch *actor_batches[ACTOR_BATCHES];
+size_t actor_n_batches;
+struct buf actor_told;
+bool actor_answers = true;
+
+static void take_batch(void *ctx, struct batch *b)
+{
+    (void)ctx;
+    if (actor_n_batches == ACTOR_BATCHES)
+        bail("too many batches");
+    actor_batches[actor_n_batches++] = b;
+}
+
+void actor_forget_batches(void)
+{
+    while (actor_n_batches)
+        batch_free(actor_batches[--actor_n_batches]);
+}
+
+static void take_ask(void *ctx, struct ask *a)
+{
+    (void)ctx;
+    const struct tc_inbound *const in = a->inbound;
+    if (a->kind == ASK_SUBMIT)
+        buf_printf(&actor_told, "submit:%s:%s:%s:%s:%zu;", a->instance, in->id, in->chat, in->text,
+                   in->file_count);
+    else
+        buf_printf(&actor_told, "cancel:%s:%s;", a->turn, a->user);
+    if (actor_answers)
+        ask_answer(a, TC_QUEUED, "t9", "wait a bit");
+    else
+        ask_answer(a, TC_KNOWN, NULL, NULL);
+}
+
+static void take_route(void *ctx, const char *path)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "route:%s;", path);
+}
+
+static void take_open(void *ctx, int64_t socket, const struct tc_socket *spec)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "open:%d:%s:%d;", (int)socket, spec->url, (int)spec->ping_ms);
+}
+
+static void take_send(void *ctx, int64_t socket, struct str text)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "send:%d:%zu;", (int)socket, text.len);
+}
+
+static void take_close(void *ctx, int64_t socket)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "close:%d;", (int)socket);
+}
+
+const struct channel_host actor_host = {
+    .batch = take_batch,
+    .ask = take_ask,
+    .has_server = true,
+    .route = take_route,
+    .socket_open = take_open,
+    .socket_send = take_send,
+    .socket_close = take_close,
+};
+
+/* ---- the plugin: each callback does what the test says ---- */
+
+void (*actor_inside)(struct tc_turn *);
+int actor_verdict;
+struct tc_verdict actor_wish;
+struct buf actor_woken;
+
+static int act(struct tc_turn *t)
+{
+    if (actor_inside)
+        actor_inside(t);
+    return actor_verdict;
+}
+
+static int on_start(struct tc_turn *t, const struct tc_start *ev)
+{
+    (void)ev;
+    return act(t);
+}
+
+static int on_final(struct tc_turn *t, const struct tc_final *ev)
+{
+    (void)ev;
+    return act(t);
+}
+
+static int on_done(struct tc_turn *t, const struct tc_done *ev)
+{
+    (void)ev;
+    return act(t);
+}
+
+static int on_reply(struct tc_turn *t, const struct tc_reply *r, struct tc_verdict *v)
+{
+    (void)r;
+    if (actor_wish.reason)
+        *v = actor_wish;
+    return act(t);
+}
+
+static int on_wake(struct tc_turn *t)
+{
+    buf_printf(&actor_woken, "%s;", *t->id ? t->id : "lobby");
+    return act(t);
+}
+
+static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    answer->status = 202;
+    answer->body = tc_sprint(lobby, "%s %s", hit->method, hit->path);
+    return act(lobby);
+}
+
+static int on_frame(struct tc_turn *lobby, const struct tc_frame *f)
+{
+    buf_printf(&actor_told, "frame:%d:%d:%s;", (int)f->socket, (int)f->event, f->text);
+    return act(lobby);
+}
+
+static int init(struct tc_instance *inst)
+{
+    return act(inst->lobby);
+}
+
+struct options {
+    const char *token, *none;
+    int64_t depth;
+    bool loud;
+    double rate;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct options, token, "tok", TC_SECRET, ""),
+    TC_OPTION(struct options, none, NULL, 0, ""),
+    TC_OPTION(struct options, depth, "3", 0, ""),
+    TC_OPTION(struct options, loud, "true", 0, ""),
+    TC_OPTION(struct options, rate, "0.1", 0, ""),
+    {0},
+};
+
+struct loaded actor_loaded;
+static const struct conf conf = {.file = (char[]){"my.conf"}};
+static struct conf_pair no_options[1];
+
+struct instance *actor_make(const struct channel_host *h)
+{
+    actor_loaded = (struct loaded){
+        .plugin = {.name = "sample",
+                   .flags = TC_DELIVERS,
+                   .options = options,
+                   .conf_size = sizeof(struct options),
+                   .init = init},
+        .sink = {.on_start = on_start,
+                 .on_final = on_final,
+                 .on_done = on_done,
+                 .on_reply = on_reply,
+                 .on_wake = on_wake,
+                 .on_hit = on_hit,
+                 .on_frame = on_frame},
+    };
+    struct tc_err err;
+    const struct conf_instance spec = {.name = (char[]){"one"}, .options = no_options};
+    actor_inside = NULL;
+    actor_verdict = 0;
+    actor_wish = (struct tc_verdict){0};
+    actor_forget_batches();
+    buf_reset(&actor_told);
+    buf_reset(&actor_woken);
+    struct instance *const in = instance_new(&conf, &spec, &actor_loaded, h, &err);
+    if (!in)
+        bail("%s", err_str(&err));
+    instance_init(in);
+    actor_forget_batches();
+    return in;
+}
+
+struct instance_turn *actor_open(struct instance *in, const char *id)
+{
+    return instance_turn_new(in, &(struct channel_turn){.id = id});
+}
+
+void actor_deliver(struct instance *in, struct instance_turn *t, enum tc_kind kind,
+                   void (*fn)(struct tc_turn *))
+{
+    actor_inside = fn;
+    struct event_box *const box = box_of(kind, 1);
+    instance_deliver(in, t, box);
+    event_box_unref(box);
+    actor_inside = NULL;
+}
+
+struct letter_reply *actor_reply(uint64_t letter, enum tc_outcome outcome, bool last)
+{
+    struct letter_reply *const r = xcalloc(1, sizeof *r);
+    r->letter = letter;
+    r->last = last;
+    r->reply = (struct tc_reply){.tag = "", .outcome = outcome, .body = "", .error = ""};
+    r->verdict.next = outcome == TC_OK || last ? TC_NEXT_DONE : TC_NEXT_AGAIN;
+    return r;
+}
+
+void actor_end(void)
+{
+    actor_forget_batches();
+    buf_fini(&actor_told);
+    buf_fini(&actor_woken);
+    log_forget_secrets();
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of what a callback sends and hands over, of replies and times, and of how long turns and
+ * their memory last. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "plugin/actor.h"
+#include "tap/tap.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define HAS_ASAN true
+#define IS_POISONED(p) (__asan_address_is_poisoned(p) != 0)
+#else
+#define HAS_ASAN false
+#define IS_POISONED(p) ((void)(p), false)
+#endif
+
+/* ---- requests ---- */
+
+static void send_two(struct tc_turn *t)
+{
+    char url[] = "https://x.test/a";
+    is_int(tc_http(t, TC_HTTP(.url = url, .body = "{}", .tag = "first")), 0, "tc_http");
+    url[15] = 'b';
+    tc_http(t, TC_HTTP(.url = url, .flags = TC_DURABLE));
+}
+
+static void test_batch(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, NULL);
+    is_int((long long)actor_n_batches, 0, "a callback that sends nothing hands nothing over");
+    actor_deliver(in, t, TC_START, send_two);
+    is_int((long long)actor_n_batches, 1, "what one callback sends is one batch");
+    const struct batch *const b = actor_batches[0];
+    is_str(b->turn, "t1", "  of the turn");
+    ok(b->settles == BATCH_NOTHING && !b->failed && !b->memory && !b->over, "  it settles nothing");
+    is_int((long long)b->count, 2, "  with both requests");
+    is_str(b->letters[0]->http.url, "https://x.test/a", "  in order, copied");
+    is_str(b->letters[0]->http.tag, "first", "  with the tag");
+    is_str(b->letters[1]->http.url, "https://x.test/b", "  each its own");
+    is_str(b->letters[1]->turn, "t1", "  a letter knows its turn");
+    ok(b->letters[0]->id % 2 == 1 && b->letters[1]->id == b->letters[0]->id + 2,
+       "  numbers of this run are odd");
+    instance_free(in);
+}
+
+static void send_wrong(struct tc_turn *t)
+{
+    is_int(tc_http(t, TC_HTTP(.body = "x")), -1, "a request without a URL is refused");
+    has_str(actor_logged(), "instance one: tc_http: there is no URL", "  and told");
+    is_int(t->inst->host->http(t, NULL), -1, "no request too");
+    int sent = 0;
+    while (tc_http(t, TC_HTTP(.url = "https://x.test/")) == 0)
+        sent++;
+    is_int(sent, 256, "a callback sends so many");
+    has_str(actor_logged(), "tc_http: the callback has sent too many already", "  and no more");
+}
+
+static void send_many(struct tc_turn *t)
+{
+    for (int i = 0; i < 256; i++)
+        tc_http(t, TC_HTTP(.url = "https://x.test/"));
+}
+
+static void test_limits(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, send_wrong);
+    for (int i = 0; i < 4; i++)
+        actor_deliver(in, t, TC_START, send_many);
+    size_t all = 0;
+    for (size_t i = 0; i < actor_n_batches; i++)
+        all += actor_batches[i]->count;
+    is_int((long long)all, 1024, "a turn has so many under way");
+    has_str(actor_logged(), "tc_http: the turn has too many under way", "  and no more");
+    instance_free(in);
+}
+
+static void send_refused(struct tc_turn *t)
+{
+    for (int i = 0; i < 3; i++)
+        is_int(tc_http(t, TC_HTTP(.url = "https://x.test/")), -1, "a host that sends nothing");
+    is_int(tc_route(t->inst, "/x"), -1, "  has no routes");
+    is_int(tc_socket_open(t->inst, TC_SOCKET(.url = "wss://x.test/")), -1, "  no sockets");
+    ok(tc_submit(t, TC_INBOUND(.id = "1", .chat = "c", .user = "u", .text = "x"), NULL) ==
+           TC_NOT_KEPT,
+       "  and keeps nothing");
+}
+
+static void test_no_host(void)
+{
+    struct instance *const in = actor_make(NULL);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_logged();
+    actor_deliver(in, t, TC_START, send_refused);
+    const char *const text = actor_logged();
+    const char *const first = strstr(text, "tc_http: this host does not offer it");
+    ok(first && !strstr(first + 1, "tc_http: this host"), "that is told once per service");
+    actor_deliver(in, t, TC_DONE, NULL);
+    ok(instance_turn_is_over(t), "its turns end with done");
+    instance_free(in);
+}
+
+static void test_outcome(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_FINAL, send_two);
+    ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_OUTCOME &&
+           actor_batches[0]->count == 2,
+       "what on_final sends takes the outcome's place");
+    actor_deliver(in, t, TC_ERROR, NULL);
+    ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_OUTCOME &&
+           actor_batches[1]->count == 0,
+       "an outcome is settled even without a callback for it");
+    struct instance_turn *const other = actor_open(in, "t2");
+    actor_verdict = -1;
+    actor_deliver(in, other, TC_FINAL, send_two);
+    ok(actor_batches[2]->settles == BATCH_OUTCOME && actor_batches[2]->failed &&
+           actor_batches[2]->count == 0,
+       "of an on_final that failed nothing goes out, and the host knows");
+    actor_verdict = 0;
+    actor_deliver(in, other, TC_DONE, NULL);
+    ok(instance_turn_is_over(other), "  what did not go out is not waited for");
+    actor_verdict = -1;
+    actor_deliver(in, t, TC_START, send_two);
+    ok(!actor_batches[actor_n_batches - 1]->failed ||
+           actor_batches[actor_n_batches - 1]->count == 2,
+       "another callback that fails has sent what it sent");
+    actor_verdict = 0;
+    actor_loaded.plugin.flags = 0;
+    const size_t before = actor_n_batches;
+    actor_deliver(in, actor_open(in, "t3"), TC_FINAL, NULL);
+    is_int((long long)(actor_n_batches - before), 0,
+           "without TC_DELIVERS there is no outcome to settle");
+    instance_free(in);
+}
+
+/* ---- replies, and the end of a turn ---- */
+
+static void send_one(struct tc_turn *t)
+{
+    tc_http(t, TC_HTTP(.url = "https://x.test/"));
+}
+
+static void test_reply(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, send_one);
+    actor_deliver(in, t, TC_DONE, NULL);
+    ok(!instance_turn_is_over(t), "a turn waits for its replies");
+    actor_forget_batches();
+    is_int(instance_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0, "a reply");
+    ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_LETTER &&
+           actor_batches[0]->letter == 1,
+       "is answered by a batch, sent something or not");
+    ok(actor_batches[0]->verdict.next == TC_NEXT_AGAIN && !actor_batches[0]->over,
+       "  with the host's verdict");
+    ok(!instance_turn_is_over(t), "  another attempt: the turn waits on");
+    actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .hold_ms = 3, .reason = "no such chat"};
+    actor_inside = send_one;
+    instance_reply(in, t, actor_reply(1, TC_REJECTED, false));
+    ok(actor_batches[1]->verdict.next == TC_NEXT_FAIL && actor_batches[1]->verdict.hold_ms == 3,
+       "or with the plugin's");
+    is_str(actor_batches[1]->verdict.reason, "no such chat", "  and its reason");
+    ok(actor_batches[1]->count == 1 && !actor_batches[1]->over && !instance_turn_is_over(t),
+       "  what it sends keeps the turn");
+    actor_inside = NULL;
+    actor_wish = (struct tc_verdict){.next = TC_NEXT_AGAIN, .reason = "again!"};
+    instance_reply(in, t, actor_reply(3, TC_DROPPED, true));
+    ok(actor_batches[2]->verdict.next == TC_NEXT_DONE,
+       "the last reply has no other attempt behind it");
+    ok(instance_turn_is_over(t) && actor_batches[2]->over,
+       "behind it the turn is over, and its batch says so");
+    instance_turn_free(t);
+    instance_free(in);
+}
+
+static void test_reply_fails(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = instance_turn_new(
+        in, &(struct channel_turn){.id = "t1", .memory = "page 2", .letters = 2, .over = true});
+    actor_verdict = -1;
+    actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .reason = "never heard"};
+    actor_inside = send_one;
+    is_int(instance_reply(in, t, actor_reply(2, TC_OK, false)), -1, "an on_reply that fails");
+    ok(actor_batches[0]->failed && actor_batches[0]->count == 0 &&
+           actor_batches[0]->verdict.next == TC_NEXT_DONE && !actor_batches[0]->verdict.reason,
+       "is no verdict: nothing goes out, the host's counts");
+    ok(!instance_turn_is_over(t), "a turn of an earlier run waits for as many replies as it had");
+    actor_verdict = 0;
+    actor_loaded.sink.on_reply = NULL;
+    instance_reply(in, t, actor_reply(4, TC_OK, false));
+    ok(actor_batches[1]->settles == BATCH_LETTER && actor_batches[1]->over &&
+           instance_turn_is_over(t),
+       "  and ends without events; a plugin without on_reply answers too");
+    instance_free(in);
+}
+
+static void test_done_only(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_DONE, NULL);
+    ok(actor_n_batches == 1 && actor_batches[0]->over && actor_batches[0]->count == 0,
+       "a turn that sent nothing says that it is over");
+    instance_free(in);
+}
+
+/* ---- memory ---- */
+
+static char *kept, *gone;
+
+static void take_memory(struct tc_turn *t)
+{
+    kept = tc_keep(t, "kept");
+    gone = tc_sprint(t, "gone");
+    ok(!tc_keep(t, NULL), "nothing to keep gives NULL");
+    is_str(tc_json_get(t, tc_json(t, "{s:s}", "a", "b"), "/a"), "b",
+           "services on each other's text");
+}
+
+static void test_memory(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, take_memory);
+    is_str(kept, "kept", "what is kept lasts longer than the callback");
+    ok(!IS_POISONED(kept), "  is there");
+    if (HAS_ASAN)
+        ok(IS_POISONED(gone), "what a service returned is not, and its use is found");
+    else
+        skip(1, "only the address sanitizer sees the use of what is gone");
+    instance_free(in);
+}
+
+static struct tc_turn *seen;
+
+static void look(struct tc_turn *t)
+{
+    seen = t;
+}
+
+static struct tc_turn *handle_of(struct instance *in, struct instance_turn *turn)
+{
+    actor_deliver(in, turn, TC_START, look);
+    return seen;
+}
+
+static struct tc_turn *another;
+
+static void remember(struct tc_turn *t)
+{
+    char long_text[5000];
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    is_int(tc_remember(t, "one"), 0, "tc_remember");
+    is_int(tc_remember(t, "two"), 0, "  twice");
+    is_int(tc_remember(t, long_text), -1, "  not too much");
+    is_int(tc_remember(t, "\xff"), -1, "  not what is no UTF-8");
+    is_int(tc_remember(t->inst->lobby, "x"), -1, "  not in the lobby");
+    tc_remember(another, NULL);
+}
+
+static void test_remember(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = instance_turn_new(
+        in, &(struct channel_turn){.id = "t1", .memory = "before", .route = "{\"r\":1}"});
+    struct instance_turn *const other = actor_open(in, "t2");
+    another = handle_of(in, other);
+    is_str(handle_of(in, t)->memory, "before", "a turn that is given again has its memory");
+    is_str(handle_of(in, t)->route, "{\"r\":1}", "  and its route");
+    actor_deliver(in, t, TC_START, remember);
+    is_int((long long)actor_n_batches, 2, "each turn has its own memory");
+    is_str(actor_batches[0]->turn, "t2", "the other's");
+    is_str(actor_batches[0]->memory, "", "  is forgotten");
+    is_str(actor_batches[1]->turn, "t1", "its own");
+    is_str(actor_batches[1]->memory, "two", "  is what it said last");
+    instance_free(in);
+}
+
+/* ---- the lobby ---- */
+
+static void use_lobby(struct tc_turn *t)
+{
+    ok(t == t->inst->lobby && !*t->id && !*t->agent && !t->state && !t->route, "the lobby");
+    kept = tc_keep(t, "lobby");
+    tc_http(t, TC_HTTP(.url = "https://x.test/poll", .flags = TC_LONG_POLL));
+}
+
+static void test_lobby(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    actor_inside = use_lobby;
+    instance_init(in);
+    ok(actor_n_batches == 1 && !*actor_batches[0]->turn && actor_batches[0]->count == 1,
+       "init may send in the lobby");
+    instance_reply(in, NULL, actor_reply(actor_batches[0]->letters[0]->id, TC_OK, true));
+    ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_LETTER &&
+           actor_batches[1]->count == 1,
+       "on_reply polls again");
+    ok(!actor_batches[1]->over, "the lobby is never over");
+    is_str(kept, "lobby", "and keeps its memory");
+    instance_free(in);
+}
+
+/* ---- times ---- */
+
+static int64_t wake_ms;
+
+static void set_wake(struct tc_turn *t)
+{
+    tc_wake(t, 50);
+    tc_wake(t, wake_ms);
+}
+
+static void again_at_once(struct tc_turn *t)
+{
+    tc_wake(t, 0);
+}
+
+static void test_wake(void)
+{
+    clock_fake(1000, 0);
+    struct instance *const in = actor_make(&actor_host);
+    ok(instance_due(in) == INT64_MAX && !instance_wake(in), "no time is set");
+    struct instance_turn *turns[3];
+    static const char *const ids[] = {"a", "b", "c"};
+    static const int64_t at[] = {30, 10, 20};
+    for (size_t i = 0; i < 3; i++) {
+        turns[i] = actor_open(in, ids[i]);
+        wake_ms = at[i];
+        actor_deliver(in, turns[i], TC_START, set_wake);
+    }
+    is_int(instance_due(in), 1010, "the next one is due");
+    clock_fake_advance(9);
+    ok(!instance_wake(in), "not before its time");
+    clock_fake_advance(1);
+    ok(instance_wake(in), "at its time");
+    is_str(actor_woken.p, "b;", "  it is woken");
+    clock_fake_advance(100);
+    instance_wake(in);
+    is_str(actor_woken.p, "b;c;a;", "the others in the order of their times, once");
+    wake_ms = -1;
+    actor_deliver(in, turns[0], TC_START, set_wake);
+    ok(instance_due(in) == INT64_MAX, "a negative time is none");
+    wake_ms = INT64_MAX;
+    actor_deliver(in, turns[0], TC_START, set_wake);
+    ok(instance_due(in) < INT64_MAX, "the longest time is a time");
+    buf_reset(&actor_woken);
+    wake_ms = 5;
+    actor_deliver(in, turns[1], TC_START, set_wake);
+    instance_turn_free(turns[1]);
+    clock_fake_advance(100);
+    ok(!instance_wake(in), "a turn that is over is not woken");
+    actor_inside = again_at_once;
+    actor_deliver(in, turns[2], TC_START, again_at_once);
+    actor_inside = again_at_once;
+    clock_fake_advance(1);
+    instance_wake(in);
+    is_str(actor_woken.p, "c;", "who wants it again at once waits a round");
+    clock_unfake();
+    instance_free(in);
+}
+
+static void test_many_wakes(void)
+{
+    clock_fake(0, 0);
+    struct instance *const in = actor_make(&actor_host);
+    unsigned random = 7;
+    for (int i = 0; i < 500; i++) {
+        random = random * 1103515245u + 12345u;
+        wake_ms = 1 + (random >> 16) % 1000;
+        struct instance_turn *const t = actor_open(in, "t");
+        actor_deliver(in, t, TC_START, set_wake);
+        if (i % 5 == 0)
+            instance_turn_free(t);
+    }
+    int64_t last = 0;
+    bool rises = true;
+    int n = 0;
+    while (instance_due(in) != INT64_MAX) {
+        rises = rises && instance_due(in) >= last;
+        last = instance_due(in);
+        clock_fake(last, 0);
+        buf_reset(&actor_woken);
+        instance_wake(in);
+        n += (int)actor_woken.len / 2;
+    }
+    ok(rises, "400 times in order");
+    is_int(n, 400, "  each once");
+    clock_unfake();
+    instance_free(in);
+}
+
+int main(void)
+{
+    plan_lazy();
+    actor_begin_log();
+    test_batch();
+    test_limits();
+    test_no_host();
+    test_outcome();
+    test_reply();
+    test_reply_fails();
+    test_done_only();
+    test_memory();
+    test_remember();
+    test_lobby();
+    test_wake();
+    test_many_wakes();
+    actor_end();
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of the services for text, people, routes and sockets, as a plugin calls them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "plugin/actor.h"
+#include "tap/tap.h"
+
+/* ---- text ---- */
+
+#define MD(text) .markdown = (text), .len = sizeof(text) - 1
+
+static void show(struct tc_turn *t)
+{
+    size_t n = 7;
+    const struct tc_piece *p =
+        tc_pieces(t, TC_TEXT(MD("**hi** [x](https://a.test/?a=\"b\")"), .form = TC_TELEGRAM), &n);
+    ok(p && n == 1, "tc_pieces");
+    is_str(p[0].text, "hi x", "  text");
+    is_int((long long)p[0].len, 4, "  its length");
+    has_str(p[0].entities,
+            "[{\"type\":\"bold\",\"offset\":0,\"length\":2},{\"type\":\"text_link\","
+            "\"offset\":3,\"length\":1,\"url\":\"https://a.test/",
+            "  entities as Telegram has them");
+    p = tc_pieces(t, TC_TEXT(MD("```c\nint a;\n```\n"), .form = TC_TELEGRAM), &n);
+    is_str(p[0].entities, "[{\"type\":\"pre\",\"offset\":0,\"length\":6,\"language\":\"c\"}]",
+           "  a language");
+    p = tc_pieces(t, TC_TEXT(MD("x"), .form = TC_TELEGRAM), &n);
+    is_str(p[0].entities, "[]", "  none");
+    p = tc_pieces(t, TC_TEXT(MD("**hi**"), .form = TC_MRKDWN), &n);
+    ok(p && strstr(p[0].text, "*hi*") && !p[0].entities, "mrkdwn has markup");
+    p = tc_pieces(t, TC_TEXT(MD("**hi**"), .form = TC_PLAIN), &n);
+    is_str(p[0].text, "hi", "plain has none");
+    p = tc_pieces(t, TC_TEXT(MD("**hi**"), .flags = TC_VERBATIM), &n);
+    is_str(p[0].text, "**hi**", "verbatim is no Markdown");
+    p = tc_pieces(t, TC_TEXT(MD("hm"), .form = TC_TELEGRAM, .flags = TC_FOLDED), &n);
+    has_str(p[0].entities, "expandable_blockquote", "folded");
+}
+
+static void show_long(struct tc_turn *t)
+{
+    char text[3000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 10 == 9 ? ' ' : 'w';
+    size_t n;
+    const struct tc_piece *const p =
+        tc_pieces(t, TC_TEXT(.markdown = text, .len = sizeof text, .units = 1000), &n);
+    bool fit = p && n >= 3;
+    for (size_t i = 0; fit && i < n; i++)
+        fit = p[i].len > 0 && p[i].len <= 1000;
+    ok(fit, "a long text in pieces that fit");
+    ok(!tc_pieces(t, TC_TEXT(MD(" \n")), &n) && n == 0, "nothing to see is NULL");
+    actor_logged();
+    ok(!tc_pieces(t, TC_TEXT(.form = (enum tc_form)9), &n), "a form that is none");
+    has_str(actor_logged(), "tc_pieces: there is no such form", "  is told");
+    is_int((long long)tc_settled(t, "one\n\ntw", 7), 5, "tc_settled");
+    is_int((long long)tc_settled(t, NULL, 0), 0, "  of nothing");
+}
+
+static void test_text(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, show);
+    actor_deliver(in, t, TC_START, show_long);
+    instance_free(in);
+}
+
+/* ---- people ---- */
+
+static void submit(struct tc_turn *t)
+{
+    struct tc_receipt r;
+    const char *const paths[] = {"/tmp/f"};
+    ok(tc_submit(t->inst->lobby,
+                 TC_INBOUND(.id = "m1", .chat = "c1", .user = "u1", .text = "hello"),
+                 &r) == TC_QUEUED,
+       "tc_submit brings the host's answer");
+    is_str(r.turn, "t9", "  the turn");
+    is_str(r.answer, "wait a bit", "  what to show");
+    actor_answers = false;
+    ok(tc_submit(
+           t, TC_INBOUND(.id = "m2", .chat = "c1", .user = "u1", .files = paths, .file_count = 1),
+           &r) == TC_KNOWN,
+       "a file needs no text");
+    ok(!r.turn && !r.answer, "  no texts in the answer");
+    ok(tc_cancel(t, "t9", "u1", NULL) == TC_KNOWN, "tc_cancel, without a receipt");
+    actor_answers = true;
+    is_str(actor_told.p, "submit:one:m1:c1:hello:0;submit:one:m2:c1::1;cancel:t9:u1;",
+           "the host was asked");
+}
+
+static void submit_wrong(struct tc_turn *t)
+{
+    static const char *const no_paths[] = {NULL};
+    const struct {
+        const char *why;
+        struct tc_inbound in;
+    } rows[] = {
+        {"the id is missing", {.chat = "c", .user = "u", .text = "x"}},
+        {"the chat is missing", {.id = "1", .user = "u", .text = "x"}},
+        {"the user is missing", {.id = "1", .chat = "c", .user = "", .text = "x"}},
+        {"the text is missing", {.id = "1", .chat = "c", .user = "u"}},
+        {"the text is missing, too long or not UTF-8",
+         {.id = "1", .chat = "c", .user = "u", .text = "\xc3"}},
+        {"the route is no JSON", {.id = "1", .chat = "c", .user = "u", .text = "x", .route = "{"}},
+        {"there are too many files",
+         {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 99}},
+        {"a file has no path",
+         {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 1}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tc_inbound in = rows[i].in;
+        in.size = sizeof in;
+        actor_logged();
+        ok(tc_submit(t, &in, NULL) == TC_DENIED, "refused for good: %s", rows[i].why);
+        has_str(actor_logged(), rows[i].why, "  told");
+    }
+    ok(tc_cancel(t, NULL, "u", NULL) == TC_DENIED, "a cancel of nothing");
+    ok(t->inst->host->submit(t, NULL, NULL) == TC_DENIED, "nothing to submit");
+}
+
+static void test_people(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, submit);
+    buf_reset(&actor_told);
+    actor_deliver(in, t, TC_START, submit_wrong);
+    is_int((long long)actor_told.len, 0, "the host was asked none of it");
+    instance_free(in);
+}
+
+/* ---- routes, hits, sockets ---- */
+
+static void send_one(struct tc_turn *t)
+{
+    tc_http(t, TC_HTTP(.url = "https://x.test/"));
+}
+
+static char answered[64];
+
+static void note_answer(void *arg, const struct tc_answer *a)
+{
+    (void)arg;
+    if (a)
+        snprintf(answered, sizeof answered, "%d %.*s", a->status, (int)a->body_len, a->body);
+    else
+        snprintf(answered, sizeof answered, "none after %zu batches", actor_n_batches);
+}
+
+static void route(struct tc_turn *t)
+{
+    is_int(tc_route(t->inst, "/events"), 0, "tc_route");
+    static const char *const wrong[] = {"", "events", "/a/../b", "/a%20b", "//x", "/a?b"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        is_int(tc_route(t->inst, wrong[i]), -1, "not \"%s\"", wrong[i]);
+    is_int(t->inst->host->route(NULL, "/x"), -1, "no instance");
+}
+
+static void test_hits(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    actor_inside = route;
+    instance_init(in);
+    actor_inside = NULL;
+    is_str(actor_told.p, "route:/events;", "the host has the route");
+    const struct tc_hit hit = {.method = "POST", .path = "/events", .query = "", .body = ""};
+    is_int(instance_hit(in, &hit, note_answer, NULL), 0, "a hit");
+    is_str(answered, "202 POST /events", "  is answered, from memory of the callback");
+    actor_verdict = -1;
+    actor_inside = send_one;
+    is_int(instance_hit(in, &hit, note_answer, NULL), -1, "one that fails");
+    is_str(answered, "none after 1 batches", "  is not; what it sent was handed over before");
+    actor_loaded.sink.on_hit = NULL;
+    is_int(instance_hit(in, &hit, note_answer, NULL), -1, "nor without a callback");
+    instance_free(in);
+}
+
+static int64_t socket_number;
+
+static void open_socket(struct tc_turn *t)
+{
+    socket_number = tc_socket_open(t->inst, TC_SOCKET(.url = "wss://x.test/", .ping_ms = 7));
+    ok(socket_number > 0, "tc_socket_open");
+    is_int(tc_socket_open(t->inst, TC_SOCKET(.url = "https://x.test/")), -1, "not https");
+    is_int(tc_socket_send(t->inst, socket_number, "early", 5), -1, "not open yet");
+}
+
+static void send_frame(struct tc_turn *t)
+{
+    is_int(tc_socket_send(t->inst, socket_number, "hello", 5), 0, "tc_socket_send");
+    is_int(tc_socket_send(t->inst, socket_number, "\xff", 1), -1, "  UTF-8 only");
+    is_int(tc_socket_send(t->inst, 99, "x", 1), -1, "  on a socket there is");
+    char *const big = xcalloc(1, 1 << 20);
+    memset(big, 'x', 1 << 20);
+    int sent = 0;
+    while (sent < 10 && tc_socket_send(t->inst, socket_number, big, 1 << 20) == 0)
+        sent++;
+    is_int(sent, 3, "  not without end");
+    free(big);
+    tc_socket_close(t->inst, socket_number);
+    tc_socket_close(t->inst, socket_number);
+    is_int(tc_socket_send(t->inst, socket_number, "x", 1), -1, "  nor after tc_socket_close");
+}
+
+static void frame(struct instance *in, enum tc_socket_event event, const char *text,
+                  void (*fn)(struct tc_turn *))
+{
+    actor_inside = fn;
+    instance_frame(in, &(struct tc_frame){socket_number, event, text, strlen(text)});
+    actor_inside = NULL;
+}
+
+static void test_sockets(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, open_socket);
+    frame(in, TC_SOCKET_OPEN, "", send_frame);
+    frame(in, TC_SOCKET_CLOSED, "bye", NULL);
+    frame(in, TC_SOCKET_TEXT, "late", NULL);
+    is_str(actor_told.p,
+           "open:1:wss://x.test/:7;frame:1:0:;send:1:5;send:1:1048576;send:1:1048576;"
+           "send:1:1048576;close:1;frame:1:2:bye;",
+           "the host was told, and nothing follows closed");
+    instance_free(in);
+}
+
+static void test_options(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    is_str(instance_option(in, "token"), "tok", "the text of an option");
+    is_str(instance_option(in, "depth"), "3", "  of a number");
+    is_str(instance_option(in, "loud"), "true", "  of a switch");
+    is_str(instance_option(in, "rate"), "0.1", "  of a real one");
+    ok(!instance_option(in, "none"), "  without a value");
+    ok(!instance_option(in, "nobody"), "  that there is not");
+    instance_free(in);
+}
+
+int main(void)
+{
+    plan_lazy();
+    actor_begin_log();
+    test_text();
+    test_people();
+    test_hits();
+    test_sockets();
+    test_options();
+    actor_end();
+}
