@@ -14,7 +14,8 @@
 #include "upload.h"
 
 #define PARTS_MAX 8                 /* messages of one answer; a longer one is files */
-#define STREAM_TEXT_MAX (24u << 10) /* a longer answer is not kept beside the end of a stream */
+#define STREAM_TEXT_MAX (96u << 10) /* a longer answer is not kept beside the end of a stream */
+#define TAIL_PART 100               /* number of the first message behind a stream */
 
 static const char in_doubt[] = "it is not known whether Slack took it";
 
@@ -40,18 +41,21 @@ static int post_part(struct tc_turn *turn, const struct tc_piece *piece, int par
     return answer_repeat(turn, body, json_object());
 }
 
+static int post_parts(struct tc_turn *turn, const struct tc_piece *pieces, size_t count, int first)
+{
+    int rc = 0;
+    for (size_t i = 0; i < count; i++)
+        rc |= post_part(turn, &pieces[i], first + (int)i);
+    return rc;
+}
+
 int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
     static const struct tc_piece nothing = {"*Done, without an answer.*",
                                             sizeof "*Done, without an answer.*" - 1, NULL};
     size_t count = 0;
     const struct tc_piece *pieces = message_pieces(turn, markdown, flags, &count);
-    if (!pieces || count == 0)
-        return post_part(turn, &nothing, 0);
-    int rc = 0;
-    for (size_t i = 0; i < count; i++)
-        rc |= post_part(turn, &pieces[i], (int)i);
-    return rc;
+    return pieces && count > 0 ? post_parts(turn, pieces, count, 0) : post_part(turn, &nothing, 0);
 }
 
 int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
@@ -90,23 +94,36 @@ int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
 
 /* ---- an answer at the end of a stream */
 
-bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest)
+/* The end carries `rest`, if there is any; were it refused, `text` is what it stood for. */
+static int stop_with(struct tc_turn *turn, const char *text, size_t len, const char *rest)
 {
     struct cast *cast = cast_of(turn);
-    size_t count = 0;
-    const struct tc_piece *pieces = *rest ? message_pieces(turn, rest, 0, &count) : NULL;
-    if (strlen(markdown) > STREAM_TEXT_MAX || count > 1 ||
-        !stream_can_end_with(turn, count ? text_units(pieces->text, pieces->len) : 0))
-        return false;
     const bool busy = cast->stream.busy;
-    json_t *body = stream_end_body(turn, count ? pieces->text : NULL);
+    json_t *body = stream_end_body(turn, rest);
     json_object_set_new(body, "metadata", message_mark(turn, 0));
     const struct call how = {
-        .tag = call_tag(turn, "stop", json_pack("{s:b, s:s}", "busy", busy, "text", markdown)),
+        .tag = call_tag(turn, "stop", json_pack("{s:b, s:s%}", "busy", busy, "text", text, len)),
         .lane = cast->route.lane,
         .priority = TC_P_FINAL,
         .flags = TC_DURABLE};
-    return call_json(turn, STOP_STREAM, body, &how) == 0;
+    cast->over = true;
+    return call_json(turn, STOP_STREAM, body, &how);
+}
+
+bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest)
+{
+    const struct conf *conf = turn->inst->conf;
+    const size_t most = strcmp(conf->overflow, "file") == 0 ? 0 : PARTS_MAX;
+    const size_t len = strlen(markdown);
+    size_t count = 0;
+    const struct tc_piece *pieces = *rest ? message_pieces(turn, rest, 0, &count) : NULL;
+    if (len > STREAM_TEXT_MAX)
+        return false;
+    if (count <= 1 && stream_can_end_with(turn, count ? text_units(pieces->text, pieces->len) : 0))
+        return stop_with(turn, markdown, len, count ? pieces->text : NULL) == 0;
+    return count <= most && stream_can_end_with(turn, 0) &&
+           stop_with(turn, markdown, (size_t)(rest - markdown), NULL) == 0 &&
+           post_parts(turn, pieces, count, TAIL_PART) == 0;
 }
 
 /* What was under way as the end was sent must have been shown too. */

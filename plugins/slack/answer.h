@@ -14,7 +14,8 @@
 int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags);
 /* The same, never as files. */
 int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags);
-/* As the rest of the open stream, if that can carry it: false: it cannot. */
+/* The rest of the answer, and so all of it, at the end of the open stream and behind it. false: the
+ * stream does not show what was before, or cannot be ended so; nothing is sent. */
 bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest);
 int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);
 int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);

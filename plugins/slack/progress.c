@@ -16,7 +16,7 @@
 #define PACE_MS 1200
 #define LINES 8
 #define SAID_BYTES 1500 /* of the narration: its end */
-#define SOURCE_BYTES 6000
+#define SOURCE_BYTES 1200
 #define LINES_BYTES 1400 /* LINES of 160 and a duration; a section holds 3,000 in all */
 
 /* The newest cards. */
@@ -46,10 +46,13 @@ static const char *said(struct tc_turn *turn)
 {
     const struct text *t = &cast_of(turn)->segment.text;
     size_t from = t->len > SOURCE_BYTES ? t->len - SOURCE_BYTES : 0, count = 0;
-    while (from > 0 && from < t->len && ((unsigned char)t->p[from] & 0xc0) == 0x80)
-        from++;
     if (t->len == 0)
         return "";
+    const char *newline = from > 0 ? strchr(t->p + from, '\n') : NULL;
+    if (newline && newline < t->p + from + SOURCE_BYTES / 2)
+        from = (size_t)(newline - t->p);
+    while (from > 0 && ((unsigned char)t->p[from] & 0xc0) == 0x80)
+        from++;
     const struct tc_piece *pieces = tc_pieces(turn,
                                               TC_TEXT(.markdown = t->p + from, .len = t->len - from,
                                                       .form = TC_MRKDWN, .bytes = SAID_BYTES),

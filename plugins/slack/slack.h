@@ -37,6 +37,7 @@ struct state {
     struct latches off;
     enum status_way status_way;
     bool status_proven; /* that way worked once */
+    int64_t stops_ms;   /* until then Slack's limit of ended streams is spoken for */
     struct socket socket;
     struct fetch fetches[FETCH_MAX];
     struct recent recent;

@@ -75,6 +75,22 @@ static void drop_cards(struct tc_turn *turn)
 
 /* ---- requests */
 
+/* Slack ends 20 streams a minute: five at once, then one in three seconds. */
+#define STOP_MS 3000
+#define STOP_BURST_MS (5 * STOP_MS)
+
+static void count_stop(struct tc_turn *turn)
+{
+    struct state *state = state_of(turn);
+    const int64_t now = pulse_now();
+    state->stops_ms = (state->stops_ms > now ? state->stops_ms : now) + STOP_MS;
+}
+
+static bool may_stop_soon(struct tc_turn *turn)
+{
+    return state_of(turn)->stops_ms + STOP_MS - pulse_now() <= STOP_BURST_MS;
+}
+
 static struct call call_of(struct tc_turn *turn, const char *tag)
 {
     return (struct call){.tag = tag, .lane = cast_of(turn)->route.lane, .priority = TC_P_LIVE};
@@ -156,6 +172,7 @@ static void leave(struct tc_turn *turn)
     if (json_array_size(cards) > 0)
         json_object_set(body, "chunks", cards);
     json_decref(cards);
+    count_stop(turn);
     s->busy = s->leaving = true;
     if (call_json(turn, STOP_STREAM, body, &how))
         s->busy = s->leaving = false;
@@ -207,8 +224,8 @@ void stream_check_age(struct tc_turn *turn)
 bool stream_can_end_with(struct tc_turn *turn, size_t units)
 {
     const struct stream *s = stream_of(turn);
-    return is_streaming(turn) && s->ts[0] && !s->leaving && !s->broken && !s->full &&
-           pulse_now() - s->begin_ms < AGE_MS &&
+    return is_streaming(turn) && may_stop_soon(turn) && s->ts[0] && !s->leaving && !s->broken &&
+           !s->full && pulse_now() - s->begin_ms < AGE_MS &&
            s->units + batch_units(&s->flight) + batch_units(&s->next) + units <= UNITS_MAX &&
            s->blocks + s->flight.count + s->next.count < BLOCKS_MAX;
 }
@@ -217,6 +234,7 @@ json_t *stream_end_body(struct tc_turn *turn, const char *rest)
 {
     struct stream *s = stream_of(turn);
     json_t *body = stream_body(turn, s->ts);
+    count_stop(turn);
     if (rest)
         batch_add_text(turn, &s->next, rest, strlen(rest));
     if (s->next.count > 0 && s->plain)
@@ -249,6 +267,7 @@ void stream_end(struct tc_turn *turn)
 
 void stream_end_message(struct tc_turn *turn, const char *ts, bool remove)
 {
+    count_stop(turn);
     stop(turn, stream_body(turn, ts), remove ? "end remove" : "end");
 }
 

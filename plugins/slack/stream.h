@@ -37,7 +37,7 @@ void stream_pump(struct tc_turn *turn);
 /* Ends the message when it is about to get too old. */
 void stream_check_age(struct tc_turn *turn);
 
-/* Whether the stream can end with this text as the rest of the answer. */
+/* Whether the stream, which shows all it was given, can soon end with so much more text. */
 bool stream_can_end_with(struct tc_turn *turn, size_t units);
 /* What ends it, with `rest` (or NULL) as the last text: channel, ts and chunks. */
 json_t *stream_end_body(struct tc_turn *turn, const char *rest);
