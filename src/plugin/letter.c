@@ -120,7 +120,7 @@ struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *h
     if (*why)
         return NULL;
     struct letter *const l = xcalloc(1, sizeof *l);
-    *l = (struct letter){.id = id, .http = from};
+    *l = (struct letter){.id = id, .http = from, .refs = 1};
     l->turn = arena_strdup(&l->arena, turn);
     for (size_t i = 0; i < TEXT_COUNT; i++)
         if (*text_of(&from, i))
@@ -130,9 +130,15 @@ struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *h
     return l;
 }
 
+struct letter *letter_share(struct letter *l)
+{
+    atomic_fetch_add(&l->refs, 1);
+    return l;
+}
+
 void letter_free(struct letter *l)
 {
-    if (!l)
+    if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
         return;
     arena_fini(&l->arena);
     free(l);
@@ -142,6 +148,7 @@ void letter_reply_free(struct letter_reply *r)
 {
     if (!r)
         return;
+    letter_free(r->about);
     arena_fini(&r->arena);
     free(r);
 }

@@ -5,6 +5,7 @@
 #ifndef PLUGIN_LETTER_H
 #define PLUGIN_LETTER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <turncast/plugin.h>
@@ -20,11 +21,14 @@ struct letter {
     struct tc_http http; /* its strings are the arena's; body_len is set, tag and method are not
                             NULL */
     struct arena arena;
+    atomic_uint refs;
 };
 
 /* A copy; NULL: not valid (no URL, sizes beyond the caps), with why. */
 struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
                           const char **why);
+/* One more who frees it. Any thread; a letter is never changed. */
+struct letter *letter_share(struct letter *l);
 void letter_free(struct letter *l); /* NULL is fine */
 
 /* A durable body: what a row of the ledger holds, with room for the rest of the letter. */
@@ -37,9 +41,9 @@ struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, c
 /* What came of a letter, on its way to on_reply. */
 struct letter_reply {
     uint64_t letter;
-    bool last;             /* `verdict` cannot be AGAIN: the letter is gone after it */
-    struct tc_reply reply; /* strings in the arena; http borrowed from the letter, which lives until
-                              the batch that settles it has come back */
+    bool last;                 /* `verdict` cannot be AGAIN: the letter is gone after it */
+    struct tc_reply reply;     /* strings in the arena, or of the letter, as http is */
+    struct letter *about;      /* shared */
     struct tc_verdict verdict; /* as the host would decide */
     struct arena arena;
 };

@@ -22,6 +22,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/join.h \
 	src/plugin/letter.c \
 	src/plugin/letter.h \
+	src/plugin/letter_fill.c \
+	src/plugin/letter_fill.h \
 	src/plugin/letter_pack.c \
 	src/plugin/line.c \
 	src/plugin/line.h \
@@ -31,6 +33,12 @@ libtcplugin_la_SOURCES = \
 	src/plugin/loader_file.h \
 	src/plugin/mail.c \
 	src/plugin/mail.h \
+	src/plugin/post.c \
+	src/plugin/post.h \
+	src/plugin/post_batch.c \
+	src/plugin/post_impl.h \
+	src/plugin/post_item.c \
+	src/plugin/post_load.c \
 	src/plugin/queue.c \
 	src/plugin/queue.h \
 	src/plugin/services.c \

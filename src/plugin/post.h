@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The post of one instance: its requests from the batch that brought them to their last reply.
  * Keeps the durable ones in the ledger, sends all through a courier, asks the plugin what an answer
- * means. Loop thread only. */
+ * means. A disk that takes nothing costs the durability (logged), not the delivery. Loop thread
+ * only. */
 #ifndef PLUGIN_POST_H
 #define PLUGIN_POST_H
 
@@ -30,13 +31,24 @@ struct post *post_new(const struct post_spec *spec);
 /* The channel that replies go to; once, before anything else. What the ledger still holds for this
  * instance is sent from now on. */
 void post_start(struct post *p, struct channel *c);
-/* A turn has been opened; ends by itself. */
+/* A turn has been opened; it ends with the batch that says so. */
 void post_open_turn(struct post *p, const char *id, void *handle);
 /* Takes over. */
 void post_batch(struct post *p, struct batch *b);
-/* Requests under way, and batches being committed. */
+/* Batches being committed, and requests under way that come to an end by themselves: all but
+ * TC_LONG_POLL. */
 size_t post_busy(const struct post *p);
-/* What is under way stays in the ledger, what is not durable is dropped. NULL is fine. */
+
+struct post_stats {
+    size_t waiting;    /* for their turn */
+    size_t in_flight;  /* from their turn until the verdict */
+    size_t dead;       /* durable ones given up since the start */
+    int64_t oldest_ms; /* age of the oldest of those under way, in this run; 0: none */
+};
+struct post_stats post_stats(const struct post *p);
+
+/* What is under way stays in the ledger, what is not durable is dropped. May be before
+ * ledger_close and before or after the channel has ended. NULL is fine. */
 void post_free(struct post *p);
 
 #endif

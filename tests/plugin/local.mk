@@ -30,3 +30,11 @@ tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/plugin/t_letter
 tests_plugin_t_letter_LDADD = $(TEST_PLUGIN)
+
+POST_KIT = tests/plugin/post_kit.c tests/plugin/post_kit.h tests/fake/httpd.c tests/fake/httpd.h
+check_PROGRAMS += tests/plugin/t_post
+tests_plugin_t_post_SOURCES = tests/plugin/t_post.c $(POST_KIT)
+tests_plugin_t_post_LDADD = $(TEST_PLUGIN)
+check_PROGRAMS += tests/plugin/t_post_durable
+tests_plugin_t_post_durable_SOURCES = tests/plugin/t_post_durable.c $(POST_KIT)
+tests_plugin_t_post_durable_LDADD = $(TEST_PLUGIN)

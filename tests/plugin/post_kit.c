@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the played plugin: what it is told, and the batches it answers with. */
+#include "plugin/post_kit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "io/sql.h"
+#include "tap/tap.h"
+
+#define ROUNDS 20000
+
+static struct kit *kit_of(struct channel *c)
+{
+    return (struct kit *)(void *)((char *)c - offsetof(struct kit, channel));
+}
+
+static void note(struct kit *k, const struct letter_reply *r)
+{
+    static const char *const outcomes[] = {
+        [TC_OK] = "ok",
+        [TC_REJECTED] = "rejected",
+        [TC_NOT_SENT] = "not-sent",
+        [TC_AMBIGUOUS] = "ambiguous",
+        [TC_DROPPED] = "dropped",
+    };
+    buf_printf(&k->told, "%s %s %d %u%s%s\n", r->reply.tag, outcomes[r->reply.outcome],
+               r->reply.status, r->reply.attempts, r->reply.in_doubt ? " doubt" : "",
+               r->last ? " last" : "");
+    snprintf(k->error, sizeof k->error, "%s", r->reply.error);
+    k->replies++;
+}
+
+/* A reply on its way through the instance's queue. */
+struct delivery {
+    struct kit *kit;
+    struct post *post; /* that it came from */
+    struct letter_reply *reply;
+};
+
+static void answer(void *arg)
+{
+    struct delivery *const d = arg;
+    struct kit *const k = d->kit;
+    struct batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct batch){.settles = BATCH_LETTER,
+                        .turn = xstrdup(d->reply->about->turn),
+                        .letter = d->reply->letter};
+    struct kit_call call = {.reply = d->reply, .verdict = d->reply->verdict, .batch = b};
+    note(k, d->reply);
+    if (k->on_reply)
+        k->on_reply(&call);
+    b->verdict = call.verdict;
+    b->verdict.reason = call.verdict.reason ? xstrdup(call.verdict.reason) : NULL;
+    letter_reply_free(d->reply);
+    if (call.is_held)
+        k->held = b;
+    else if (d->post == k->post)
+        post_batch(k->post, b);
+    else
+        batch_free(b);
+    free(d);
+}
+
+static void on_reply(struct channel *c, void *turn, struct letter_reply *r)
+{
+    (void)turn;
+    struct kit *const k = kit_of(c);
+    struct delivery *const d = xmalloc(sizeof *d);
+    *d = (struct delivery){k, k->post, r};
+    loop_post(k->loop, answer, d);
+}
+
+static const struct channel_ops ops = {.reply = on_reply};
+
+static const char *option(void *ctx, const char *name)
+{
+    const struct kit *const k = ctx;
+    if (strcmp(name, "base") == 0)
+        return k->base;
+    if (strcmp(name, "broken") == 0)
+        return "a\r\nb";
+    return strcmp(name, "token") == 0 ? CANARY : NULL;
+}
+
+static void *open_turn(void *ctx, const struct channel_turn *turn)
+{
+    struct kit *const k = ctx;
+    buf_printf(&k->opened, "%s agent=%s conversation=%s route=%s letters=%zu over=%d memory=%s\n",
+               turn->id, turn->agent, turn->conversation ? turn->conversation : "-",
+               turn->route ? turn->route : "-", turn->letters, turn->over,
+               turn->memory ? turn->memory : "-");
+    return k->refuses_turns ? NULL : k;
+}
+
+static void start(struct kit *k)
+{
+    struct tc_err err = {0};
+    if (k->dir) {
+        k->ledger = ledger_open(k->loop, k->dir, &err);
+        if (!k->ledger)
+            bail("%s", err_str(&err));
+    }
+    k->post = post_new(&(struct post_spec){.instance = "kit",
+                                           .loop = k->loop,
+                                           .http = k->http,
+                                           .ledger = k->ledger,
+                                           .rates = k->rates,
+                                           .files = k->files,
+                                           .option = option,
+                                           .open = open_turn,
+                                           .ctx = k});
+    post_start(k->post, &k->channel);
+    post_open_turn(k->post, "t", k);
+}
+
+void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count)
+{
+    if (!k->loop) {
+        k->loop = loop_new();
+        k->http = httpc_new(k->loop, NULL);
+        k->channel.ops = &ops;
+    }
+    k->server = httpd_start(steps, count);
+    snprintf(k->base, sizeof k->base, "http://127.0.0.1:%d", httpd_port(k->server));
+    start(k);
+}
+
+static void stop(struct kit *k)
+{
+    struct post *const p = k->post;
+    k->post = NULL;
+    post_free(p);
+    ledger_close(k->ledger);
+    k->ledger = NULL;
+    batch_free(k->held);
+    k->held = NULL;
+    loop_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
+    is_str(httpd_faults(k->server), "", "clean requests");
+    httpd_stop(k->server);
+    k->server = NULL;
+}
+
+void kit_die(struct kit *k)
+{
+    stop(k);
+    buf_reset(&k->told);
+    buf_add(&k->told, "", 0);
+    buf_reset(&k->opened);
+    k->replies = 0;
+}
+
+void kit_end(struct kit *k)
+{
+    stop(k);
+    httpc_free(k->http);
+    loop_free(k->loop);
+    buf_fini(&k->told);
+    buf_fini(&k->opened);
+    *k = (struct kit){0};
+}
+
+static void add_letter(struct batch *b, uint64_t id, const char *turn, const struct tc_http *http)
+{
+    const char *why = NULL;
+    struct letter *const l = letter_new(id, turn, http, &why);
+    if (!l)
+        bail("%s", why);
+    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct letter *));
+    b->letters[b->count++] = l;
+}
+
+static uint64_t draw_id(void)
+{
+    static uint64_t last = 1;
+    return last += 2;
+}
+
+void kit_batch(struct kit *k, struct batch *b)
+{
+    post_batch(k->post, b);
+}
+
+void kit_send_of(struct kit *k, const char *turn, enum batch_settles settles,
+                 const struct tc_http *const *http, size_t count)
+{
+    struct batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct batch){.settles = settles, .turn = xstrdup(turn)};
+    for (size_t i = 0; i < count; i++)
+        add_letter(b, draw_id(), turn, http[i]);
+    post_batch(k->post, b);
+}
+
+void kit_send(struct kit *k, enum batch_settles settles, const struct tc_http *const *http,
+              size_t count)
+{
+    kit_send_of(k, "t", settles, http, count);
+}
+
+void kit_reply_send(struct kit_call *call, const struct tc_http *http)
+{
+    add_letter(call->batch, draw_id(), call->batch->turn, http);
+}
+
+void kit_release(struct kit *k)
+{
+    struct batch *const b = k->held;
+    k->held = NULL;
+    post_batch(k->post, b);
+}
+
+void kit_run_replies(struct kit *k, unsigned replies)
+{
+    for (int i = 0; k->replies < replies; i++) {
+        if (i == ROUNDS)
+            bail("%u of %u replies came: %s", k->replies, replies, k->told.len ? k->told.p : "");
+        loop_once(k->loop, 20);
+    }
+}
+
+void kit_run_requests(struct kit *k, unsigned requests)
+{
+    for (int i = 0; httpd_requests(k->server) < requests; i++) {
+        if (i == ROUNDS)
+            bail("%u of %u requests came", httpd_requests(k->server), requests);
+        loop_once(k->loop, 10);
+    }
+}
+
+void kit_run_idle(struct kit *k)
+{
+    for (int i = 0; post_busy(k->post); i++) {
+        if (i == ROUNDS)
+            bail("busy for ever: %s", k->told.len ? k->told.p : "");
+        loop_once(k->loop, 20);
+    }
+}
+
+bool kit_disk_has(const struct kit *k, const char *bytes)
+{
+    bool found = false;
+    DIR *const d = opendir(k->dir);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char path[1024];
+        size_t len = 0;
+        snprintf(path, sizeof path, "%s/%s", k->dir, e->d_name);
+        if (*e->d_name == '.')
+            continue;
+        char *const all = tap_slurp(path, &len);
+        found |= memmem(all, len, bytes, strlen(bytes)) != NULL;
+        free(all);
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+static void list(struct sql *db, const char *select, struct buf *out)
+{
+    struct sql_rows rows = sql_select(db, select);
+    while (sql_next(&rows)) {
+        const struct str line = sql_column_text(&rows, 0);
+        buf_add(out, line.p, line.len);
+        buf_add_char(out, '\n');
+    }
+    if (sql_end(&rows) < 0)
+        bail("%s", sql_message(db));
+}
+
+void kit_list(const struct kit *k, struct buf *out)
+{
+    char path[1024];
+    enum sql_failure failure;
+    struct tc_err err;
+    snprintf(path, sizeof path, "%s/state.db", k->dir);
+    struct sql *const db = sql_open(path, &failure, &err);
+    if (!db)
+        bail("%s", err_str(&err));
+    buf_reset(out);
+    list(db,
+         "select kind||' '||turn||' '||lane||' '||state||' '||attempts||' '||in_doubt"
+         " from outbox order by pos, sub",
+         out);
+    list(db, "select 'dead '||kind||' '||turn||' '||reason from dead order by id", out);
+    buf_add(out, "", 0);
+    sql_close(db);
+}
