@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -30,6 +31,15 @@ TC_EXPORT time_t time(time_t *out)
     if (out)
         *out = now;
     return now;
+}
+
+/* Different each time, the same in each test. */
+static unsigned char next_random;
+TC_EXPORT ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+    (void)flags;
+    memset(out, ++next_random, n);
+    return (ssize_t)n;
 }
 
 void script_fail(struct script *s, const char *fmt, ...)
@@ -101,8 +111,15 @@ static bool is_title(const struct line *l)
     return strncmp(l->text, "= ", 2) == 0;
 }
 
+static bool is_option(const struct line *l)
+{
+    return strncmp(l->text, "option ", 7) == 0;
+}
+
 static void run_line(struct script *s, const struct line *l)
 {
+    if (s->why)
+        return;
     char *const copy = xstrdup(l->text);
     char *rest = copy;
     s->line = l->number;
@@ -111,6 +128,17 @@ static void run_line(struct script *s, const struct line *l)
     free(copy);
     if (s->stage && s->stage->faults.len)
         script_fail(s, "%s", s->stage->faults.p);
+}
+
+/* Those before the first test and those of this one; options come before the instance. */
+static void run_lines(struct script *s, const struct lines *l, const size_t *ranges, bool options)
+{
+    for (size_t i = ranges[0]; i < ranges[1]; i++)
+        if (is_option(&l->at[i]) == options)
+            run_line(s, &l->at[i]);
+    for (size_t i = ranges[2]; i < ranges[3]; i++)
+        if (is_option(&l->at[i]) == options)
+            run_line(s, &l->at[i]);
 }
 
 static void begin(struct script *s)
@@ -122,6 +150,7 @@ static void begin(struct script *s)
     s->begun = false;
     s->last = NULL;
     stage_now = 1000000;
+    next_random = 0;
 }
 
 static void end(struct script *s, const char *title)
@@ -149,11 +178,12 @@ static void run_script(const char *path)
         struct script s = {.path = path, .plugin = folder};
         const char *const title = l.at[at++].text + 2;
         begin(&s);
-        for (size_t i = 0; i < first && !s.why; i++)
-            run_line(&s, &l.at[i]);
-        for (; at < l.count && !is_title(&l.at[at]); at++)
-            if (!s.why)
-                run_line(&s, &l.at[at]);
+        size_t last = at;
+        while (last < l.count && !is_title(&l.at[last]))
+            last++;
+        run_lines(&s, &l, (size_t[]){0, first, at, last}, true);
+        run_lines(&s, &l, (size_t[]){0, first, at, last}, false);
+        at = last;
         end(&s, title);
     }
     free_lines(&l);

@@ -8,9 +8,10 @@
  * named by the lines since the step before: requests, warnings, submits, frames, dead letters.
  *
  *   = R9: title               a test: one result; a host of its own
- *   option KEY VALUE          of the instance
+ *   option KEY VALUE          of the instance; taken first, wherever it stands
  *   quiet METHOD              requests of that method need no ">" (and may be answered)
  *   auto METHOD STATUS BODY   nor an answer: this is it, from now on
+ *   loud METHOD               neither any more
  *
  * Steps:
  *   init [fails]

@@ -149,6 +149,22 @@ static void do_auto(struct script *s, char *rest)
     add_auto(s, method, atoi(status), tail(rest));
 }
 
+static void do_loud(struct script *s, char *rest)
+{
+    const char *const method = word(&rest);
+    for (struct stage_auto **at = &s->stage->autos; *at;) {
+        struct stage_auto *const a = *at;
+        if (strcmp(a->method, method) != 0) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        free(a->method);
+        free(a->body);
+        free(a);
+    }
+}
+
 static void do_init(struct script *s, char *rest)
 {
     const bool fails = strcmp(word(&rest), "fails") == 0;
@@ -506,8 +522,15 @@ static void do_log(struct script *s, char *rest)
 
 static void do_dead(struct script *s, char *rest)
 {
-    if (!take_act(s, STAGE_DEAD, 0, tail(rest)))
-        script_fail(s, "no such request was given up");
+    const char *const method = word(&rest);
+    const size_t n = strlen(method);
+    for (const struct stage_act *a = s->stage->acts; a; a = a->next)
+        if (a->note == STAGE_DEAD && strncmp(a->what, method, n) == 0 && a->what[n] == ' ' &&
+            strstr(a->what + n, tail(rest))) {
+            take_act(s, STAGE_DEAD, 0, a->what);
+            return;
+        }
+    script_fail(s, "no such request was given up");
 }
 
 static void do_remember(struct script *s, char *rest)
@@ -541,17 +564,18 @@ void script_step(struct script *s, const char *verb, char *rest)
     static const struct {
         const char *verb;
         void (*act)(struct script *, char *);
-    } verbs[] = {{"option", do_option},     {"quiet", do_quiet},
-                 {"auto", do_auto},         {"init", do_init},
-                 {"restart", do_restart},   {"turn", do_turn},
-                 {"wait", do_wait},         {"<", do_reply},
-                 {"hit", do_hit},           {"frame", do_frame},
-                 {"submit", do_submit},     {"cancel", do_cancel},
-                 {">", do_expect},          {"verdict", do_verdict},
-                 {"answer", do_answer},     {"ws", do_ws},
-                 {"log", do_log},           {"dead", do_dead},
-                 {"remember", do_remember}, {"over", do_over},
-                 {"open", do_open},         {"end", do_end}};
+    } verbs[] = {{"option", do_option},   {"quiet", do_quiet},
+                 {"auto", do_auto},       {"loud", do_loud},
+                 {"init", do_init},       {"restart", do_restart},
+                 {"turn", do_turn},       {"wait", do_wait},
+                 {"<", do_reply},         {"hit", do_hit},
+                 {"frame", do_frame},     {"submit", do_submit},
+                 {"cancel", do_cancel},   {">", do_expect},
+                 {"verdict", do_verdict}, {"answer", do_answer},
+                 {"ws", do_ws},           {"log", do_log},
+                 {"dead", do_dead},       {"remember", do_remember},
+                 {"over", do_over},       {"open", do_open},
+                 {"end", do_end}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0) {
             if (!s->stage && verbs[i].act != do_option)
