@@ -48,7 +48,7 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/node\\.c$", "libconfig stays in src/conf/node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^(plugins/slack/|src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$)",
+        only("^jansson", "^(plugins/(telegram|slack)/|src/(plugin/services|core/(sticky|audit)|cli/[a-z_]+)\\.c$)",
              "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/audit|dialect/missy_write)\\.c$)",
              "nettle is for audit chains and signatures")

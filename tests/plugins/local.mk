@@ -50,6 +50,15 @@ CONNECTOR_TESTS = \
 	tests/plugins/slack/socket.script \
 	tests/plugins/slack/split.script \
 	tests/plugins/slack/status.script \
-	tests/plugins/slack/stream.script
+	tests/plugins/slack/stream.script \
+	tests/plugins/telegram/button.script \
+	tests/plugins/telegram/fetch.script \
+	tests/plugins/telegram/files.script \
+	tests/plugins/telegram/final.script \
+	tests/plugins/telegram/inbound.script \
+	tests/plugins/telegram/ladder.script \
+	tests/plugins/telegram/live.script \
+	tests/plugins/telegram/poll.script \
+	tests/plugins/telegram/webhook.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)

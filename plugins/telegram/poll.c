@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how updates come: one getUpdates at a time, again whatever happens to it, or a webhook. An
+ * update is confirmed only when what it led to is on disk. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "telegram.h"
+
+#define POLL_S 50
+#define POLL_TIMEOUT_MS 60000
+#define WATCHDOG_MS 120000
+#define BACKOFF_MS 1000
+#define BACKOFF_MAX_MS 30000
+#define CONFLICT_MS 5000
+#define CONFLICT_MAX_MS 60000
+#define TELL_AFTER 5 /* failures in a row */
+#define PENDING_MS 1000
+
+static json_t *wanted_updates(void)
+{
+    return json_pack("[s, s]", "message", "callback_query");
+}
+
+/* Doubles with each failure; what is spread keeps instances apart. */
+static int64_t backoff(int64_t first, int64_t most, unsigned failures)
+{
+    int64_t ms = first;
+    for (unsigned i = 1; i < failures && ms < most; i++)
+        ms *= 2;
+    return (ms < most ? ms : most) + call_now_ms() % (first / 4);
+}
+
+static void schedule(struct tc_turn *lobby)
+{
+    const struct telegram *const s = state_of(lobby);
+    const int64_t now = call_now_ms(), inbox = inbox_due(s);
+    const int64_t since = s->polled_ms > s->repoll_ms ? s->polled_ms : s->repoll_ms;
+    int64_t due = conf_of(lobby)->webhook ? now + WATCHDOG_MS : since + WATCHDOG_MS;
+    if (inbox && inbox < due)
+        due = inbox;
+    tc_wake(lobby, due > now ? due - now : 1);
+}
+
+static void poll_send(struct tc_turn *lobby, int64_t delay_ms)
+{
+    struct telegram *const s = state_of(lobby);
+    const bool pending = inbox_lowest(s) != 0;
+    json_t *const body = json_pack("{s:i, s:o}", "timeout", pending ? 0 : POLL_S, "allowed_updates",
+                                   wanted_updates());
+    json_t *const tag = call_tag("poll");
+    if (s->offset)
+        json_object_set_new(body, "offset", json_integer(s->offset));
+    json_object_set_new(tag, "g", json_integer((json_int_t)++s->generation));
+    if (pending && delay_ms < PENDING_MS)
+        delay_ms = PENDING_MS;
+    s->repoll_ms = call_now_ms() + delay_ms;
+    call_send(lobby, &(struct call){.method = "getUpdates",
+                                    .body = body,
+                                    .tag = tag,
+                                    .priority = TC_P_NOTICE,
+                                    .flags = TC_LONG_POLL,
+                                    .timeout_ms = POLL_TIMEOUT_MS,
+                                    .delay_ms = delay_ms});
+    schedule(lobby);
+}
+
+/* ---- set-up ---- */
+
+int poll_begin(struct tc_instance *inst)
+{
+    const struct conf *const conf = inst->conf;
+    const size_t n = strlen(conf->api_base);
+    if (n == 0 || conf->api_base[n - 1] == '/' || strstr(conf->api_base, "/bot")) {
+        tc_log(inst, TC_ERR, "api_base is the root of the server, without / and /bot at its end");
+        return -1;
+    }
+    if (conf->webhook && !conf->webhook_secret) {
+        tc_log(inst, TC_ERR, "a webhook needs webhook_secret: without it anybody could speak");
+        return -1;
+    }
+    if (conf->webhook && tc_route(inst, "/update"))
+        return -1;
+    return call_send(inst->lobby, &(struct call){.method = "getMe",
+                                                 .tag = call_tag("me"),
+                                                 .priority = TC_P_NOTICE,
+                                                 .flags = TC_IDEMPOTENT});
+}
+
+static void publish_commands(struct tc_turn *lobby)
+{
+    json_t *const body =
+        json_pack("{s:[{s:s,s:s},{s:s,s:s},{s:s,s:s},{s:s,s:s}]}", "commands", "command", "stop",
+                  "description", "Stop what runs here", "command", "new", "description",
+                  "Begin a new conversation", "command", "status", "description",
+                  "What is going on", "command", "queue", "description", "What waits");
+    call_send(lobby, &(struct call){.method = "setMyCommands",
+                                    .body = body,
+                                    .tag = call_tag("cmds"),
+                                    .priority = TC_P_NOTICE,
+                                    .flags = TC_IDEMPOTENT});
+}
+
+static char *percent_encoded(struct tc_turn *lobby, const char *text)
+{
+    char *const out = tc_alloc(lobby, 3 * strlen(text) + 1);
+    char *to = out;
+    for (const char *p = text; out && *p; p++)
+        to += sprintf(to,
+                      strchr("-._~", *p) || (*p >= '0' && *p <= '9') ||
+                              ((*p | 32) >= 'a' && (*p | 32) <= 'z')
+                          ? "%c"
+                          : "%%%02X",
+                      (unsigned char)*p);
+    return out;
+}
+
+/* All in the address: only there a secret is put in by the host. */
+static void set_webhook(struct tc_turn *lobby)
+{
+    const char *const url = percent_encoded(lobby, conf_of(lobby)->webhook);
+    call_send(lobby,
+              &(struct call){.method = tc_sprint(lobby,
+                                                 "setWebhook?url=%s&secret_token={option:webhook_"
+                                                 "secret}&allowed_updates=%%5B%%22message%%22%%2C"
+                                                 "%%22callback_query%%22%%5D",
+                                                 url),
+                             .tag = call_tag("hook"),
+                             .priority = TC_P_NOTICE,
+                             .flags = TC_IDEMPOTENT});
+}
+
+static void remove_webhook(struct tc_turn *lobby)
+{
+    state_of(lobby)->unhooked = true;
+    tc_log(lobby->inst, TC_WARN, "the bot had a webhook: it is removed, as this instance polls");
+    call_send(lobby, &(struct call){.method = "deleteWebhook",
+                                    .body = json_pack("{s:b}", "drop_pending_updates", 0),
+                                    .tag = call_tag("hook"),
+                                    .priority = TC_P_NOTICE,
+                                    .flags = TC_IDEMPOTENT});
+}
+
+int poll_on_hook(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                 struct tc_verdict *v)
+{
+    (void)tag;
+    struct answer a = answer_read(reply);
+    if (reply->outcome == TC_REJECTED && !answer_rule(lobby, &a, v))
+        tc_log(lobby->inst, TC_ERR, "the webhook is refused: %s", a.description);
+    answer_free(&a);
+    if (v->next != TC_NEXT_AGAIN && !conf_of(lobby)->webhook)
+        poll_send(lobby, 0);
+    return 0;
+}
+
+/* Wrong tokens and wrong addresses are answered alike. */
+static void refuse_all(struct tc_turn *lobby, struct answer *a, struct tc_verdict *v)
+{
+    a->refusal = REFUSED_TOKEN;
+    answer_rule(lobby, a, v);
+}
+
+int poll_on_me(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+               struct tc_verdict *v)
+{
+    (void)tag;
+    struct telegram *const s = state_of(lobby);
+    struct answer a = answer_read(reply);
+    if (reply->outcome == TC_REJECTED && !answer_rule(lobby, &a, v))
+        refuse_all(lobby, &a, v);
+    const char *const name = call_str(a.result, "username");
+    if (reply->outcome == TC_OK && name) {
+        s->self = call_int(a.result, "id");
+        s->username = tc_keep(lobby, name);
+        s->ready = true;
+        publish_commands(lobby);
+        if (conf_of(lobby)->webhook)
+            set_webhook(lobby);
+        else
+            poll_send(lobby, 0);
+    } else if (reply->outcome == TC_OK) {
+        v->next = TC_NEXT_AGAIN;
+    }
+    answer_free(&a);
+    return 0;
+}
+
+/* ---- polling ---- */
+
+/* Takes the updates in order; where one cannot be kept, it and those behind it come again. */
+static bool take_all(struct tc_turn *lobby, const json_t *updates)
+{
+    struct telegram *const s = state_of(lobby);
+    int64_t next = s->offset;
+    bool kept = true, done;
+    size_t i;
+    json_t *update;
+    json_array_foreach(updates, i, update)
+    {
+        const int64_t id = call_int(update, "update_id");
+        if (id < s->offset || inbox_has(s, id, &done) || update_take(lobby, update) != TAKEN_NOT) {
+            next = id + 1 > next ? id + 1 : next;
+            inbox_note(s, id);
+            continue;
+        }
+        kept = false;
+        break;
+    }
+    const int64_t lowest = inbox_lowest(s);
+    s->offset = lowest && lowest < next ? lowest : next;
+    inbox_forget_below(s, s->offset);
+    return kept;
+}
+
+static int64_t on_conflict(struct tc_turn *lobby, const struct answer *a)
+{
+    struct telegram *const s = state_of(lobby);
+    if (strstr(a->description, "webhook is active") && !s->unhooked) {
+        remove_webhook(lobby);
+        return -1;
+    }
+    if (s->conflicts++ == 0)
+        tc_log(lobby->inst, TC_WARN, "another process polls this bot too (%s): waiting for its end",
+               a->description);
+    return backoff(CONFLICT_MS, CONFLICT_MAX_MS, s->conflicts);
+}
+
+static int64_t on_failure(struct tc_turn *lobby, const struct tc_reply *reply)
+{
+    struct telegram *const s = state_of(lobby);
+    if (++s->failures == TELL_AFTER)
+        tc_log(lobby->inst, TC_WARN, "no updates from Telegram: %s", reply->error);
+    return backoff(BACKOFF_MS, BACKOFF_MAX_MS, s->failures);
+}
+
+static int64_t on_batch(struct tc_turn *lobby, const struct tc_reply *reply, const struct answer *a)
+{
+    struct telegram *const s = state_of(lobby);
+    if (!json_is_array(a->result) || !take_all(lobby, a->result))
+        return on_failure(lobby, reply);
+    if (s->failures >= TELL_AFTER || s->conflicts > 0)
+        tc_log(lobby->inst, TC_INFO, "updates come again");
+    s->failures = s->conflicts = 0;
+    return 0;
+}
+
+/* When to poll next; negative: not from here. */
+static int64_t judge(struct tc_turn *lobby, const struct tc_reply *reply, struct answer *a,
+                     struct tc_verdict *v)
+{
+    if (reply->outcome == TC_OK)
+        return on_batch(lobby, reply, a);
+    if (reply->outcome != TC_REJECTED)
+        return on_failure(lobby, reply);
+    if (reply->status == 409)
+        return on_conflict(lobby, a);
+    if (a->refusal == REFUSED_METHOD)
+        refuse_all(lobby, a, v);
+    else
+        answer_rule(lobby, a, v);
+    if (state_of(lobby)->dead)
+        return -1;
+    return a->refusal == REFUSED_FLOOD && a->retry_ms ? a->retry_ms : on_failure(lobby, reply);
+}
+
+int poll_on_updates(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                    struct tc_verdict *v)
+{
+    struct telegram *const s = state_of(lobby);
+    const bool current = (uint64_t)call_int(tag, "g") == s->generation;
+    if (!current) {
+        v->next = TC_NEXT_DONE;
+        return 0;
+    }
+    struct answer a = answer_read(reply);
+    s->polled_ms = call_now_ms();
+    const int64_t delay = judge(lobby, reply, &a, v);
+    /* The next poll is another request: this one is over, whatever came of it. */
+    v->next = TC_NEXT_DONE;
+    if (delay >= 0 && reply->outcome != TC_DROPPED)
+        poll_send(lobby, delay);
+    answer_free(&a);
+    return 0;
+}
+
+void poll_wake(struct tc_turn *lobby)
+{
+    const struct telegram *const s = state_of(lobby);
+    const int64_t since = s->polled_ms > s->repoll_ms ? s->polled_ms : s->repoll_ms;
+    inbox_wake(lobby);
+    if (s->dead)
+        return;
+    if (s->ready && !conf_of(lobby)->webhook && call_now_ms() - since >= WATCHDOG_MS) {
+        tc_log(lobby->inst, TC_WARN, "no poll has ended for %d s: another one begins",
+               WATCHDOG_MS / 1000);
+        poll_send(lobby, 0);
+        return;
+    }
+    schedule(lobby);
+}
+
+void poll_nudge(struct tc_turn *lobby)
+{
+    schedule(lobby);
+}
+
+/* ---- webhook ---- */
+
+/* In a time that does not depend on where they differ. */
+static bool is_secret(const char *given, const char *secret)
+{
+    const size_t n = strlen(secret), m = strlen(given);
+    unsigned char differ = n != m;
+    for (size_t i = 0; i < n; i++)
+        differ |= (unsigned char)(secret[i] ^ given[m ? i % m : 0]);
+    return differ == 0;
+}
+
+static bool is_genuine(const struct tc_turn *lobby, const struct tc_hit *hit)
+{
+    for (size_t i = 0; i < hit->header_count; i++)
+        if (strcasecmp(hit->headers[i].name, "X-Telegram-Bot-Api-Secret-Token") == 0)
+            return is_secret(hit->headers[i].value, conf_of(lobby)->webhook_secret);
+    return false;
+}
+
+/* What waits for its files is delivered again until it is on disk. */
+static int status_of(struct tc_turn *lobby, const json_t *update)
+{
+    static const int statuses[] = {[TAKEN] = 200, [TAKEN_LATER] = 503, [TAKEN_NOT] = 500};
+    bool done;
+    if (inbox_has(state_of(lobby), call_int(update, "update_id"), &done))
+        return done ? 200 : 503;
+    return statuses[update_take(lobby, update)];
+}
+
+int poll_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    if (!is_genuine(lobby, hit)) {
+        answer->status = 401;
+        return 0;
+    }
+    json_t *const update = json_loadb(hit->body, hit->body_len, 0, NULL);
+    if (!update)
+        answer->status = 400;
+    else
+        answer->status = state_of(lobby)->ready ? status_of(lobby, update) : 503;
+    json_decref(update);
+    schedule(lobby);
+    return 0;
+}

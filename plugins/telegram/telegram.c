@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ * The connector telegram: its options, its callbacks, and which file an answer goes to. */
+#include "telegram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, token, NULL, TC_SECRET | TC_REQUIRED, "of the bot, from @BotFather"),
+    TC_OPTION(struct conf, api_base, "https://api.telegram.org", 0, "root of the Bot API server"),
+    TC_OPTION(struct conf, chat, "0", 0, "id of the chat for turns that began elsewhere"),
+    TC_OPTION(struct conf, webhook, NULL, 0, "public https URL of this instance; else it polls"),
+    TC_OPTION(struct conf, webhook_secret, NULL, TC_SECRET, "what the webhook's calls carry"),
+    TC_OPTION(struct conf, finalize, "new", 0, "the answer: new, or edit the progress message"),
+    TC_OPTION(struct conf, after, "delete", 0, "then the progress message: keep, summary, delete"),
+    TC_OPTION(struct conf, overflow, "split", 0, "a long answer: split, file or trim"),
+    TC_OPTION(struct conf, max_parts, "6", 0, "messages of one answer"),
+    TC_OPTION(struct conf, ambiguous, "mark", 0, "an answer that may have arrived: mark, drop"),
+    TC_OPTION(struct conf, progress_after_ms, "1500", 0, "a progress message not before"),
+    TC_OPTION(struct conf, thinking, "false", 0, "thinking in the progress message"),
+    TC_OPTION(struct conf, rich, "false", 0, "answers as rich messages"),
+    TC_OPTION(struct conf, draft, "false", 0, "progress as a draft, in private chats"),
+    {0},
+};
+
+/* The published limits, kept apart. Groups may have 20 in a minute: 3.1 s are fewer. */
+static const struct tc_rate rates[] = {
+    {.count = 1, .burst = 1, .interval_ms = 1100, .per_lane = 1},
+    {.count = 1, .burst = 1, .interval_ms = 3100, .per_lane = 1},
+    {.count = 30, .burst = 1, .interval_ms = 1000, .per_lane = 0},
+    {0},
+};
+
+/* ---- life ---- */
+
+static bool is_one_of(struct tc_instance *inst, const char *option, const char *value,
+                      const char *const *allowed)
+{
+    for (const char *const *a = allowed; *a; a++)
+        if (strcmp(value, *a) == 0)
+            return true;
+    tc_log(inst, TC_ERR, "%s = \"%s\" is not known", option, value);
+    return false;
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct conf *const c = inst->conf;
+    static const char *const finalize[] = {"new", "edit", NULL};
+    static const char *const after[] = {"keep", "summary", "delete", NULL};
+    static const char *const overflow[] = {"split", "file", "trim", NULL};
+    static const char *const ambiguous[] = {"mark", "drop", NULL};
+    if (!is_one_of(inst, "finalize", c->finalize, finalize) ||
+        !is_one_of(inst, "after", c->after, after) ||
+        !is_one_of(inst, "overflow", c->overflow, overflow) ||
+        !is_one_of(inst, "ambiguous", c->ambiguous, ambiguous))
+        return -1;
+    if (c->max_parts < 1 || c->max_parts > 50 || c->progress_after_ms < 0) {
+        tc_log(inst, TC_ERR, "max_parts is 1 to 50, progress_after_ms not negative");
+        return -1;
+    }
+    return poll_begin(inst);
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct telegram *const s = inst->state;
+    inbox_free(s);
+    button_free(s);
+    route_free(s);
+}
+
+/* ---- a turn ---- */
+
+static int on_start(struct tc_turn *turn, const struct tc_start *ev)
+{
+    (void)ev;
+    live_begin(turn);
+    return 0;
+}
+
+static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
+{
+    chips_narrate(turn->state, ev->text);
+    live_touch(turn, true);
+    return 0;
+}
+
+static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
+{
+    chips_think(turn->state, ev->text);
+    live_touch(turn, conf_of(turn)->thinking);
+    return 0;
+}
+
+static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
+{
+    chips_call(turn->state, ev);
+    live_touch(turn, true);
+    return 0;
+}
+
+static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
+{
+    chips_result(turn->state, ev);
+    live_touch(turn, true);
+    return 0;
+}
+
+static int on_progress(struct tc_turn *turn, const struct tc_progress *ev)
+{
+    struct live *const l = turn->state;
+    if (ev->message && *ev->message)
+        message_clip(l->notice, sizeof l->notice, ev->message);
+    live_touch(turn, ev->message && *ev->message);
+    return 0;
+}
+
+static int on_step(struct tc_turn *turn, const struct tc_step *ev)
+{
+    (void)ev;
+    live_touch(turn, false);
+    return 0;
+}
+
+static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
+{
+    struct live *const l = turn->state;
+    const bool shown = strcmp(ev->level, "warn") == 0 || strcmp(ev->level, "error") == 0;
+    if (ev->code && strcmp(ev->code, "retracted") == 0)
+        l->headline[0] = l->thinking[0] = '\0';
+    if (shown)
+        message_clip(l->notice, sizeof l->notice, tc_sprint(turn, "⚠ %s", ev->text));
+    live_touch(turn, shown);
+    return 0;
+}
+
+static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
+{
+    struct live *const l = turn->state;
+    if (strcmp(ev->scope, "turn") != 0)
+        return 0;
+    l->tokens = ev->total_tokens;
+    if (l->tokens < 0)
+        l->tokens = (ev->input_tokens > 0 ? ev->input_tokens : 0) +
+                    (ev->output_tokens > 0 ? ev->output_tokens : 0);
+    return 0;
+}
+
+static int on_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    return final_send(turn, ev->text, ev->text_len, false);
+}
+
+static int on_error(struct tc_turn *turn, const struct tc_error *ev)
+{
+    const char *const text = tc_sprint(turn, "⚠ %s", ev->message);
+    return text ? final_send(turn, text, strlen(text), true) : -1;
+}
+
+static int on_done(struct tc_turn *turn, const struct tc_done *ev)
+{
+    (void)ev;
+    live_end(turn);
+    return 0;
+}
+
+/* ---- what comes back ---- */
+
+/* Of what nobody waits for: a pause is kept, the rest is no loss. */
+static int on_small(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                    struct tc_verdict *v)
+{
+    (void)tag;
+    struct answer a = answer_read(reply);
+    if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v))
+        v->next = TC_NEXT_DONE;
+    answer_free(&a);
+    return 0;
+}
+
+static const struct {
+    const char *kind;
+    int (*take)(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
+} kinds[] = {
+    {"me", poll_on_me},          {"poll", poll_on_updates},   {"hook", poll_on_hook},
+    {"final", final_on_reply},   {"clear", final_on_cleared}, {"ask", question_on_reply},
+    {"create", live_on_created}, {"edit", live_on_edited},    {"draft", live_on_draft},
+    {"file", inbox_on_file},     {"save", inbox_on_saved},
+};
+
+static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *v)
+{
+    json_t *const tag = json_loads(reply->tag, 0, NULL);
+    const char *const kind = call_str(tag, "k");
+    int rc = 0;
+    size_t i = 0;
+    while (kind && i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].kind, kind) != 0)
+        i++;
+    if (kind && i < sizeof kinds / sizeof *kinds)
+        rc = kinds[i].take(turn, reply, tag, v);
+    else
+        rc = on_small(turn, reply, tag, v);
+    json_decref(tag);
+    return rc;
+}
+
+static int on_wake(struct tc_turn *turn)
+{
+    if (turn == turn->inst->lobby)
+        poll_wake(turn);
+    else
+        live_wake(turn);
+    return 0;
+}
+
+TURNCAST_PLUGIN(.name = "telegram", .version = "0.1.0",
+                .summary = "conversations in Telegram, through the Bot API", .flags = TC_DELIVERS,
+                .conf_size = sizeof(struct conf), .state_size = sizeof(struct telegram),
+                .turn_size = sizeof(struct live), .options = options, .init = init,
+                .teardown = teardown, .pace_ms = 1000, .rates = rates,
+                .sink = TC_SINK(.on_start = on_start, .on_narration = on_narration,
+                                .on_thinking = on_thinking, .on_tool_call = on_tool_call,
+                                .on_tool_result = on_tool_result, .on_progress = on_progress,
+                                .on_step = on_step, .on_notice = on_notice, .on_usage = on_usage,
+                                .on_request = question_on_request, .on_final = on_final,
+                                .on_error = on_error, .on_done = on_done, .on_reply = on_reply,
+                                .on_wake = on_wake, .on_hit = poll_on_hit));

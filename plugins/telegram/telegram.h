@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the Telegram connector share: options, the state of the instance and of a
+ * turn, and who owns which kind of request. */
+#ifndef TELEGRAM_H
+#define TELEGRAM_H
+
+#include <jansson.h>
+#include <turncast/plugin.h>
+
+#define CHIPS 8
+#define REQUESTS 8
+#define ID_MAX 80
+#define HEADLINE_MAX 240
+#define THINKING_MAX 1000
+#define FILE_BYTES_MAX (20 << 20) /* what getFile gives */
+
+struct conf {
+    const char *token, *api_base;
+    int64_t chat;
+    const char *webhook, *webhook_secret;
+    const char *finalize, *after, *overflow, *ambiguous;
+    int64_t max_parts, progress_after_ms;
+    bool thinking, rich, draft;
+};
+
+/* Where a turn is shown; made once, from its route. */
+struct target {
+    int64_t chat;    /* 0: nowhere */
+    int64_t thread;  /* of a topic; 0: none, or the General one */
+    int64_t message; /* the question; 0: none */
+    bool group;
+    bool general; /* in the General topic: only sendChatAction names it */
+};
+
+struct chip {
+    char id[ID_MAX], name[48], summary[100];
+    char state; /* r: runs, k: ok, f: failed */
+    int64_t began_ms, took_ms;
+};
+
+/* A request of the agent that is shown. */
+struct question {
+    char id[ID_MAX];
+    char *text; /* of the turn */
+    int64_t message;
+};
+
+/* What is shown of a turn that runs. */
+struct live {
+    struct target to;
+    int64_t began_ms, active_ms, typing_ms, edited_ms, beat_ms;
+    int64_t message;     /* the progress message; 0: none */
+    bool creating, lost; /* lost: it may be there, but its id is not known */
+    bool over;           /* the outcome is on its way: nothing is shown any more */
+    bool visible, dirty, plain, used;
+    bool fresh;     /* the next narration begins a line */
+    uint64_t shown; /* hash of what the message says */
+    unsigned tools;
+    size_t chips, questions;
+    int64_t tokens;
+    char headline[HEADLINE_MAX], notice[HEADLINE_MAX], thinking[THINKING_MAX + 4];
+    struct chip chip[CHIPS];
+    struct question question[REQUESTS];
+};
+
+struct inbox;
+
+struct telegram {
+    bool dead;  /* the token is no good: nothing is sent any more */
+    bool ready; /* getMe has answered */
+    bool no_rich, no_draft, unhooked;
+    char *username;
+    int64_t self;
+    int64_t offset; /* all before it is on disk; 0: not known */
+    int64_t polled_ms, repoll_ms;
+    uint64_t generation; /* of the poll whose answer counts */
+    unsigned failures, conflicts;
+    struct inbox *inbox; /* updates that wait for their files */
+    struct button *buttons;
+    struct moved *moved;
+};
+
+static inline struct telegram *state_of(const struct tc_turn *turn)
+{
+    return turn->inst->state;
+}
+
+static inline const struct conf *conf_of(const struct tc_turn *turn)
+{
+    return turn->inst->conf;
+}
+
+/* ---- call.c ---- */
+
+/* A request to be made. The JSON is taken over, NULL or not. */
+struct call {
+    const char *method;
+    json_t *body, *tag;
+    const struct target *to; /* whose order it keeps; NULL: it goes at once */
+    bool paced;              /* counts as a message there */
+    enum tc_priority priority;
+    uint32_t flags;
+    const char *key;
+    int64_t timeout_ms, delay_ms, max_age_ms;
+};
+
+int call_send(struct tc_turn *turn, const struct call *c);
+/* {"k": kind}. */
+json_t *call_tag(const char *kind);
+/* chat_id, and the topic; NULL when there is no memory. */
+json_t *call_body(struct tc_turn *turn, const struct target *to);
+/* A document, multipart; `fields` as of a JSON body, taken over. */
+int call_send_document(struct tc_turn *turn, const struct call *c, const char *content, size_t len);
+/* The two parts of such a body again; the content is borrowed. */
+json_t *call_read_document(const struct tc_http *http, const char **content, size_t *len);
+int64_t call_now_ms(void);
+/* A number in JSON, or 0. */
+int64_t call_int(const json_t *o, const char *key);
+const char *call_str(const json_t *o, const char *key);
+
+/* ---- route.c ---- */
+
+struct target route_read(const struct tc_turn *turn);
+json_t *route_write(const json_t *message);
+/* Chats that became supergroups, under new ids. */
+int64_t route_chat_now(const struct telegram *s, int64_t chat);
+void route_moved(struct telegram *s, int64_t from, int64_t to);
+void route_free(struct telegram *s);
+
+/* ---- error.c ---- */
+
+enum refusal {
+    REFUSED,          /* not known */
+    REFUSED_SAME,     /* the edit changes nothing: it is done */
+    REFUSED_MESSAGE,  /* the message to edit is no more */
+    REFUSED_ENTITIES, /* the formatting */
+    REFUSED_LONG,
+    REFUSED_EMPTY,
+    REFUSED_THREAD,
+    REFUSED_REPLY, /* the message that is replied to is no more */
+    REFUSED_MOVED, /* the chat has another id */
+    REFUSED_CHAT,  /* nothing can be said there */
+    REFUSED_FLOOD,
+    REFUSED_TOKEN,  /* by no method */
+    REFUSED_METHOD, /* it has none of that name */
+};
+
+struct answer {
+    json_t *body; /* or NULL: no JSON */
+    const json_t *result;
+    enum refusal refusal;
+    const char *description; /* "" when there is none */
+    int64_t retry_ms, moved_to;
+};
+
+/* Of a reply that is not lost. answer_free even when it was. */
+struct answer answer_read(const struct tc_reply *reply);
+void answer_free(struct answer *a);
+/* What holds for any method: 429 waits as it is told, 401 and 404 end all. Returns whether the
+ * verdict is final. */
+bool answer_rule(struct tc_turn *turn, const struct answer *a, struct tc_verdict *v);
+
+/* ---- message.c ---- */
+
+struct message {
+    char *text;
+    size_t len, units;
+    json_t *entities;
+};
+
+void message_init(struct message *m);
+void message_fini(struct message *m);
+void message_add(struct message *m, const char *text);
+/* Text under an entity of that type. */
+void message_mark(struct message *m, const char *type, const char *text);
+void message_piece(struct message *m, const struct tc_piece *p);
+/* Into a body: text and, when there are any and they are wanted, entities. */
+void message_put(const struct message *m, json_t *body, bool plain);
+/* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
+void message_clip(char *out, size_t cap, const char *text);
+/* "42s", "3m 05s", "1h 02m". */
+void message_time(char *out, size_t cap, int64_t ms);
+
+/* ---- poll.c ---- */
+
+int poll_begin(struct tc_instance *inst);
+void poll_wake(struct tc_turn *lobby);
+/* What the inbox waits for has changed. */
+void poll_nudge(struct tc_turn *lobby);
+int poll_on_me(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
+int poll_on_updates(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                    struct tc_verdict *);
+int poll_on_hook(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
+int poll_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
+
+/* ---- update.c ---- */
+
+enum taken { TAKEN, TAKEN_LATER, TAKEN_NOT };
+
+/* One update. LATER: it waits for its files; NOT: it has to come again. */
+enum taken update_take(struct tc_turn *lobby, const json_t *update);
+/* Hands a message to the agent and says what came of it. */
+enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json_t *files,
+                         const char *note);
+/* Whether it speaks to the bot: all does in a private chat. */
+bool update_is_addressed(struct tc_turn *lobby, const json_t *message);
+
+/* ---- inbox.c ---- */
+
+/* It has a file. */
+bool inbox_wants(const json_t *message);
+enum taken inbox_add(struct tc_turn *lobby, const json_t *update);
+/* Whether that update waits; *done: it waited, and is on disk. */
+bool inbox_has(const struct telegram *s, int64_t update_id, bool *done);
+/* The lowest that waits, or 0. */
+int64_t inbox_lowest(const struct telegram *s);
+/* An update that is on disk while one before it waits. */
+void inbox_note(struct telegram *s, int64_t update_id);
+void inbox_forget_below(struct telegram *s, int64_t offset);
+void inbox_wake(struct tc_turn *lobby);
+/* When inbox_wake has something to do; 0: never. */
+int64_t inbox_due(const struct telegram *s);
+int inbox_on_file(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                  struct tc_verdict *);
+int inbox_on_saved(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                   struct tc_verdict *);
+void inbox_free(struct telegram *s);
+
+/* ---- button.c ---- */
+
+/* The keyboard of a turn: Stop. */
+json_t *button_stop(struct tc_turn *turn);
+void button_forget(struct telegram *s, const char *turn);
+void button_pressed(struct tc_turn *lobby, const json_t *query);
+void button_free(struct telegram *s);
+
+/* ---- live.c ---- */
+
+void live_begin(struct tc_turn *turn);
+/* Something happened; visible: worth a progress message. */
+void live_touch(struct tc_turn *turn, bool visible);
+void live_wake(struct tc_turn *turn);
+/* The outcome comes: no typing and no edit from here on. */
+void live_end(struct tc_turn *turn);
+/* The progress message, also of an earlier run; 0: none. */
+int64_t live_message(const struct tc_turn *turn, const json_t *tag);
+/* It has become the answer, or is gone. */
+void live_use(struct tc_turn *turn);
+int live_on_created(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                    struct tc_verdict *);
+int live_on_edited(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                   struct tc_verdict *);
+int live_on_draft(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                  struct tc_verdict *);
+
+/* ---- chips.c ---- */
+
+void chips_call(struct live *l, const struct tc_tool_call *ev);
+void chips_narrate(struct live *l, const char *text);
+void chips_think(struct live *l, const char *text);
+void chips_result(struct live *l, const struct tc_tool_result *ev);
+/* All of the progress message. */
+void chips_show(struct tc_turn *turn, struct message *m);
+/* "Done in 42s · 7 tools". */
+void chips_summary(const struct live *l, char *out, size_t cap);
+
+/* ---- question.c ---- */
+
+int question_on_request(struct tc_turn *turn, const struct tc_request *ev);
+int question_on_reply(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                      struct tc_verdict *);
+
+/* ---- final.c ---- */
+
+/* The outcome. verbatim: it is no Markdown. */
+int final_send(struct tc_turn *turn, const char *text, size_t len, bool verbatim);
+/* The same as messages; what final_send does when nothing else can. */
+int final_parts(struct tc_turn *turn, const char *text, size_t len, bool verbatim);
+/* Its pieces: the body of part i without its text; the text as a file, whose tag is taken over; a
+ * message's body made an edit's. */
+json_t *final_body(struct tc_turn *turn, const struct target *to, size_t i);
+int final_document(struct tc_turn *turn, const struct target *to, json_t *tag, const char *text,
+                   size_t len);
+void final_make_edit(json_t *body, int64_t message);
+int final_on_reply(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                   struct tc_verdict *);
+int final_on_cleared(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                     struct tc_verdict *);
+
+/* ---- ladder.c ---- */
+
+/* The next step of an outcome, or request, that was refused or is in doubt. */
+int ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                const struct answer *a, struct tc_verdict *v);
+
+#endif

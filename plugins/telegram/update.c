@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what an update means: who speaks to the agent, what is said, and how the person sees that
+ * it arrived. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "telegram.h"
+
+#define TEXT_UNITS 4000
+#define TEXT_BYTES 32000
+
+static const json_t *message_of(const json_t *update)
+{
+    return json_object_get(update, "message");
+}
+
+static bool is_group(const json_t *message)
+{
+    const char *const type = call_str(json_object_get(message, "chat"), "type");
+    return !type || strcmp(type, "private") != 0;
+}
+
+static const char *text_of(const json_t *message)
+{
+    const char *const text = call_str(message, "text"), *const caption =
+                                                            call_str(message, "caption");
+    return text ? text : caption ? caption : "";
+}
+
+/* Byte of a UTF-16 offset. */
+static size_t byte_at(const char *text, int64_t units)
+{
+    size_t i = 0;
+    while (text[i] && units > 0) {
+        const unsigned char c = (unsigned char)text[i];
+        units -= c >= 0xf0 ? 2 : 1;
+        for (i++; ((unsigned char)text[i] & 0xc0) == 0x80; i++)
+            ;
+    }
+    return i;
+}
+
+static char *entity_text(struct tc_turn *lobby, const char *text, const json_t *entity)
+{
+    const size_t from = byte_at(text, call_int(entity, "offset"));
+    const size_t n = byte_at(text + from, call_int(entity, "length"));
+    return tc_sprint(lobby, "%.*s", (int)n, text + from);
+}
+
+static const json_t *entities_of(const json_t *message)
+{
+    const json_t *const entities = json_object_get(message, "entities");
+    return entities ? entities : json_object_get(message, "caption_entities");
+}
+
+static bool names_us(struct tc_turn *lobby, const char *text, const json_t *entity)
+{
+    const struct telegram *const s = state_of(lobby);
+    const char *const type = call_str(entity, "type");
+    const char *const said = entity_text(lobby, text, entity);
+    if (!type || !said)
+        return false;
+    if (strcmp(type, "mention") == 0)
+        return said[0] == '@' && strcasecmp(said + 1, s->username) == 0;
+    if (strcmp(type, "text_mention") == 0)
+        return call_int(json_object_get(entity, "user"), "id") == s->self;
+    if (strcmp(type, "bot_command") != 0)
+        return false;
+    const char *const at = strchr(said, '@');
+    return !at || strcasecmp(at + 1, s->username) == 0;
+}
+
+/* Messages of a topic name its first message as the one they reply to. */
+static const json_t *replied_to(const json_t *message)
+{
+    const json_t *const to = json_object_get(message, "reply_to_message");
+    if (!to || json_object_get(to, "forum_topic_created"))
+        return NULL;
+    if (json_is_true(json_object_get(message, "is_topic_message")) &&
+        call_int(to, "message_id") == call_int(message, "message_thread_id"))
+        return NULL;
+    return to;
+}
+
+bool update_is_addressed(struct tc_turn *lobby, const json_t *message)
+{
+    if (!is_group(message))
+        return true;
+    const json_t *const from = json_object_get(replied_to(message), "from");
+    if (from && call_int(from, "id") == state_of(lobby)->self)
+        return true;
+    const char *const text = text_of(message);
+    size_t i;
+    const json_t *entity;
+    json_array_foreach(entities_of(message), i,
+                       entity) if (names_us(lobby, text, entity)) return true;
+    return false;
+}
+
+/* ---- what is said ---- */
+
+/* Without the mention it begins with, and without "@bot" behind a command: so "/stop@bot" and
+ * "@bot stop" are what they are meant as. */
+static char *spoken(struct tc_turn *lobby, const char *text)
+{
+    char *const at = tc_sprint(lobby, "@%s", state_of(lobby)->username);
+    const size_t n = at ? strlen(at) : 0;
+    if (!at)
+        return NULL;
+    if (strncasecmp(text, at, n) == 0 && strchr(" \n,:", text[n]))
+        return tc_sprint(lobby, "%s", text + n + strspn(text + n, " \n,:"));
+    const size_t command = text[0] == '/' ? strcspn(text, " \n@") : 0;
+    if (command && strncasecmp(text + command, at, n) == 0 && strchr(" \n", text[command + n]))
+        return tc_sprint(lobby, "%.*s%s", (int)command, text, text + command + n);
+    return tc_sprint(lobby, "%s", text);
+}
+
+static const char *quote_of(const json_t *message)
+{
+    const char *const part = call_str(json_object_get(message, "quote"), "text");
+    const json_t *const to = replied_to(message);
+    return part ? part : to && *text_of(to) ? text_of(to) : NULL;
+}
+
+/* ---- what the person sees of it ---- */
+
+static void react(struct tc_turn *lobby, const json_t *message, const char *emoji)
+{
+    const int64_t chat = call_int(json_object_get(message, "chat"), "id");
+    const struct target to = {.chat = chat, .group = is_group(message)};
+    json_t *const body = call_body(lobby, &to);
+    json_object_set_new(body, "message_id", json_integer(call_int(message, "message_id")));
+    json_object_set_new(body, "reaction",
+                        json_pack("[{s:s, s:s}]", "type", "emoji", "emoji", emoji));
+    call_send(lobby, &(struct call){.method = "setMessageReaction",
+                                    .body = body,
+                                    .tag = call_tag("react"),
+                                    .to = &to,
+                                    .priority = TC_P_NOTICE,
+                                    .flags = TC_IDEMPOTENT,
+                                    .max_age_ms = 60000});
+}
+
+static void say(struct tc_turn *lobby, const json_t *message, const char *text)
+{
+    json_t *const route = route_write(message);
+    const struct target to = {.chat = call_int(route, "chat"),
+                              .thread = call_int(route, "thread"),
+                              .group = is_group(message)};
+    json_decref(route);
+    size_t count;
+    const struct tc_piece *const p =
+        tc_pieces(lobby,
+                  TC_TEXT(.markdown = text, .len = strlen(text), .form = TC_TELEGRAM,
+                          .flags = TC_VERBATIM, .units = TEXT_UNITS, .bytes = TEXT_BYTES),
+                  &count);
+    if (!p)
+        return;
+    json_t *const body = call_body(lobby, &to);
+    json_object_set_new(body, "text", json_string(p->text));
+    json_object_set_new(body, "disable_notification", json_true());
+    json_object_set_new(body, "reply_parameters",
+                        json_pack("{s:I, s:b}", "message_id",
+                                  (json_int_t)call_int(message, "message_id"),
+                                  "allow_sending_without_reply", 1));
+    call_send(lobby, &(struct call){.method = "sendMessage",
+                                    .body = body,
+                                    .tag = call_tag("say"),
+                                    .to = &to,
+                                    .paced = true,
+                                    .priority = TC_P_NOTICE});
+}
+
+static enum taken show(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
+                       const struct tc_receipt *receipt)
+{
+    switch (accepted) {
+    case TC_ACCEPTED:
+        react(lobby, message, "👀");
+        return TAKEN;
+    case TC_QUEUED: /* an hourglass is not among the reactions a bot may give */
+        react(lobby, message, "✍");
+        return TAKEN;
+    case TC_COMMAND:
+    case TC_FULL:
+        if (receipt->answer)
+            say(lobby, message, receipt->answer);
+        return TAKEN;
+    case TC_KNOWN:
+    case TC_DENIED:
+        return TAKEN;
+    case TC_NOT_KEPT:
+        break;
+    }
+    return TAKEN_NOT;
+}
+
+enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json_t *files,
+                         const char *note)
+{
+    const json_t *const message = message_of(update), *const from =
+                                                          json_object_get(message, "from");
+    const size_t count = json_array_size(files);
+    const char **const paths = calloc(count + 1, sizeof *paths);
+    const char **const names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; paths && names && i < count; i++) {
+        paths[i] = call_str(json_array_get(files, i), "path");
+        names[i] = call_str(json_array_get(files, i), "name");
+    }
+    json_t *const route = route_write(message);
+    char *const route_text = json_dumps(route, JSON_COMPACT);
+    const char *const text = spoken(lobby, text_of(message));
+    const long long chat = call_int(route, "chat"), thread = call_int(route, "thread");
+    struct tc_receipt receipt = {0};
+    const enum tc_accepted accepted = tc_submit(
+        lobby,
+        TC_INBOUND(.id = tc_sprint(lobby, "%" PRId64, call_int(update, "update_id")),
+                   .also = tc_sprint(lobby, "%lld:%" PRId64, chat, call_int(message, "message_id")),
+                   .chat = tc_sprint(lobby, "%lld", chat),
+                   .thread = thread ? tc_sprint(lobby, "%lld", thread) : NULL,
+                   .user = tc_sprint(lobby, "%" PRId64, call_int(from, "id")),
+                   .name = call_str(from, "first_name"),
+                   .text = *note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text,
+                   .quote = quote_of(message), .route = route_text, .files = paths,
+                   .file_names = names, .file_count = count),
+        &receipt);
+    const enum taken taken = show(lobby, message, accepted, &receipt);
+    free(route_text);
+    json_decref(route);
+    free(paths);
+    free(names);
+    return taken;
+}
+
+/* ---- updates ---- */
+
+static enum taken take_message(struct tc_turn *lobby, const json_t *update)
+{
+    const json_t *const message = message_of(update), *const from =
+                                                          json_object_get(message, "from");
+    struct telegram *const s = state_of(lobby);
+    const int64_t chat = call_int(json_object_get(message, "chat"), "id");
+    route_moved(s, chat, call_int(message, "migrate_to_chat_id"));
+    route_moved(s, call_int(message, "migrate_from_chat_id"), chat);
+    if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
+        return TAKEN; /* channels, and other bots: two that answer each other never end */
+    if (inbox_wants(message))
+        return inbox_add(lobby, update);
+    if (!*text_of(message) || !update_is_addressed(lobby, message))
+        return TAKEN;
+    return update_submit(lobby, update, NULL, "");
+}
+
+enum taken update_take(struct tc_turn *lobby, const json_t *update)
+{
+    const json_t *const query = json_object_get(update, "callback_query");
+    if (query)
+        button_pressed(lobby, query);
+    return message_of(update) ? take_message(lobby, update) : TAKEN;
+}
