@@ -14,6 +14,7 @@ extern const struct command cmd_plugins;
 extern const struct command cmd_check;
 extern const struct command cmd_visibility;
 extern const struct command cmd_audit;
+extern const struct command cmd_dead;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

@@ -9,6 +9,7 @@ libtccli_la_SOURCES = \
 	src/cli/cli.h \
 	src/cli/cmd_audit.c \
 	src/cli/cmd_check.c \
+	src/cli/cmd_dead.c \
 	src/cli/cmd_plugins.c \
 	src/cli/cmd_replay.c \
 	src/cli/cmd_run.c \

@@ -85,7 +85,8 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
     const ssize_t n = pread(d->lock, owner, sizeof owner - 1, 0);
     owner[n > 0 ? n : 0] = 0;
     if (!taken && no == EWOULDBLOCK)
-        return err_set(err, d->path, "is in use by process %ld", strtol(owner, NULL, 10));
+        return err_set(err, d->path, "is in use by process %ld, another turncast; stop that first",
+                       strtol(owner, NULL, 10));
     if (!taken)
         return err_sys(err, no, file, "cannot be locked");
     d->unclean = n != 0;

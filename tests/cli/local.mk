@@ -6,7 +6,7 @@
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	tests/fake/maxrss$(EXEEXT)
+	tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
 tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
@@ -16,6 +16,7 @@ dist_check_SCRIPTS += \
 	tests/cli/agents.t \
 	tests/cli/audit.t \
 	tests/cli/check.t \
+	tests/cli/dead.t \
 	tests/cli/help.t \
 	tests/cli/memory.t \
 	tests/cli/replay.t \

@@ -13,6 +13,11 @@ CLEANFILES += tests/fake/talker$(EXEEXT)
 EXTRA_PROGRAMS += tests/fake/maxrss
 CLEANFILES += tests/fake/maxrss$(EXEEXT)
 
+# state: a host's state folder
+EXTRA_PROGRAMS += tests/fake/state
+tests_fake_state_LDADD = $(LINK_IO)
+CLEANFILES += tests/fake/state$(EXEEXT)
+
 # The services, scripted: Python programs; README.md says how to drive them.
 EXTRA_DIST += \
 	tests/fake/README.md \

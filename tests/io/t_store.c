@@ -172,8 +172,9 @@ static void test_two_processes(void)
     }
     char c = 0;
     ok(read(ready[0], &c, 1) == 1 && c == 'y', "another process has the folder");
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "is in use by process %ld", (long)child);
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "is in use by process %ld, another turncast; stop that first",
+             (long)child);
     ok(!open_as(dir, one), "a second one is refused");
     is_str(why.text, wanted, "and told by whom");
     if (write(go[1], "g", 1) != 1 || waitpid(child, NULL, 0) != child)

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast dead: what could not be delivered is listed, shown, sent again or dropped.
+. "$(dirname "$0")/cli.sh"
+
+state=$TURNCAST_BUILDDIR/tests/fake/state
+dir=$XDG_STATE_HOME/turncast
+token=1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+
+lay() { "$state" lay "$dir" "$@" 2>/dev/null || exit 99; }
+
+try dead list
+is "$status $out$err" "0 " "without a state there is nothing"
+[ ! -e "$dir" ]
+result $? "and asking makes none"
+try dead show 1
+is "$status $err" "1 turncast: there is no dead letter 1" "nothing can be shown"
+
+lay telegram t1 "400: Bad Request $(printf '\033[2J') bot$token" \
+    "{\"url\":\"https://api.example.com/bot$token/x\"}
+{\"text\":\"hello \\u0062ot$token\"}"
+lay slack t2 "expired" "no JSON $(printf '\033[31m') bot$token"
+
+try dead list
+is "$status" 0 "two letters"
+is "$(wc -l <"$scratch/out")" 2 "a line for each"
+is "$(sed -n 's/  [0-9T:-]*Z  /  TIME  /; 2p' "$scratch/out")" \
+    "2  TIME  slack  request of turn t2 for c1, attempts: 1: expired" "that says what it is"
+has "$out" "telegram  request of turn t1" "the oldest first"
+try dead list slack
+is "$status $(wc -l <"$scratch/out")" "0 1" "those of one instance"
+try dead list none
+is "$status $out" "0 " "of one that has none"
+
+try dead show 1 2
+is "$status" 0 "they are shown"
+has "$out" '{"url":"https://api.example.com/' "what was asked"
+has "$out" '{"text":"hello ' "with its body"
+has "$out" "no JSON" "whatever it is"
+lacks "$out" "AAAAAAAA" "without secrets"
+lacks "$out" "$(printf '\033')" "without terminal sequences"
+
+try dead retry 1
+is "$status $out$err" "0 " "one is sent again"
+try dead list
+is "$(wc -l <"$scratch/out")" 1 "it is none any more"
+has "$("$state" rows "$dir" telegram)" '{"text":' "but waits again"
+has "$("$state" rows "$dir" telegram)" '?' "in doubt"
+try dead drop 1 2
+is "$status $err" "1 turncast: there is no dead letter 1" "one that is not there is named"
+try dead list
+is "$status $out" "0 " "and the other is dropped"
+
+mkfifo "$scratch/hold" "$scratch/held"
+"$state" hold "$dir" <"$scratch/hold" >"$scratch/held" 2>/dev/null &
+exec 3>"$scratch/hold"
+read -r held <"$scratch/held"
+try dead list
+is "$held $status" "held 2" "while another process holds the state"
+is "$(wc -l <"$scratch/err")" 1 "one line says"
+has "$err" "is in use by process $!, another turncast; stop that first" "by which and what to do"
+exec 3>&-
+wait $!
+try dead list
+is "$status" 0 "and then it is free"
+
+try dead
+is "$status" 2 "no action"
+try dead lst
+is "$status" 2 "a wrong one"
+has "$err" '"lst" is not list, show, retry or drop' "is named"
+for words in "show" "show x" "drop 1x" "retry -1" "list a b" "drop 12345678901234567890"; do
+    # shellcheck disable=SC2086
+    try dead $words
+    is "$status" 2 "dead $words"
+done
+
+cat >"$scratch/some.conf" <<CONF
+state_directory = "here";
+CONF
+"$state" lay "$scratch/here" telegram t1 "400" "{}" 2>/dev/null
+try dead list -c "$scratch/some.conf"
+has "$out" "telegram  request of turn t1" "the state of a configuration"
+finish

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * A host's state folder, for tests of the commands that read it.
+ *
+ *   state lay DIR CONN TURN REASON BODY   makes a dead letter
+ *   state rows DIR CONN                   prints the bodies of what waits, "?" behind one in doubt
+ *   state hold DIR                        holds it, says so, until its standard input ends */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/journal.h"
+
+static int lay(struct journal *j, char **words)
+{
+    const int64_t seq = journal_last_seq(j) + 1;
+    const struct record_request r = {
+        .turn = words[1], .lane = "c1", .body = {words[3], strlen(words[3])}};
+    const struct record_settlement failed = {.verdict = RECORD_FAIL, .reason = words[2]};
+    return journal_add(j, words[0], &r, 1, seq) == RECORD_DONE &&
+                   journal_start(j, seq) == RECORD_DONE &&
+                   journal_settle(j, seq, &failed, seq + 1) == RECORD_DONE
+               ? 0
+               : 1;
+}
+
+static void print_row(void *ctx, const struct record_row *row)
+{
+    (void)ctx;
+    printf("%.*s%s\n", (int)row->body.len, row->body.p, row->in_doubt ? "?" : "");
+}
+
+static int hold(void)
+{
+    char c;
+    puts("held");
+    fflush(stdout);
+    while (read(STDIN_FILENO, &c, 1) > 0)
+        ;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct tc_err err = {0};
+    if (argc < 3)
+        return 99;
+    struct journal *const j = journal_open(&(struct journal_spec){.dir = argv[2]}, &err);
+    if (!j) {
+        fprintf(stderr, "%s\n", err_str(&err));
+        return 99;
+    }
+    int status = 99;
+    if (argc == 7 && strcmp(argv[1], "lay") == 0)
+        status = lay(j, argv + 3);
+    else if (argc == 4 && strcmp(argv[1], "rows") == 0)
+        status = journal_load(j, argv[3], print_row, NULL) == RECORD_DONE ? 0 : 1;
+    else if (argc == 3 && strcmp(argv[1], "hold") == 0)
+        status = hold();
+    journal_close(j);
+    return status;
+}
