@@ -222,7 +222,8 @@ static struct channel *start_at(const char *name, const struct channel_host *hos
     };
     n_batches = n_letters = n_over = n_replied = n_routes = 0;
     last_settled = 0;
-    disorder = entered = submitted = false;
+    disorder = false;
+    entered = submitted = false;
     waiting = NULL;
     events = replies = events_before_reply = wakes = hits = frames = 0;
     struct tc_err err;
