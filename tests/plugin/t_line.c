@@ -202,11 +202,25 @@ static int on_idle(struct tc_instance *inst)
     return 0;
 }
 
+struct options {
+    const char *token;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct options, token, "a token", 0, ""),
+    {0},
+};
+
 static struct channel *start_at(const char *name, const struct channel_host *host)
 {
     struct loaded *const l = xmalloc(sizeof *l);
     *l = (struct loaded){
-        .plugin = {.name = "asker", .flags = TC_DELIVERS, .init = init, .teardown = teardown},
+        .plugin = {.name = "asker",
+                   .flags = TC_DELIVERS,
+                   .options = options,
+                   .conf_size = sizeof(struct options),
+                   .init = init,
+                   .teardown = teardown},
         .sink = {.on_event = on_event,
                  .on_reply = on_reply,
                  .on_wake = on_wake,
@@ -284,6 +298,8 @@ static void test_ask(void)
     ok(tap_wait(is_set, &submitted, DEADLINE_MS), "until it is answered");
     ok(accepted == TC_QUEUED, "  with the answer");
     is_int((long long)n_routes, 1, "what init asked for came too");
+    is_str(c->ops->option(c, "token"), "a token", "the host may ask for an option");
+    ok(!c->ops->option(c, "none"), "  that there is");
     answers_at_once = true;
     submitted = false;
     c->ops->reply(c, NULL, reply_to(2, "submit", true));
@@ -310,6 +326,32 @@ static void test_stop_while_asking(void)
     gate = false;
     is_int(other->ops->join(other, clock_mono_ms() + DEADLINE_MS), 0, "  is not waited for");
     ok(submitted && accepted == TC_NOT_KEPT && !waiting, "  nor asked");
+}
+
+/* Stop and join meet the question on every part of its way. */
+static void test_stop_any_time(void)
+{
+    bool ended = true, told_right = true;
+    unsigned kept = 0;
+    for (int i = 0; i < 100; i++) {
+        struct channel *const c = start("one");
+        answers_at_once = i % 2;
+        void *const turn = open_turn(c);
+        c->ops->send(c, turn, box_of(TC_START, 1));
+        c->ops->reply(c, turn, reply_to(2, "submit", true));
+        for (int k = 0; k < i % 7; k++)
+            loop_once(loop, i % 3);
+        ended = ended && end(c, DEADLINE_MS) == 0;
+        told_right = told_right && submitted &&
+                     (accepted == TC_NOT_KEPT || (answers_at_once && accepted == TC_ACCEPTED));
+        kept += accepted == TC_ACCEPTED;
+        if (waiting)
+            ask_answer(waiting, TC_ACCEPTED, "t1", NULL);
+        loop_once(loop, 0);
+    }
+    answers_at_once = false;
+    ok(ended, "100 hosts that stop at any moment end");
+    ok(told_right, "  with an answer that is true (%u were kept)", kept);
 }
 
 /* What was asked but not yet brought to the host when it joined. */
@@ -530,6 +572,7 @@ int main(void)
     test_ask();
     test_stop_while_asking();
     test_stop_before_asking();
+    test_stop_any_time();
     test_no_asks();
     test_wait_room();
     test_ask_times_out();
