@@ -62,3 +62,10 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/webhook.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)
+
+check_PROGRAMS += tests/plugins/t_slack_random
+tests_plugins_t_slack_random_SOURCES = tests/plugins/t_slack_random.c tests/plugins/match.c \
+	tests/plugins/match.h tests/plugins/stage.c tests/plugins/stage.h \
+	tests/plugins/stage_lanes.c tests/plugins/stage_parts.h tests/plugins/stage_services.c
+tests_plugins_t_slack_random_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_plugins_t_slack_random_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)

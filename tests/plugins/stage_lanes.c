@@ -97,6 +97,7 @@ static void settle(struct stage *s, struct stage_request *r, bool failed, const 
 
 static void drop(struct stage *s, struct stage_request *r)
 {
+    r->state = STAGE_NAMED; /* what on_reply sends does not replace it once more */
     const struct tc_verdict v = call_on_reply(
         s, r, (struct tc_reply){.outcome = TC_DROPPED, .body = "", .error = "dropped"},
         (struct tc_verdict){.next = TC_NEXT_FAIL});
@@ -264,8 +265,8 @@ static void again(struct stage *s, struct stage_request *r, const struct tc_verd
     else if (v->hold_ms && r->http.lane)
         hold_lane(s, r->http.lane, until);
     r->due_ms = until;
-    r->state = STAGE_WAITS;
     stage_leave(s, r->place);
+    r->state = STAGE_WAITS;
     for (struct stage_request *o = s->requests; is_live(r) && o; o = o->next)
         if (o != r && o->state == STAGE_WAITS && same_lane(o, r) &&
             (o->http.priority == TC_P_FINAL ||

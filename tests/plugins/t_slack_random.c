@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ * R2, R8, R22: whatever Slack answers and tells, in any order, the connector stays whole, says
+ * nothing live after an outcome, and every outcome is delivered or a dead letter. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "plugins/stage.h"
+#include "tap/tap.h"
+
+#define ROUNDS 300
+#define STEPS 120
+
+/* The module's clocks: as in script.c. */
+TC_EXPORT int clock_gettime(clockid_t id, struct timespec *out)
+{
+    (void)id;
+    *out = (struct timespec){stage_now / 1000, stage_now % 1000 * 1000000};
+    return 0;
+}
+
+static uint64_t seed;
+
+static unsigned pick(unsigned n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)(seed >> 33) % n;
+}
+
+#define PICK(list) list[pick(sizeof list / sizeof *list)]
+
+static const char *const bodies[] = {
+    "{\"ok\":true,\"ts\":\"2.1\",\"user_id\":\"UBOT\",\"url\":\"wss://s.test/1\"}",
+    "{\"ok\":true,\"ts\":\"2.1\",\"user_id\":\"UBOT\",\"url\":\"wss://s.test/1\"}",
+    "{\"ok\":true,\"upload_url\":\"https://f.test/up\",\"file_id\":\"F1\"}",
+    "{\"ok\":true,\"messages\":[],\"response_metadata\":{\"next_cursor\":\"x\"}}",
+    "{\"ok\":true,\"messages\":[{\"metadata\":{\"event_type\":\"turncast_turn\",\"event_payload\":"
+    "{\"turn\":\"t\",\"part\":0}}}, 7, {\"files\":[{\"id\":\"F1\"},null]}]}",
+    "{\"ok\":true,\"ts\":7,\"messages\":7,\"url\":[],\"user_id\":{},\"upload_url\":1}",
+    "{\"ok\":1}",
+    "{}",
+    "[]",
+    "",
+    "<!DOCTYPE html>",
+    "{\"ok\":false}",
+    "{\"ok\":false,\"error\":7}",
+    "{\"ok\":false,\"error\":\"ratelimited\"}",
+    "{\"ok\":false,\"error\":\"internal_error\"}",
+    "{\"ok\":false,\"error\":\"invalid_blocks\"}",
+    "{\"ok\":false,\"error\":\"invalid_chunks\"}",
+    "{\"ok\":false,\"error\":\"msg_too_long\"}",
+    "{\"ok\":false,\"error\":\"message_not_found\"}",
+    "{\"ok\":false,\"error\":\"message_not_in_streaming_state\"}",
+    "{\"ok\":false,\"error\":\"channel_type_not_supported\"}",
+    "{\"ok\":false,\"error\":\"channel_not_found\"}",
+    "{\"ok\":false,\"error\":\"missing_scope\",\"needed\":[]}",
+    "{\"ok\":false,\"error\":\"token_revoked\"}",
+};
+
+static const char *const frames[] = {
+    "{\"type\":\"hello\"}",
+    "{\"type\":\"disconnect\",\"reason\":\"warning\"}",
+    "{\"type\":\"disconnect\"}",
+    "{\"type\":\"disconnect\",\"reason\":\"too_many_websockets\"}",
+    "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event_id\":\"E1\",\"event\":{"
+    "\"type\":\"message\",\"channel\":\"D1\",\"user\":\"U1\",\"ts\":\"1.5\",\"text\":\"<@U2 <a|> "
+    "&amp <http://x|<>\"}}}",
+    "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event_id\":\"E2\",\"event\":{"
+    "\"type\":\"app_mention\",\"channel\":\"C1\",\"user\":\"U1\",\"ts\":\"1.6\",\"thread_ts\":"
+    "\"1.1\",\"text\":\"\",\"files\":[{\"name\":\"a\",\"url_private\":\"https://f.slack.com/"
+    "a\"},{},7,{\"url_private\":\"https://f.slack.com/b\",\"size\":\"x\"}]}}}",
+    "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event\":{\"type\":"
+    "\"agent_session_stopped\",\"channel\":\"C1\",\"thread_ts\":\"1.1\",\"user\":\"U1\"}}}",
+    "{\"envelope_id\":\"e\",\"type\":\"interactive\",\"payload\":{\"type\":\"block_actions\","
+    "\"user\":{\"id\":\"U1\"},\"actions\":[{\"action_id\":\"turncast_stop\",\"value\":\"t\"},7]}}",
+    "{\"envelope_id\":\"e\",\"type\":\"events_api\",\"payload\":{\"event\":{\"type\":\"message\","
+    "\"channel\":{},\"user\":[],\"files\":7}}}",
+    "{\"envelope_id\":{},\"type\":\"events_api\"}",
+    "{\"type\":7}",
+    "[[[[",
+    "",
+};
+
+static const struct {
+    const char *kind, *payload;
+} events[] = {
+    {"narration", "{\"text\":\"A paragraph.\\n\\nAnother \"}"},
+    {"narration", "{\"text\":\"one.\\n\\n<!here> @channel\\n\\n\",\"message_id\":\"m2\"}"},
+    {"narration", "{\"text\":\"```\\ncode\\n\\n\"}"},
+    {"thinking", "{\"text\":\"Hm.\"}"},
+    {"tool_call", "{\"name\":\"Bash\",\"args\":{\"command\":\"ls\"},\"tool_use_id\":\"c1\"}"},
+    {"tool_call", "{\"name\":\"x\",\"args\":{\"a\":[1]},\"tool_use_id\":\"c2\"}"},
+    {"tool_result", "{\"tool_use_id\":\"c1\",\"content\":\"x\",\"is_error\":true}"},
+    {"tool_result", "{\"tool_use_id\":\"c2\",\"content\":\"x\"}"},
+    {"request", "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"open\",\"questions\":[7,{}]}"},
+    {"request", "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"resolved\"}"},
+    {"notice", "{\"level\":\"warn\",\"text\":\"careful\"}"},
+    {"notice", "{\"level\":\"info\",\"text\":\"\",\"code\":\"retracted\",\"message_id\":\"m2\"}"},
+};
+
+/* Any submit or cancel is answered in some way. */
+static void promise(struct stage *s, bool cancel)
+{
+    while (s->promises) {
+        struct stage_promise *const p = s->promises;
+        s->promises = p->next;
+        json_decref(p->want);
+        free(p->turn);
+        free(p->answer);
+        free(p);
+    }
+    for (int i = 0; i < 4; i++) {
+        struct stage_promise *const p = xcalloc(1, sizeof *p);
+        *p = (struct stage_promise){.next = s->promises,
+                                    .cancel = cancel,
+                                    .want = json_object(),
+                                    .answer = pick(2) ? xstrdup("Said *so*.") : NULL,
+                                    .result = (enum tc_accepted)pick(7)};
+        s->promises = p;
+    }
+}
+
+static void forget(struct stage *s)
+{
+    while (s->acts) {
+        struct stage_act *const a = s->acts;
+        s->acts = a->next;
+        free(a->what);
+        free(a);
+    }
+}
+
+static struct stage_request *on_wire(struct stage *s, bool lobby)
+{
+    struct stage_request *found = NULL;
+    unsigned n = 0;
+    for (struct stage_request *r = s->requests; r; r = r->next)
+        if (r->state == STAGE_ON_WIRE && (lobby || r->turn != &s->lobby) && pick(++n) == 0)
+            found = r;
+    return found;
+}
+
+static void answer(struct stage *s, struct stage_request *r, bool well)
+{
+    const unsigned fate = well ? 9 : pick(10);
+    promise(s, false);
+    if (fate == 0)
+        stage_reply(s, r, TC_NOT_SENT, 0, "", 0);
+    else if (fate == 1)
+        stage_reply(s, r, TC_AMBIGUOUS, pick(2) ? 0 : 502, "", 0);
+    else if (fate == 2)
+        stage_reply(s, r, TC_REJECTED, pick(2) ? 429 : 404, "", pick(2) ? 2000 : 0);
+    else
+        stage_reply(s, r, TC_OK, 200, well ? bodies[pick(2)] : PICK(bodies), 0);
+}
+
+static bool any_live(const struct stage *s, const struct stage_turn *t)
+{
+    for (const struct stage_request *r = s->requests; r; r = r->next)
+        if (r->turn == t && r->state == STAGE_WAITS && r->http.priority == TC_P_LIVE &&
+            r->attempts == 0 && strncmp(r->http.lane, "status:", 7) != 0)
+            return true;
+    return false;
+}
+
+static void tell(struct stage *s, int64_t socket, const char *frame)
+{
+    if (s->sockets[socket] == 0)
+        return;
+    if (pick(8) == 0)
+        stage_frame(s, socket, TC_SOCKET_CLOSED, "gone");
+    else
+        stage_frame(s, socket, TC_SOCKET_TEXT, frame);
+}
+
+static void step(struct stage *s, struct stage_turn *t)
+{
+    const unsigned what = pick(10);
+    struct stage_request *const r = on_wire(s, true);
+    const char *const frame = PICK(frames);
+    promise(s, false);
+    if (what < 3 && t) {
+        const unsigned i = pick(sizeof events / sizeof *events);
+        stage_event(s, t, events[i].kind, events[i].payload);
+    } else if (what < 4 && s->socket_count > 0) {
+        stage_advance(s, 0);
+        promise(s, strstr(frame, "stop") != NULL);
+        tell(s, 1 + pick((unsigned)s->socket_count), frame);
+    } else if (what < 6) {
+        stage_advance(s, 10 + pick(pick(4) ? 2000 : 100000));
+    } else if (r) {
+        answer(s, r, pick(3) == 0);
+    }
+    forget(s);
+}
+
+/* One turn with anything in between; then Slack is well. What is left of it, or NULL. */
+static const char *run(const char *module, const char *const *options)
+{
+    struct stage *const s = stage_new(module, options);
+    const char *wrong = NULL;
+    stage_now = 1000000;
+    if (stage_init(s))
+        bail("init failed");
+    struct stage_turn *t = stage_open(
+        s, "t", NULL,
+        "{\"channel\":\"C1\",\"thread\":\"1.1\",\"ts\":\"1.5\",\"user\":\"U1\",\"team\":\"T1\"}",
+        NULL);
+    stage_event(s, t, "start", "{}");
+    for (unsigned i = pick(STEPS); i > 0; i--)
+        step(s, t);
+    promise(s, false);
+    stage_event(s, t, pick(4) ? "final" : "error",
+                pick(2) ? "{\"text\":\"A paragraph.\\n\\nAnother \",\"message\":\"x\"}"
+                        : "{\"text\":\"Done.\",\"message\":\"x\"}");
+    if (any_live(s, t))
+        wrong = "live after the outcome";
+    stage_event(s, t, "done", "{\"reason\":\"completed\"}");
+    for (unsigned i = pick(STEPS); i > 0; i--) {
+        step(s, NULL);
+        if ((t = stage_find(s, "t")) && any_live(s, t))
+            wrong = "live after the outcome";
+    }
+    for (int i = 0; i < 2000 && stage_find(s, "t"); i++) {
+        struct stage_request *const r = on_wire(s, false);
+        if (r)
+            answer(s, r, true);
+        else
+            stage_advance(s, 10000);
+        forget(s);
+    }
+    if (stage_find(s, "t"))
+        wrong = "the turn does not end";
+    if (s->faults.len) {
+        diag("%s", s->faults.p);
+        wrong = "a fault";
+    }
+    promise(s, false);
+    stage_free(s);
+    return wrong;
+}
+
+static const char *const streams[] = {"bot_token", "xoxb-canary", "app_token", "xapp-canary", NULL};
+static const char *const edits[] = {"bot_token", "xoxb-canary", "stream", "false",
+                                    "overflow",  "file",        NULL};
+
+static void test_rounds(const char *what, const char *const *options)
+{
+    char module[4096];
+    const char *const folder = getenv("TURNCAST_PLUGIN_PATH");
+    snprintf(module, sizeof module, "%s/slack.so", folder ? folder : "plugins/.libs");
+    const char *wrong = NULL;
+    unsigned round = 0;
+    for (; round < ROUNDS && !wrong; round++) {
+        seed = UINT64_C(88172645463325252) + round;
+        for (int i = 0; i < 8; i++)
+            pick(2);
+        wrong = run(module, options);
+    }
+    ok(!wrong, "R22: %d rounds of anything, %s: %s in round %u", ROUNDS, what,
+       wrong ? wrong : "all is well", round);
+}
+
+int main(void)
+{
+    plan(2);
+    test_rounds("with streams", streams);
+    test_rounds("with edits", edits);
+    return 0;
+}
