@@ -145,20 +145,23 @@ static bool takes_place(const struct post_commit *c, const struct letter *l)
            c->batch->verdict.next != TC_NEXT_AGAIN;
 }
 
-static struct post_turn *turn_of(const struct post_commit *c)
+/* A callback may send for any turn of its instance. */
+static struct post_turn *turn_of(const struct post_commit *c, const char *id)
 {
-    return c->answered ? c->answered->turn : post_find_turn(c->post, c->batch->turn);
+    if (c->answered && strcmp(c->answered->letter->turn, id) == 0)
+        return c->answered->turn;
+    return post_find_turn(c->post, id);
 }
 
 /* Those that take the place of the letter answered go in front of the others, so the last of them
  * goes first into the lane. */
-static void submit_letters(struct post_commit *c, struct post_turn *turn)
+static void submit_letters(struct post_commit *c)
 {
     struct batch *const b = c->batch;
     struct post_item **const items = xcalloc(b->count + 1, sizeof *items);
     int64_t seq = c->first;
     for (size_t i = 0; i < b->count; i++) {
-        items[i] = post_add_item(c->post, turn, b->letters[i]);
+        items[i] = post_add_item(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]);
         if (c->is_kept && is_durable(b->letters[i]))
             items[i]->seq = seq++;
     }
@@ -172,11 +175,11 @@ static void submit_letters(struct post_commit *c, struct post_turn *turn)
     free(items);
 }
 
-static void drop_letters(struct post_commit *c, struct post_turn *turn)
+static void drop_letters(struct post_commit *c)
 {
     struct batch *const b = c->batch;
     for (size_t i = 0; i < b->count; i++)
-        post_drop_item(post_add_item(c->post, turn, b->letters[i]),
+        post_drop_item(post_add_item(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]),
                        "what it was to replace is among the dead letters");
     b->count = 0;
 }
@@ -207,15 +210,15 @@ static void note_failure(const struct post_commit *c)
 static void take_effect(struct post_commit *c)
 {
     struct post *const p = c->post;
-    struct post_turn none = {.items = 0}, *const known = turn_of(c),
+    struct post_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
                      *const turn = known ? known : &none;
     turn->items++; /* it stays until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->lobby;
     note_failure(c);
     if (is_lost(c))
-        drop_letters(c, known);
+        drop_letters(c);
     else
-        submit_letters(c, known);
+        submit_letters(c);
     if (c->answered)
         post_decide_item(c->answered, &c->batch->verdict);
     turn->items--;

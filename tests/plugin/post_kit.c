@@ -68,8 +68,8 @@ static void answer(void *arg)
 
 static void on_reply(struct channel *c, void *turn, struct letter_reply *r)
 {
-    (void)turn;
     struct kit *const k = kit_of(c);
+    k->handle = turn;
     struct delivery *const d = xmalloc(sizeof *d);
     *d = (struct delivery){k, k->post, r};
     loop_post(k->loop, answer, d);
@@ -164,20 +164,20 @@ void kit_end(struct kit *k)
     *k = (struct kit){0};
 }
 
-static void add_letter(struct batch *b, uint64_t id, const char *turn, const struct tc_http *http)
-{
-    const char *why = NULL;
-    struct letter *const l = letter_new(id, turn, http, &why);
-    if (!l)
-        bail("%s", why);
-    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct letter *));
-    b->letters[b->count++] = l;
-}
-
 static uint64_t draw_id(void)
 {
     static uint64_t last = 1;
     return last += 2;
+}
+
+void kit_add(struct batch *b, const char *turn, const struct tc_http *http)
+{
+    const char *why = NULL;
+    struct letter *const l = letter_new(draw_id(), turn, http, &why);
+    if (!l)
+        bail("%s", why);
+    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct letter *));
+    b->letters[b->count++] = l;
 }
 
 void kit_batch(struct kit *k, struct batch *b)
@@ -191,7 +191,7 @@ void kit_send_of(struct kit *k, const char *turn, enum batch_settles settles,
     struct batch *const b = xcalloc(1, sizeof *b);
     *b = (struct batch){.settles = settles, .turn = xstrdup(turn)};
     for (size_t i = 0; i < count; i++)
-        add_letter(b, draw_id(), turn, http[i]);
+        kit_add(b, turn, http[i]);
     post_batch(k->post, b);
 }
 
@@ -203,7 +203,7 @@ void kit_send(struct kit *k, enum batch_settles settles, const struct tc_http *c
 
 void kit_reply_send(struct kit_call *call, const struct tc_http *http)
 {
-    add_letter(call->batch, draw_id(), call->batch->turn, http);
+    kit_add(call->batch, call->batch->turn, http);
 }
 
 void kit_release(struct kit *k)

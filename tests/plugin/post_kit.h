@@ -36,6 +36,7 @@ struct kit {
     bool refuses_turns;
     struct batch *held; /* one at most */
     unsigned replies;
+    void *handle;               /* of the last reply */
     char error[512], path[512]; /* of the last reply; of the test */
 };
 
@@ -54,6 +55,7 @@ void kit_send_of(struct kit *k, const char *turn, enum batch_settles settles,
     kit_send((k), (settles), (const struct tc_http *[]){__VA_ARGS__},                              \
              sizeof((const struct tc_http *[]){__VA_ARGS__}) / sizeof(struct tc_http *))
 void kit_batch(struct kit *k, struct batch *b); /* any other */
+void kit_add(struct batch *b, const char *turn, const struct tc_http *http);
 void kit_reply_send(struct kit_call *call, const struct tc_http *http);
 void kit_release(struct kit *k);
 

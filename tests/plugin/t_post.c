@@ -259,12 +259,20 @@ static void test_flood(void)
 static void test_turns(void)
 {
     static const struct httpd_step steps[] = {
-        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
-    kit_begin(&k, steps, 3);
+        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    kit_begin(&k, steps, 4);
     kit_send_of(&k, "", BATCH_NOTHING, (const struct tc_http *[]){TC_HTTP(.url = URL, .tag = "l")},
                 1);
     kit_run_idle(&k);
     is_str(told(), "l ok 200 1\n", "the lobby's reply comes");
+    ok(k.handle == NULL, "without a turn");
+    /* on_frame of the lobby sends for a turn: the reply is the turn's. */
+    struct batch *const mixed = xcalloc(1, sizeof *mixed);
+    *mixed = (struct batch){.turn = xstrdup("")};
+    kit_add(mixed, "t", TC_HTTP(.url = URL, .tag = "mixed"));
+    kit_batch(&k, mixed);
+    kit_run_idle(&k);
+    ok(k.handle == &k, "a reply goes to the turn of its request, whoever sent it");
     struct batch *const last = xcalloc(1, sizeof *last);
     *last = (struct batch){.turn = xstrdup("t"), .over = true};
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "t"));
@@ -273,7 +281,7 @@ static void test_turns(void)
     has_str(told(), "t ok 200 1\n", "a turn that is over still gets its reply");
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "gone"));
     kit_run_idle(&k);
-    ok(!strstr(told(), "gone") && httpd_requests(k.server) == 3,
+    ok(!strstr(told(), "gone") && httpd_requests(k.server) == 4,
        "of a turn that is gone nothing is told; the request goes out");
     kit_end(&k);
 }
