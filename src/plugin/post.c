@@ -114,7 +114,7 @@ struct post_stats post_stats(const struct post *p)
     for (const struct post_item *item = p->items; item; item = item->next) {
         stats.waiting += !item->parcel;
         stats.in_flight += item->parcel != NULL;
-        if (now - item->since_ms > stats.oldest_ms)
+        if (!(item->letter->http.flags & TC_LONG_POLL) && now - item->since_ms > stats.oldest_ms)
             stats.oldest_ms = now - item->since_ms;
     }
     return stats;

@@ -43,7 +43,7 @@ struct post_stats {
     size_t waiting;    /* for their turn */
     size_t in_flight;  /* from their turn until the verdict */
     size_t dead;       /* durable ones given up since the start */
-    int64_t oldest_ms; /* age of the oldest of those under way, in this run; 0: none */
+    int64_t oldest_ms; /* age of the oldest that is no TC_LONG_POLL, in this run; 0: none */
 };
 struct post_stats post_stats(const struct post *p);
 

@@ -105,3 +105,9 @@ tests_fuzz_fuzz_httpd_SOURCES = tests/fuzz/fuzz_httpd.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_httpd_LDADD = libtap.la $(LINK_IO)
 tests_fuzz_fuzz_httpd_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/httpd
+
+fuzz_targets += tests/fuzz/fuzz_letter
+tests_fuzz_fuzz_letter_SOURCES = tests/fuzz/fuzz_letter.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_letter_LDADD = $(TEST_PLUGIN)
+tests_fuzz_fuzz_letter_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/letter

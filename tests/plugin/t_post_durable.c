@@ -326,6 +326,24 @@ static void test_broken(void)
     kit_end(&k);
 }
 
+/* Its time is over before its turn comes. */
+static void test_expired(void)
+{
+    begin(NULL, 0);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 60000,
+                     .max_age_ms = 30));
+    kit_run_idle(&k);
+    is_str(told(), "1 dropped 0 0 last\n", "too old: the plugin is told");
+    kit_die(&k);
+    CLEANUP_BUF struct buf list = {0};
+    kit_list(&k, &list);
+    has_str(list.p, "dead request t ", "and it is a dead letter");
+    k.dir = NULL;
+    kit_begin(&k, NULL, 0);
+    kit_end(&k);
+}
+
 /* The instance cannot be reached: its requests wait for another day. */
 static void test_no_turn(void)
 {
@@ -390,6 +408,7 @@ int main(void)
     test_outcome();
     test_outcomes();
     test_broken();
+    test_expired();
     test_no_turn();
     test_retry();
     test_free();
