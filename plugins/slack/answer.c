@@ -119,7 +119,7 @@ bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *r
     const struct tc_piece *pieces = *rest ? message_pieces(turn, rest, 0, &count) : NULL;
     if (len > STREAM_TEXT_MAX)
         return false;
-    if (count <= 1 && stream_can_end_with(turn, count ? text_units(pieces->text, pieces->len) : 0))
+    if (count <= 1 && stream_can_end_with(turn, count ? pieces->len : 0))
         return stop_with(turn, markdown, len, count ? pieces->text : NULL) == 0;
     return count <= most && stream_can_end_with(turn, 0) &&
            stop_with(turn, markdown, (size_t)(rest - markdown), NULL) == 0 &&

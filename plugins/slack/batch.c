@@ -6,7 +6,7 @@
 #include "slack.h"
 #include "text.h"
 
-#define CHUNK_UNITS 3000 /* of the text of one chunk */
+#define CHUNK_BYTES 3000 /* of the text of one chunk */
 
 static struct batch_item *add_item(struct tc_turn *turn, struct batch *b)
 {
@@ -31,8 +31,7 @@ int batch_add_text(struct tc_turn *turn, struct batch *b, const char *p, size_t 
     if (text_add(turn, &b->text, p, n))
         return -1;
     const size_t from = b->text.len - n;
-    if (last && last->len > 0 &&
-        text_units(b->text.p + last->from, last->len) + text_units(p, n) <= CHUNK_UNITS) {
+    if (last && last->len > 0 && last->len + n <= CHUNK_BYTES) {
         last->len += n;
         return 0;
     }
@@ -76,15 +75,19 @@ int batch_move(struct tc_turn *turn, struct batch *to, struct batch *from, size_
     return rc;
 }
 
-size_t batch_fitting(const struct batch *b, size_t units, size_t blocks)
+static size_t item_size(struct tc_turn *turn, const struct batch_item *item)
+{
+    return item->len > 0 ? item->len : task_size(&cast_of(turn)->tasks.list[item->task]);
+}
+
+size_t batch_fitting(struct tc_turn *turn, const struct batch *b, size_t size, size_t blocks)
 {
     size_t n = 0;
     for (; n < b->count && n < blocks; n++) {
-        const struct batch_item *item = &b->items[n];
-        const size_t more = item->len > 0 ? text_units(b->text.p + item->from, item->len) : 0;
-        if (more > units)
+        const size_t more = item_size(turn, &b->items[n]);
+        if (more > size)
             break;
-        units -= more;
+        size -= more;
     }
     return n;
 }
@@ -95,13 +98,12 @@ void batch_clear(struct batch *b)
     b->text.len = 0;
 }
 
-size_t batch_units(const struct batch *b)
+size_t batch_size(struct tc_turn *turn, const struct batch *b)
 {
-    size_t units = 0;
+    size_t size = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].len > 0)
-            units += text_units(b->text.p + b->items[i].from, b->items[i].len);
-    return units;
+        size += item_size(turn, &b->items[i]);
+    return size;
 }
 
 json_t *batch_chunks(struct tc_turn *turn, const struct batch *b, const char *left)

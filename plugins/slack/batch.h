@@ -28,9 +28,10 @@ int batch_add_task(struct tc_turn *turn, struct batch *b, size_t task);
 /* Moves the first n items to the end of `to`. */
 int batch_move(struct tc_turn *turn, struct batch *to, struct batch *from, size_t n);
 /* How many of the first items a message has room for. */
-size_t batch_fitting(const struct batch *b, size_t units, size_t blocks);
+size_t batch_fitting(struct tc_turn *turn, const struct batch *b, size_t size, size_t blocks);
 void batch_clear(struct batch *b);
-size_t batch_units(const struct batch *b);
+/* As Slack seems to count: bytes of text, and of cards as task_size. */
+size_t batch_size(struct tc_turn *turn, const struct batch *b);
 
 /* As chunks; running cards as `left`, see task_chunk. */
 json_t *batch_chunks(struct tc_turn *turn, const struct batch *b, const char *left);

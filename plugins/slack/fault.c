@@ -34,6 +34,8 @@ static const struct {
     {"no_text", FAULT_PAYLOAD},
     {"markdown_text_conflict", FAULT_PAYLOAD},
     {"invalid_chunks", FAULT_PAYLOAD},
+    {"cannot_provide_both_markdown_text_and_chunks", FAULT_PAYLOAD},
+    {"streaming_mode_mismatch", FAULT_PAYLOAD},
     {"metadata_too_large", FAULT_PAYLOAD},
     {"too_many_attachments", FAULT_PAYLOAD},
     {"message_not_found", FAULT_MESSAGE},

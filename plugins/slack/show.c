@@ -12,7 +12,7 @@
 #include "slack.h"
 #include "text.h"
 
-#define PIECE_UNITS 11000         /* of text given to the stream at once: a message holds it */
+#define PIECE_BYTES 8000          /* of text given to the stream at once: a message holds it */
 #define STALE_MS (30 * 60 * 1000) /* without any event: the status is not kept up any longer */
 
 /* Only what began in Slack is shown while it runs. */
@@ -77,7 +77,7 @@ static void tell_up_to(struct tc_turn *turn, size_t to)
     const struct tc_piece *pieces =
         tc_pieces(turn,
                   TC_TEXT(.markdown = seg->text.p + seg->told, .len = to - seg->told,
-                          .form = TC_MARKDOWN, .units = PIECE_UNITS),
+                          .form = TC_MARKDOWN, .bytes = PIECE_BYTES),
                   &count);
     seg->told = to;
     for (size_t i = 0; pieces && i < count; i++) {

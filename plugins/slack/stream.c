@@ -12,12 +12,12 @@
 #include "slack.h"
 #include "text.h"
 
-#define START_MS 1500   /* shorter turns show their answer only */
-#define PACE_MS 1000    /* between two requests of a stream */
-#define AGE_MS 240000   /* Slack ends a stream after about 300 s */
-#define UNITS_MAX 11500 /* of 12,000 in a message */
-#define BLOCKS_MAX 45   /* of 50 */
-#define STRIKES_MAX 3   /* then the turn is shown by a message that is edited */
+#define START_MS 1500       /* shorter turns show their answer only */
+#define PACE_MS 1000        /* between two requests of a stream */
+#define AGE_MS 240000       /* Slack ends a stream after about 300 s */
+#define SIZE_MAX_BYTES 9000 /* Slack was seen to refuse from 10,600 on, cards and all */
+#define BLOCKS_MAX 45       /* of 50 */
+#define STRIKES_MAX 3       /* then the turn is shown by a message that is edited */
 
 static const char goes_on[] = " \xe2\x80\x94 goes on below"; /* — */
 
@@ -135,7 +135,7 @@ static void send_flight(struct tc_turn *turn)
     if (!open) {
         s->begin_ms = s->sent_ms;
         s->number++;
-        s->units = s->blocks = 0;
+        s->size = s->blocks = 0;
         s->full = false;
     }
     if (call_json(turn, open ? APPEND_STREAM : START_STREAM, body, &how)) {
@@ -201,8 +201,9 @@ void stream_pump(struct tc_turn *turn)
         return;
     }
     const bool fresh = s->ts[0] == '\0';
-    const size_t n = batch_fitting(&s->next, fresh ? UNITS_MAX : room(s->units, UNITS_MAX),
-                                   fresh ? BLOCKS_MAX : room(s->blocks, BLOCKS_MAX));
+    const size_t n =
+        batch_fitting(turn, &s->next, fresh ? SIZE_MAX_BYTES : room(s->size, SIZE_MAX_BYTES),
+                      fresh ? BLOCKS_MAX : room(s->blocks, BLOCKS_MAX));
     if (!fresh && (n == 0 || s->full || now - s->begin_ms >= AGE_MS)) {
         leave(turn);
         return;
@@ -221,12 +222,13 @@ void stream_check_age(struct tc_turn *turn)
 
 /* ---- the end */
 
-bool stream_can_end_with(struct tc_turn *turn, size_t units)
+bool stream_can_end_with(struct tc_turn *turn, size_t size)
 {
     const struct stream *s = stream_of(turn);
     return is_streaming(turn) && may_stop_soon(turn) && s->ts[0] && !s->leaving && !s->broken &&
            !s->full && pulse_now() - s->begin_ms < AGE_MS &&
-           s->units + batch_units(&s->flight) + batch_units(&s->next) + units <= UNITS_MAX &&
+           s->size + batch_size(turn, &s->flight) + batch_size(turn, &s->next) + size <=
+               SIZE_MAX_BYTES &&
            s->blocks + s->flight.count + s->next.count < BLOCKS_MAX;
 }
 
@@ -258,7 +260,9 @@ void stream_end(struct tc_turn *turn)
 {
     struct stream *s = stream_of(turn);
     if (s->ts[0] && !s->leaving) {
-        if (!s->plain)
+        if (s->full)
+            batch_clear(&s->next);
+        else if (!s->plain)
             carry_running_cards(turn);
         stop(turn, stream_end_body(turn, NULL), "end");
     }
@@ -293,11 +297,12 @@ static void mend(struct tc_turn *turn, const struct fault *f)
     if (f->kind == FAULT_MESSAGE) {
         s->ts[0] = '\0';
         carry_running_cards(turn);
-    } else if (fault_is(f, "invalid_chunks")) {
+    } else {
+        s->full = true; /* also where it is no cards any more: a message is of one kind */
+    }
+    if (fault_is(f, "invalid_chunks")) {
         s->plain = true;
         drop_cards(turn);
-    } else {
-        s->full = true;
     }
     stream_pump(turn);
 }
@@ -341,14 +346,20 @@ static void shown(struct tc_turn *turn)
     struct cast *cast = cast_of(turn);
     struct stream *s = &cast->stream;
     s->strikes = 0;
-    s->units += batch_units(&s->flight);
     for (size_t i = 0; i < s->flight.count; i++) {
         const struct batch_item *item = &s->flight.items[i];
         struct task *t = &cast->tasks.list[item->task];
-        if (item->len > 0 || t->shown_in != s->number)
+        if (item->len > 0) {
+            s->size += item->len;
             s->blocks++;
-        if (item->len == 0)
-            t->shown_in = s->number;
+            continue;
+        }
+        const bool is_new = t->shown_in != s->number;
+        const size_t before = is_new ? 0 : t->counted, now = task_size(t);
+        s->size += now > before ? now - before : 0;
+        s->blocks += is_new;
+        t->shown_in = s->number;
+        t->counted = now;
     }
     batch_clear(&s->flight);
 }

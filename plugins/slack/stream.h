@@ -25,7 +25,7 @@ struct stream {
     unsigned strikes; /* failures without a success between */
     unsigned number;  /* of messages */
     int64_t begin_ms, sent_ms;
-    size_t units, blocks; /* shown in this message */
+    size_t size, blocks; /* shown in this message */
     struct batch next, flight;
 };
 
@@ -38,7 +38,7 @@ void stream_pump(struct tc_turn *turn);
 void stream_check_age(struct tc_turn *turn);
 
 /* Whether the stream, which shows all it was given, can soon end with so much more text. */
-bool stream_can_end_with(struct tc_turn *turn, size_t units);
+bool stream_can_end_with(struct tc_turn *turn, size_t size);
 /* What ends it, with `rest` (or NULL) as the last text: channel, ts and chunks. */
 json_t *stream_end_body(struct tc_turn *turn, const char *rest);
 /* Ends it without an answer in it, if there is one. */

@@ -157,6 +157,11 @@ struct task *task_silence(struct tc_turn *turn)
     return t;
 }
 
+size_t task_size(const struct task *t)
+{
+    return strlen(t->title) + sizeof "running for (2m05s)" + 2 * t->details_len;
+}
+
 bool task_is_running(const struct tasks *t)
 {
     for (size_t i = 0; i < TASKS_MAX; i++)
@@ -193,7 +198,7 @@ static const char *details_of(struct tc_turn *turn, const struct task *t)
 {
     if (t->state == TASK_ERROR)
         return t->details;
-    return text_mrkdwn(turn, t->details, t->details_len, TC_VERBATIM, 2 * (size_t)TASK_THINKING);
+    return text_mrkdwn(turn, t->details, t->details_len, TC_VERBATIM, TASK_THINKING);
 }
 
 json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)

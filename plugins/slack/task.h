@@ -10,7 +10,7 @@
 #include <turncast/plugin.h>
 
 #define TASKS_MAX 64
-#define TASK_THINKING 1000 /* bytes of thinking that are shown */
+#define TASK_THINKING 240 /* bytes of thinking in one card: a field holds 256 characters */
 
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_COMPLETE, TASK_ERROR };
 
@@ -22,6 +22,7 @@ struct task {
     size_t details_len;
     int64_t begin_ms, took_ms; /* took: negative while it runs or when not known */
     uint64_t order;
+    size_t counted;    /* of its size, in that message */
     unsigned shown_in; /* number of the message that has its card; 0: none */
     bool waiting;      /* it stands in a batch */
 };
@@ -39,6 +40,8 @@ struct task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev);
 struct task *task_settle(struct tc_turn *turn);
 /* Nothing was heard for a while and nothing runs. */
 struct task *task_silence(struct tc_turn *turn);
+/* What it takes of a message. */
+size_t task_size(const struct task *t);
 bool task_is_running(const struct tasks *t);
 /* The oldest first; NULL: no further. */
 struct task *task_after(struct tasks *t, const struct task *previous);

@@ -29,17 +29,6 @@ int text_add(struct tc_turn *turn, struct text *t, const char *p, size_t n)
     return 0;
 }
 
-size_t text_units(const char *p, size_t n)
-{
-    size_t units = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char c = (unsigned char)p[i];
-        units += (c & 0xc0) != 0x80;
-        units += c >= 0xf0;
-    }
-    return units;
-}
-
 const char *text_mrkdwn(struct tc_turn *turn, const char *markdown, size_t len, uint32_t flags,
                         size_t bytes)
 {

@@ -9,8 +9,6 @@
 
 /* -1: no memory, or it would be above TEXT_MAX. */
 int text_add(struct tc_turn *turn, struct text *t, const char *p, size_t n);
-/* UTF-16 units. */
-size_t text_units(const char *p, size_t n);
 /* No mention and no markup of Slack is left in it; one line of at most `bytes`; "" when nothing is
  * to be seen. Of the callback. */
 const char *text_label(struct tc_turn *turn, const char *raw, size_t bytes);
