@@ -13,6 +13,7 @@
 #define BYTES 32000
 #define ENTITIES 95
 #define RICH_MAX 32000
+#define DOCUMENT_MAX ((size_t)14 << 20) /* what is durable may be a little longer */
 #define SILENCE "The turn has ended without an answer."
 
 static json_t *reply_to(const struct target *to)
@@ -90,6 +91,11 @@ int final_document(struct tc_turn *turn, const struct target *to, json_t *tag, c
 {
     json_t *const body = final_body(turn, to, (size_t)call_int(tag, "i"));
     json_object_del(body, "link_preview_options");
+    if (len > DOCUMENT_MAX) {
+        json_object_set_new(body, "caption", json_string("The end is cut off."));
+        for (len = DOCUMENT_MAX; ((unsigned char)text[len] & 0xc0) == 0x80;)
+            len--;
+    }
     return call_send_document(turn,
                               &(struct call){.method = "sendDocument",
                                              .body = body,

@@ -12,6 +12,7 @@
 #define AGAIN_MS 5000
 #define FETCH_MS 60000
 #define PARCELS_MAX 200
+#define WAITING_MAX 10 /* of one person */
 
 /* One message, or one album. */
 struct parcel {
@@ -214,6 +215,21 @@ static void add_file(struct parcel *p, const json_t *message)
         json_array_append_new(p->files, json_pack("{s:s, s:s}", "id", id, "name", name));
 }
 
+static int64_t user_of(const json_t *update)
+{
+    const json_t *const message = json_object_get(update, "message");
+    return call_int(json_object_get(message, "from"), "id");
+}
+
+/* Files are fetched before the host is asked who may speak: a stranger must not fill the inbox. */
+static unsigned waiting_of(const struct telegram *s, int64_t user)
+{
+    unsigned n = 0;
+    for (const struct parcel *p = parcels(s); p; p = p->next)
+        n += !p->done && user_of(json_array_get(p->updates, 0)) == user;
+    return n;
+}
+
 enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
 {
     struct telegram *const s = state_of(lobby);
@@ -224,8 +240,8 @@ enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
         p = p->next;
     if (!album && !update_is_addressed(lobby, message))
         return TAKEN;
-    if (!p && !(p = new_parcel(s)))
-        return TAKEN_NOT;
+    if (!p && (waiting_of(s, user_of(update)) >= WAITING_MAX || !(p = new_parcel(s))))
+        return update_submit(lobby, update, NULL, "[the file was not fetched: too many wait]");
     if (album && !p->album)
         p->album = strdup(album);
     json_array_append(p->updates, (json_t *)(void *)(uintptr_t)update);

@@ -234,10 +234,11 @@ static bool try_marked(struct step *s)
     if (strcmp(conf_of(s->turn)->ambiguous, "drop") == 0 || was_tried(s, "resent"))
         return false;
     note(s, "resent");
-    const char *const text = call_str(s->body, "text");
+    json_t *const rich = json_object_get(s->body, "rich_message");
+    json_t *const holder = rich ? rich : s->body;
+    const char *const key = rich ? "markdown" : "text", *const text = call_str(holder, key);
     if (text)
-        json_object_set_new(s->body, "text",
-                            json_string(tc_sprint(s->turn, "%s\n\n" RESENT, text)));
+        json_object_set_new(holder, key, json_string(tc_sprint(s->turn, "%s\n\n" RESENT, text)));
     else if (s->content)
         json_object_set_new(s->body, "caption", json_string(RESENT));
     return resend(s);

@@ -10,6 +10,8 @@
 #define TYPING_MS 4000
 #define TYPING_TTL_MS 600000 /* after the last event */
 #define EDIT_MS 1000
+#define TYPING_TIMEOUT_MS 5000 /* the outcome waits for what is in flight: not for long */
+#define TIMEOUT_MS 15000
 #define BEAT_MS 10000
 #define DRAFT_BEAT_MS 20000 /* a draft is shown for 30 s */
 
@@ -46,6 +48,7 @@ static void type(struct tc_turn *turn, int64_t now)
                                    .priority = TC_P_LIVE,
                                    .flags = TC_IDEMPOTENT,
                                    .key = "typing",
+                                   .timeout_ms = TYPING_TIMEOUT_MS,
                                    .max_age_ms = TYPING_MS});
 }
 
@@ -85,7 +88,8 @@ static void create(struct tc_turn *turn, const struct message *m)
                                    .to = &l->to,
                                    .paced = true,
                                    .priority = TC_P_LIVE,
-                                   .key = "progress"});
+                                   .key = "progress",
+                                   .timeout_ms = TIMEOUT_MS});
 }
 
 static void edit(struct tc_turn *turn, const struct message *m)
@@ -101,7 +105,8 @@ static void edit(struct tc_turn *turn, const struct message *m)
                                    .paced = true,
                                    .priority = TC_P_LIVE,
                                    .flags = TC_IDEMPOTENT,
-                                   .key = "progress"});
+                                   .key = "progress",
+                                   .timeout_ms = TIMEOUT_MS});
 }
 
 static void draft(struct tc_turn *turn, const struct message *m)
@@ -117,7 +122,8 @@ static void draft(struct tc_turn *turn, const struct message *m)
                                    .paced = true,
                                    .priority = TC_P_LIVE,
                                    .flags = TC_IDEMPOTENT,
-                                   .key = "progress"});
+                                   .key = "progress",
+                                   .timeout_ms = TIMEOUT_MS});
 }
 
 /* When the message has to be made or changed; INT64_MAX: not. */
@@ -126,9 +132,11 @@ static int64_t show_due(const struct tc_turn *turn)
     const struct live *const l = turn->state;
     if (!l->visible || l->creating || l->lost)
         return INT64_MAX;
-    if (l->beat_ms == 0 || (!l->message && !as_draft(turn)))
+    if (l->beat_ms == 0)
         return l->began_ms + conf_of(turn)->progress_after_ms;
-    return l->dirty ? l->edited_ms + EDIT_MS : l->beat_ms + (l->message ? BEAT_MS : DRAFT_BEAT_MS);
+    return l->dirty || (!l->message && !as_draft(turn))
+               ? l->edited_ms + EDIT_MS
+               : l->beat_ms + (l->message ? BEAT_MS : DRAFT_BEAT_MS);
 }
 
 static void show(struct tc_turn *turn, int64_t now)
@@ -139,10 +147,9 @@ static void show(struct tc_turn *turn, int64_t now)
     chips_show(turn, &m);
     const uint64_t hash = hash_of(&m);
     l->dirty = false;
-    l->beat_ms = now;
+    l->beat_ms = l->edited_ms = now;
     if (hash != l->shown) {
         l->shown = hash;
-        l->edited_ms = now;
         if (as_draft(turn))
             draft(turn, &m);
         else if (l->message)
@@ -295,6 +302,7 @@ int live_on_created(struct tc_turn *turn, const struct tc_reply *reply, const js
         v->next = TC_NEXT_DONE;
     } else if (reply->outcome == TC_DROPPED) {
         l->creating = false;
+        l->shown = 0;
     } else if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v)) {
         v->next = TC_NEXT_DONE;
         on_refusal(turn, &a);

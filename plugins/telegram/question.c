@@ -114,21 +114,16 @@ static int ask(struct tc_turn *turn, const struct tc_request *ev)
                                           .max_age_ms = EXPIRES_MS});
 }
 
-static void show_decision(struct tc_turn *turn, const struct tc_request *ev)
+static void show_decision(struct tc_turn *turn, const struct question *q)
 {
     struct live *const l = turn->state;
-    char id[ID_MAX];
-    message_clip(id, sizeof id, ev->request_id);
-    const struct question *const q = find(l, id);
-    if (!q || !q->message || !q->text)
+    if (!q->message || !q->text || !q->decided)
         return;
     json_t *const body = call_body(turn, &l->to);
     json_object_del(body, "message_thread_id");
     json_object_set_new(body, "message_id", json_integer(q->message));
-    json_object_set_new(
-        body, "text",
-        json_string(tc_sprint(turn, "%s\n\n→ %s%s%s", q->text, ev->decision ? ev->decision : "over",
-                              ev->by ? " by " : "", ev->by ? ev->by : "")));
+    json_object_set_new(body, "text",
+                        json_string(tc_sprint(turn, "%s\n\n→ %s", q->text, q->decided)));
     call_send(turn, &(struct call){.method = "editMessageText",
                                    .body = body,
                                    .tag = call_tag("decided"),
@@ -139,6 +134,22 @@ static void show_decision(struct tc_turn *turn, const struct tc_request *ev)
                                    .max_age_ms = EXPIRES_MS});
 }
 
+/* Its message may not be there yet: then it is changed when it is. */
+static void decide(struct tc_turn *turn, const struct tc_request *ev)
+{
+    char id[ID_MAX];
+    message_clip(id, sizeof id, ev->request_id);
+    struct question *const q = find(turn->state, id);
+    if (!q || q->decided)
+        return;
+    char text[ARGS_MAX];
+    message_clip(text, sizeof text,
+                 tc_sprint(turn, "%s%s%s", ev->decision ? ev->decision : "over",
+                           ev->by ? " by " : "", ev->by ? ev->by : ""));
+    q->decided = tc_keep(turn, text);
+    show_decision(turn, q);
+}
+
 int question_on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
     const struct live *const l = turn->state;
@@ -147,7 +158,7 @@ int question_on_request(struct tc_turn *turn, const struct tc_request *ev)
     live_touch(turn, false);
     if (strcmp(ev->state, "open") == 0)
         return ask(turn, ev);
-    show_decision(turn, ev);
+    decide(turn, ev);
     return 0;
 }
 
@@ -157,8 +168,10 @@ int question_on_reply(struct tc_turn *turn, const struct tc_reply *reply, const 
     const char *const id = call_str(tag, "id");
     struct question *const q = id ? find(turn->state, id) : NULL;
     struct answer a = answer_read(reply);
-    if (q && reply->outcome == TC_OK)
+    if (q && reply->outcome == TC_OK) {
         q->message = call_int(a.result, "message_id");
+        show_decision(turn, q);
+    }
     if (reply->outcome == TC_REJECTED || reply->outcome == TC_AMBIGUOUS)
         ladder_step(turn, reply, tag, &a, v);
     answer_free(&a);

@@ -41,7 +41,7 @@ struct chip {
 /* A request of the agent that is shown. */
 struct question {
     char id[ID_MAX];
-    char *text; /* of the turn */
+    char *text, *decided; /* of the turn; decided: NULL while it is open */
     int64_t message;
 };
 

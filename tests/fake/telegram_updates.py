@@ -236,5 +236,5 @@ def _connect(parts):
     if parts.scheme == "https":
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return http.client.HTTPSConnection(parts.hostname, parts.port, 30, context=context)
+        return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=30, context=context)
     return http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)

@@ -33,10 +33,10 @@ dist_check_SCRIPTS += tests/plugins/example.t
 # program is the module's too, so its symbols are exported.
 EXTRA_PROGRAMS += tests/plugins/script
 CLEANFILES += tests/plugins/script$(EXEEXT)
+SCRIPT_STAGE = tests/plugins/match.c tests/plugins/match.h tests/plugins/stage.c tests/plugins/stage.h \
+	tests/plugins/stage_lanes.c tests/plugins/stage_parts.h tests/plugins/stage_services.c
 tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
-	tests/plugins/script_steps.c tests/plugins/match.c tests/plugins/match.h \
-	tests/plugins/stage.c tests/plugins/stage.h tests/plugins/stage_lanes.c \
-	tests/plugins/stage_parts.h tests/plugins/stage_services.c
+	tests/plugins/script_steps.c $(SCRIPT_STAGE)
 tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 tests_plugins_script_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
 CONNECTOR_TESTS = \
@@ -63,9 +63,12 @@ CONNECTOR_TESTS = \
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)
 
+# Modules among whatever a service may say.
 check_PROGRAMS += tests/plugins/t_slack_random
-tests_plugins_t_slack_random_SOURCES = tests/plugins/t_slack_random.c tests/plugins/match.c \
-	tests/plugins/match.h tests/plugins/stage.c tests/plugins/stage.h \
-	tests/plugins/stage_lanes.c tests/plugins/stage_parts.h tests/plugins/stage_services.c
-tests_plugins_t_slack_random_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_plugins_t_slack_random_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
+tests_plugins_t_slack_random_SOURCES = tests/plugins/t_slack_random.c $(SCRIPT_STAGE)
+tests_plugins_t_slack_random_LDFLAGS = $(tests_plugins_script_LDFLAGS)
+tests_plugins_t_slack_random_LDADD = $(tests_plugins_script_LDADD)
+check_PROGRAMS += tests/plugins/t_telegram_random
+tests_plugins_t_telegram_random_SOURCES = tests/plugins/t_telegram_random.c $(SCRIPT_STAGE)
+tests_plugins_t_telegram_random_LDFLAGS = $(tests_plugins_script_LDFLAGS)
+tests_plugins_t_telegram_random_LDADD = $(tests_plugins_script_LDADD)

@@ -97,6 +97,7 @@ struct stage {
     char *routes[8];
     size_t route_count;
     unsigned files;
+    bool lenient; /* a tc_submit or tc_cancel nobody promised is accepted */
 };
 
 /* Milliseconds; the plugin's clocks read it too. */

@@ -335,7 +335,7 @@ static struct stage_turn *due_turn(struct stage *s)
 void stage_advance(struct stage *s, int64_t ms)
 {
     const int64_t end = stage_now + ms;
-    for (;;) {
+    for (int64_t wakes = 0;;) {
         stage_now = next_time(s, end);
         for (struct stage_turn *t; (t = due_turn(s));) {
             t->wake_at = 0;
@@ -343,8 +343,13 @@ void stage_advance(struct stage *s, int64_t ms)
             if (s->plugin->sink->on_wake && s->plugin->sink->on_wake(&t->turn))
                 stage_fault(s, "on_wake returned -1");
             stage_leave(s, 0);
+            wakes++;
         }
         stage_idle(s);
+        if (wakes > 50 + ms / 20) {
+            stage_fault(s, "it wakes all the time");
+            return;
+        }
         if (stage_now >= end)
             return;
     }
