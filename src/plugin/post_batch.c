@@ -251,6 +251,11 @@ static bool lacks_outcome(const struct post_commit *c, enum record_status status
            has_durable(c->batch);
 }
 
+static bool is_failure(enum record_status status)
+{
+    return status != RECORD_DONE && status != RECORD_UNCHANGED;
+}
+
 /* No outcome was noted for this instance: what it sends is durable all the same. */
 static void add_instead(struct post_commit *c)
 {
@@ -272,9 +277,11 @@ static void on_committed(void *ctx, enum record_status status, const char *text)
         add_instead(c);
         return;
     }
+    if (c->answered)
+        c->answered->is_on_record = is_failure(status);
     c->status = status;
     c->is_kept = status == RECORD_DONE;
-    if (status != RECORD_DONE && status != RECORD_UNCHANGED)
+    if (is_failure(status))
         log_line(LOG_ERR, c->post->instance,
                  "turn %s: what it sends is not on disk: it goes out all the same", c->batch->turn);
     drain(c->post);

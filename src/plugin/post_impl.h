@@ -35,10 +35,11 @@ struct post_item {
     bool in_doubt;                    /* one of them, or of an earlier run */
     bool asks_first;                  /* in doubt from an earlier run: the plugin decides */
     bool is_excess;                   /* there were too many already */
-    bool has_left;                    /* its lane: there is nothing to decide any more */
-    bool is_asked;                    /* a reply is out; its batch will come */
-    bool was_ambiguous;               /* the last attempt */
-    char *error;                      /* of the last attempt, owned; or NULL */
+    bool is_on_record;  /* its row is still in flight: what came of it could not be written */
+    bool has_left;      /* its lane: there is nothing to decide any more */
+    bool is_asked;      /* a reply is out; its batch will come */
+    bool was_ambiguous; /* the last attempt */
+    char *error;        /* of the last attempt, owned; or NULL */
 };
 
 /* A batch on its way to the disk. They take effect in the order in which they came. */

@@ -233,7 +233,7 @@ void post_start_item(void *ctx, struct parcel *parcel, void *arg)
         tell_unsent(item, HTTPC_AMBIGUOUS, "the host died while it was under way");
         return;
     }
-    if (!item->seq) {
+    if (!item->seq || item->is_on_record) {
         go(item);
         return;
     }

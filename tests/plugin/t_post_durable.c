@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -344,6 +345,43 @@ static void test_expired(void)
     kit_end(&k);
 }
 
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void again_soon(struct kit_call *call)
+{
+    if (call->verdict.next != TC_NEXT_AGAIN)
+        return;
+    call->verdict.hold_ms = 5;
+    call->is_held = true;
+}
+
+/* Nothing can be written from the answer of the first on. */
+static void test_full_disk(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, KIT_STATUS("429 Slow", "")}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    begin(steps, 3);
+    k.on_reply = again_soon;
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE));
+    kit_run_replies(&k, 1);
+    limit_files(1); /* nothing is printed until it is lifted */
+    kit_release(&k);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "b", .tag = "2", .flags = TC_DURABLE));
+    while (k.replies < 3)
+        loop_once(k.loop, 20);
+    kit_run_idle(&k);
+    limit_files(RLIM_INFINITY);
+    ok(strstr(told(), "1 ok 200 2\n") && strstr(told(), "2 ok 200 1\n"),
+       "a full disk holds up nobody");
+    end("request t a sending 1 0\n", "and what it did not take is in doubt afterwards");
+}
+
 /* The instance cannot be reached: its requests wait for another day. */
 static void test_no_turn(void)
 {
@@ -409,6 +447,7 @@ int main(void)
     test_outcomes();
     test_broken();
     test_expired();
+    test_full_disk();
     test_no_turn();
     test_retry();
     test_free();
