@@ -123,21 +123,38 @@ static json_t *stream_body(struct tc_turn *turn, const char *ts)
     return json_pack("{s:s, s:s}", "channel", cast_of(turn)->route.channel, "ts", ts);
 }
 
+/* What the request under way tells of each card. */
+static void note_details(struct tc_turn *turn)
+{
+    const struct batch *b = &stream_of(turn)->flight;
+    for (size_t i = 0; i < b->count; i++) {
+        struct task *t = &cast_of(turn)->tasks.list[b->items[i].task];
+        if (b->items[i].len == 0)
+            t->sending = t->details_len;
+    }
+}
+
+static void begin_message(struct tc_turn *turn)
+{
+    struct stream *s = stream_of(turn);
+    s->begin_ms = pulse_now();
+    s->number++;
+    s->size = s->blocks = 0;
+    s->full = false;
+}
+
 static void send_flight(struct tc_turn *turn)
 {
     struct stream *s = stream_of(turn);
     const bool open = s->ts[0] != '\0';
     const struct call how = call_of(turn, open ? "append" : "start");
+    if (!open)
+        begin_message(turn);
     json_t *body = open ? stream_body(turn, s->ts) : start_body(turn);
     add_content(turn, body, NULL);
+    note_details(turn);
     s->busy = true;
     s->sent_ms = pulse_now();
-    if (!open) {
-        s->begin_ms = s->sent_ms;
-        s->number++;
-        s->size = s->blocks = 0;
-        s->full = false;
-    }
     if (call_json(turn, open ? APPEND_STREAM : START_STREAM, body, &how)) {
         s->busy = false;
         s->broken = true;
@@ -360,6 +377,7 @@ static void shown(struct tc_turn *turn)
         s->blocks += is_new;
         t->shown_in = s->number;
         t->counted = now;
+        t->told = t->sending;
     }
     batch_clear(&s->flight);
 }

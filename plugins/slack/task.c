@@ -194,11 +194,18 @@ static void duration(const struct task *t, char out[40])
     snprintf(out, 40, " (%s)", elapsed);
 }
 
-static const char *details_of(struct tc_turn *turn, const struct task *t)
+/* What the card lacks. */
+static const char *new_details(struct tc_turn *turn, const struct task *t)
 {
+    const size_t from = t->shown_in == cast_of(turn)->stream.number ? t->told : 0;
+    if (!t->details || from >= t->details_len)
+        return NULL;
     if (t->state == TASK_ERROR)
-        return t->details;
-    return text_mrkdwn(turn, t->details, t->details_len, TC_VERBATIM, TASK_THINKING);
+        return t->details + from;
+    const char *text =
+        text_mrkdwn(turn, t->details + from, t->details_len - from, TC_VERBATIM, TASK_THINKING);
+    const bool apart = from > 0 && strchr(" \n", t->details[from]);
+    return apart ? tc_sprint(turn, " %s", text) : text;
 }
 
 json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)
@@ -213,9 +220,10 @@ json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)
     json_t *chunk = json_pack("{s:s, s:s, s:o*, s:s}", "type", "task_update", "id", t->id, "title",
                               json_sprintf("%s%s", t->title, leaves ? left : took), "status",
                               leaves ? "complete" : states[t->state]);
-    if (t->details)
+    const char *details = leaves ? NULL : new_details(turn, t);
+    if (details)
         json_object_set_new(chunk, t->state == TASK_ERROR ? "output" : "details",
-                            json_string(details_of(turn, t)));
+                            json_string(details));
     return chunk;
 }
 

@@ -22,8 +22,10 @@ struct task {
     size_t details_len;
     int64_t begin_ms, took_ms; /* took: negative while it runs or when not known */
     uint64_t order;
-    size_t counted;    /* of its size, in that message */
     unsigned shown_in; /* number of the message that has its card; 0: none */
+    size_t counted;    /* of its size, in that message */
+    size_t told;       /* of the details, in that message: Slack appends what it gets */
+    size_t sending;    /* of the details, with the request under way */
     bool waiting;      /* it stands in a batch */
 };
 
@@ -46,7 +48,8 @@ bool task_is_running(const struct tasks *t);
 /* The oldest first; NULL: no further. */
 struct task *task_after(struct tasks *t, const struct task *previous);
 
-/* As a task_update chunk; a running one as `left` when it is not NULL. */
+/* As a task_update chunk, with the details that its message does not have; a running one as `left`
+ * when it is not NULL, without them. */
 json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left);
 /* As a line of mrkdwn. Of the callback. */
 const char *task_line(struct tc_turn *turn, const struct task *t);
