@@ -37,6 +37,8 @@ libtcio_la_SOURCES = \
 	src/io/ledger.h \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
+	src/io/libwebsockets.c \
+	src/io/libwebsockets.h \
 	src/io/lines.c \
 	src/io/lines.h \
 	src/io/loop.c \
@@ -56,6 +58,11 @@ libtcio_la_SOURCES = \
 	src/io/store_dir.h \
 	src/io/verdict.c \
 	src/io/verdict.h \
+	src/io/websocket.c \
 	src/io/websocket.h \
+	src/io/websocket_impl.h \
+	src/io/websocket_thread.c \
+	src/io/websocket_url.c \
+	src/io/websocket_url.h \
 	src/io/worker.c \
 	src/io/worker.h

@@ -70,3 +70,7 @@ tests_io_t_httpd_parse_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_httpd
 tests_io_t_httpd_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_websocket
+tests_io_t_websocket_LDADD = $(TEST_IO)
+EXTRA_DIST += tests/fake/websocketd.py

@@ -30,6 +30,9 @@ upward_includes() {
     name == "io/libcurl.h" && FILENAME !~ /^src\/io\/(libcurl|httpc)/ {
         violation("HTTP is spoken through io/httpc.h"); next
     }
+    name == "io/libwebsockets.h" && FILENAME !~ /^src\/io\/(libwebsockets|websocket)/ {
+        violation("websockets are spoken through io/websocket.h"); next
+    }
     part[1] == "include" && quoted { violation("the public header stands alone"); next }
     (part[1] == "plugins" || part[1] == "examples") && quoted && name ~ /\// {
         violation("a plugin sees the public header only"); next
@@ -54,9 +57,11 @@ library_includes() {
              "nettle is for audit chains and signatures")
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
-        only("^dlfcn", "^src/(plugin/loader|io/libcurl)\\.c$",
-             "modules are opened in src/plugin/loader.c, libcurl in src/io/libcurl.c")
+        only("^dlfcn", "^src/(plugin/loader|io/lib[a-z]+)\\.c$",
+             "modules are opened in src/plugin/loader.c, libraries in src/io/lib*.c")
         only("^curl/", "^src/io/libcurl\\.h$", "libcurl comes through src/io/libcurl.h")
+        only("^libwebsockets", "^src/io/libwebsockets\\.h$",
+             "libwebsockets comes through src/io/libwebsockets.h")
     }
     FNR == 1 { split(FILENAME, part, "/") }
     part[1] == "tests" || part[1] == "bench" || !/^[ \t]*#[ \t]*include[ \t]*</ { next }
@@ -105,6 +110,13 @@ catches "libcurl past the client" upward_includes 'through io/httpc.h' src/io/ba
 C
 catches "libcurl by itself" library_includes 'src/io/bad.c:1: libcurl comes' src/io/bad.c <<'C'
 #include <curl/curl.h>
+C
+catches "libwebsockets past the client" upward_includes 'through io/websocket.h' src/io/bad.c <<'C'
+#include "io/libwebsockets.h"
+C
+catches "libwebsockets by itself" library_includes 'src/io/bad.c:1: libwebsockets comes' \
+    src/io/bad.c <<'C'
+#include <libwebsockets.h>
 C
 catches "jansson in a dialect" library_includes 'jansson is for' src/dialect/bad.c <<'C'
 #include <jansson.h>
