@@ -71,6 +71,8 @@ class Control:
         if command is None or request.verb != "POST":
             raise Unable(f"no such control: {name}")
         body = json.loads(request.body or b"{}")
+        if name in self.service.unlocked:
+            return Answer(200, {"ok": True, **command(body)})
         with self.record.changed:
             result = command(body) or {}
             self.record.changed.notify_all()

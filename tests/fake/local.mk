@@ -28,10 +28,18 @@ EXTRA_DIST += \
 	tests/fake/record.py \
 	tests/fake/server.py \
 	tests/fake/service.py \
+	tests/fake/slack.py \
+	tests/fake/slack_events.py \
+	tests/fake/slack_messages.py \
+	tests/fake/slack_methods.py \
+	tests/fake/slack_people.py \
+	tests/fake/slack_socket.py \
+	tests/fake/slack_streams.py \
+	tests/fake/slack_text.py \
 	tests/fake/telegram.py \
 	tests/fake/telegram_chats.py \
 	tests/fake/telegram_methods.py \
 	tests/fake/telegram_rich.py \
 	tests/fake/telegram_text.py \
 	tests/fake/telegram_updates.py
-dist_check_SCRIPTS += tests/fake/t_telegram.py
+dist_check_SCRIPTS += tests/fake/t_faults.py tests/fake/t_slack.py tests/fake/t_telegram.py

@@ -86,6 +86,7 @@ class Timers:
             return item
 
     def cancel(self, item):
+        """It need not be due any more, nor ever have been."""
         with self._record.changed:
             if item in self._due:
                 self._due.remove(item)
@@ -98,6 +99,7 @@ class Timers:
                     if item in self._due:
                         self._due.remove(item)
                         item[1]()
+                        self._record.changed.notify_all()
                 next_due = min((item[0] for item in self._due), default=None)
                 wait = None if next_due is None else max(0.0, next_due - time.monotonic())
                 self._record.changed.wait(wait)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HTTP/1.1 on loopback for the fakes: requests, answers, and everything that goes wrong with them."""
+"""HTTP/1.1 on loopback for the fakes: requests, answers, and all that goes wrong with them."""
 
 import json
 import select

@@ -37,6 +37,9 @@ class Service:
     """Subclasses parse requests and do calls; `controls` are their own control functions."""
 
     tokens = ()
+    unlocked = ()  # control functions that wait for the network
+    controls = {}
+    conditions = {}
 
     def __init__(self, options):
         self.record = Record(options.scale)

@@ -330,7 +330,7 @@ class Methods:
         until = self.record.now() + self.service.seconds(TYPING_SECONDS)
         chat.typing_until[None if thread == 1 else thread] = until
         # Whoever waits for typing to end has to look again then.
-        self.service.timers.after(TYPING_SECONDS, self.record.changed.notify_all)
+        self.service.timers.after(TYPING_SECONDS, lambda: None)
         return True
 
     def do_set_message_reaction(self, call):

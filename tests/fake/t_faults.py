@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Scripted faults, outages, waiting and the record of the fakes do what README.md says."""
+
+import http.client
+import json
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
+from drive import Fake, Timeout  # noqa: E402
+from tap import done, equal, ok  # noqa: E402
+
+ANN = 111
+
+
+def ask(fake, method="sendMessage", **params):
+    """-> status and body, or how it failed."""
+    connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
+    body = json.dumps({"chat_id": ANN, "text": "x", **params})
+    headers = {"Content-Type": "application/json"}
+    try:
+        connection.request("POST", f"/bot123456:FAKE-telegram-token/{method}", body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        return 0, type(error).__name__
+    finally:
+        connection.close()
+
+
+def started():
+    fake = Fake("telegram")
+    fake.control("pace", {"on": False})
+    fake.control("message", {"from": ANN, "text": "hi"})
+    return fake
+
+
+def seen(fake):
+    return [m["text"] for m in fake.state()["chats"][str(ANN)]["messages"] if m["bot"]]
+
+
+KINDS = [
+    # fault, status, what the body begins with or the error, whether it was done
+    ({"do": "answer", "status": 503, "body": {"a": 1}}, 503, b'{"a": 1}', False),
+    ({"do": "error", "description": "Bad Request: x"}, 400, b'{"ok": false', False),
+    ({"do": "flood", "retry_after": 7}, 429, b'{"ok": false', False),
+    ({"do": "reset"}, 0, "ConnectionResetError", False),
+    ({"do": "reset", "done": True}, 0, "ConnectionResetError", True),
+    ({"do": "close"}, 0, "RemoteDisconnected", False),
+    ({"do": "close", "done": True}, 0, "RemoteDisconnected", True),
+    ({"do": "slow", "chunk": 40, "every": 0.001}, 200, b'{"ok": true', True),
+    ({"do": "cut"}, 0, "IncompleteRead", True),
+    ({"do": "garbage"}, 200, b'{"ok":true,"result":{"message_id":', True),
+    ({"do": "html"}, 502, b"<html>", False),
+    ({"do": "huge", "bytes": 1 << 20}, 200, b'{"ok":true,"result":"xxxx', True),
+    ({"do": "hold", "hold": 0.01}, 200, b'{"ok": true', True),
+]
+
+
+def test_kinds():
+    with started() as fake:
+        for spec, status, begins, is_done in KINDS:
+            fake.control("reset")
+            fake.control("fault", {"match": {"method": "sendmessage"}, **spec})
+            name = str(spec)
+            before = len(seen(fake))
+            found, body = ask(fake, text=name)
+            good = found == status and body[: len(begins)] == begins
+            ok(good, f"{name}: what the client gets", (found, body[:80]))
+            equal(len(seen(fake)) - before, int(is_done), f"{name}: whether it was done")
+            equal(ask(fake, text="next")[0], 429 if status == 429 else 200, f"{name}: only once")
+        calls = [entry for entry in fake.record() if entry["kind"] == "call"]
+        equal([(c["status"], "fault" in c) for c in calls], [(200, True), (200, False)], "recorded")
+
+
+def test_choice():
+    with started() as fake:
+        fake.control("fault", {"match": {"text": "^b"}, "do": "html", "skip": 1, "times": 2})
+        said = [ask(fake, text=text)[0] for text in ("a", "b1", "b2", "a", "b3", "b4")]
+        equal(said, [200, 200, 502, 200, 502, 200], "by text, after one, twice")
+        fake.control("clear")
+        fake.control("fault", {"match": {"chat": 222}, "do": "html", "times": 0})
+        equal([ask(fake)[0], ask(fake, chat_id=222)[0]], [200, 502], "by chat")
+        runs = []
+        for _ in range(2):
+            fake.control("clear")
+            fake.control("fault", {"do": "html", "times": 0, "rate": 0.5, "seed": 3})
+            runs.append([ask(fake, "getMe")[0] for _ in range(12)])
+        equal(runs[0], runs[1], "by chance, the same each time")
+        equal(set(runs[0]), {200, 502}, "…some of them")
+
+
+def test_hold():
+    with started() as fake:
+        number = fake.control("fault", {"match": {"text": "held"}, "do": "hold", "done": False})["id"]
+        answers = []
+        held = threading.Thread(target=lambda: answers.append(ask(fake, text="held")[0]))
+        held.start()
+        fake.wait(method="sendMessage", stage="arrived")
+        equal((seen(fake), answers), ([], []), "held before it is done")
+        fake.control("release", {"id": number})
+        held.join()
+        equal((seen(fake), answers), (["held"], [200]), "and let go")
+
+
+def test_outage():
+    with started() as fake:
+        kept = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
+        kept.request("GET", "/bot123456:FAKE-telegram-token/getMe")
+        kept.getresponse().read()
+        fake.control("down")
+        equal(ask(fake)[1], "ConnectionRefusedError", "down: refused")
+        try:
+            kept.request("GET", "/bot123456:FAKE-telegram-token/getMe")
+            kept.getresponse()
+            ok(False, "an open connection is cut")
+        except (ConnectionError, http.client.HTTPException):
+            ok(True, "an open connection is cut")
+        fake.control("up")
+        equal(ask(fake)[0], 200, "up: the same port")
+        fake.control("refuse", {"times": 1})
+        ok(ask(fake)[0] == 0 and ask(fake)[0] == 200, "one connection is reset unread")
+
+
+def test_waiting():
+    with started() as fake:
+        try:
+            fake.wait(visible=1, text="never", timeout=0.05)
+            ok(False, "what does not come is not waited for for ever")
+        except Timeout:
+            ok(True, "what does not come is not waited for for ever")
+        later = threading.Timer(0.05, lambda: ask(fake, text="later"))
+        later.start()
+        match = fake.wait(method="sendMessage", text="^later$", chat=ANN)[0]
+        equal((match["status"], match["answer"]["result"]["text"]), (200, "later"), "what comes is")
+        equal(fake.wait(visible=1, text="later")[0]["id"], 2, "and what is seen")
+        for name, body in (("fault", {"do": "nothing"}), ("nothing", {}), ("options", {"x": 1})):
+            try:
+                fake.control(name, body)
+                ok(False, f"nonsense is refused: {name} {body}")
+            except RuntimeError:
+                ok(True, f"nonsense is refused: {name} {body}")
+
+
+def test_end():
+    fake = started()
+    fake.process.stdin.close()
+    equal(fake.process.wait(10), 0, "it ends with its stdin")
+    fake.process.stdout.close()
+    fake = started()
+    fake.process.terminate()
+    equal(fake.process.wait(10), 0, "and when it is told to")
+    fake.process.stdin.close()
+    fake.process.stdout.close()
+
+
+for test in (test_kinds, test_choice, test_hold, test_outage, test_waiting, test_end):
+    test()
+done()

@@ -1,0 +1,523 @@
+# SPDX-License-Identifier: MIT
+"""The Slack fake refuses what Slack refuses: each rule is seen at work."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tap"))
+from drive import Fake  # noqa: E402
+from tap import done, equal, ok  # noqa: E402
+
+BOT, APP = "xoxb-fake-bot", "xapp-fake-app"
+C, D = "C0GENERAL", "D0ALICE"
+RECIPIENT = {"recipient_user_id": "U0ALICE", "recipient_team_id": "T0FAKE"}
+
+
+class Client:
+    def __init__(self, fake, token=BOT):
+        self.connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
+        self.token = token
+
+    def raw(self, path, body=b"", content_type="application/json; charset=utf-8", verb="POST"):
+        headers = {"Content-Type": content_type} if content_type else {}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        self.connection.request(verb, path, body, headers)
+        answer = self.connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def __call__(self, method, **params):
+        answer = json.loads(self.raw(f"/api/{method}", json.dumps(params).encode())[2])
+        return answer if answer["ok"] else answer["error"]
+
+    def form(self, method, **params):
+        body = urllib.parse.urlencode(params).encode()
+        answer = json.loads(self.raw(f"/api/{method}", body, "application/x-www-form-urlencoded")[2])
+        return answer if answer["ok"] else answer["error"]
+
+
+def section(text):
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def markdown(text):
+    return {"type": "markdown", "text": text}
+
+
+def button(text="Go", **more):
+    return {"type": "button", "text": {"type": "plain_text", "text": text}, "action_id": "a", **more}
+
+
+def actions(*elements):
+    return {"type": "actions", "elements": list(elements)}
+
+
+def post(*blocks, **params):
+    text = {} if "text" in params or "markdown_text" in params else {"text": "x"}
+    return ("chat.postMessage", {"channel": C, **text, "blocks": list(blocks), **params})
+
+
+def update(**params):
+    return ("chat.update", {"channel": C, "ts": "POSTED", **params})
+
+
+def start(**params):
+    return ("chat.startStream", {"channel": C, "thread_ts": "ASKED", **RECIPIENT, **params})
+
+
+REFUSALS = [
+    # method and arguments, the error
+    (post(channel="C0NONE"), "channel_not_found"),
+    (post(channel="C0ARCHIVE"), "is_archived"),
+    (post(channel="C0CLOSED"), "not_in_channel"),
+    (post(text=""), "no_text"),
+    (post(text="x", markdown_text="x"), "markdown_text_conflict"),
+    (post(markdown_text="x" * 12001), "msg_too_long"),
+    (post(thread_ts="REPLY"), "invalid_thread_ts"),
+    (post(thread_ts="yesterday"), "invalid_thread_ts"),
+    (post(thread_ts="1234567890.123456"), "thread_not_found"),
+    (post(*[{"type": "divider"}] * 51), "invalid_blocks"),
+    (post({"type": "heading"}), "invalid_blocks"),
+    (post({"type": "section"}), "invalid_blocks"),
+    (post(section("")), "invalid_blocks"),
+    (post(section("x" * 3001)), "invalid_blocks"),
+    (post({"type": "header", "text": {"type": "plain_text", "text": "x" * 151}}), "invalid_blocks"),
+    (post({"type": "header", "text": {"type": "mrkdwn", "text": "x"}}), "invalid_blocks"),
+    (post(markdown("x" * 6000), markdown("x" * 6001)), "msg_blocks_too_long"),
+    (post(actions()), "invalid_blocks"),
+    (post(actions(*[button()] * 26)), "invalid_blocks"),
+    (post(actions(button("x" * 76))), "invalid_blocks"),
+    (post(actions(button(value="x" * 2001))), "invalid_blocks"),
+    (post(actions(button(action_id="x" * 256))), "invalid_blocks"),
+    (post(actions(button(style="blue"))), "invalid_blocks"),
+    (post({"type": "context", "elements": [{"type": "mrkdwn", "text": "x"}] * 11}), "invalid_blocks"),
+    (post({"type": "table", "rows": [[{}] * 21]}), "invalid_blocks"),
+    (post({**section("x"), "block_id": "b"}, {**section("y"), "block_id": "b"}), "invalid_blocks"),
+    (post(attachments=[{}] * 101), "too_many_attachments"),
+    (post(metadata={"event_type": 5}), "invalid_metadata_format"),
+    (post(metadata={"event_type": "x", "event_payload": {"x": "x" * 8000}}), "metadata_too_large"),
+    (update(text="x" * 4001), "msg_too_long"),
+    (update(text="<" * 1001), "msg_too_long"),
+    (update(text="ä" * 2001), "msg_too_long"),
+    (update(ts="ASKED", text="x"), "cant_update_message"),
+    (update(ts="1234567890.123456", text="x"), "message_not_found"),
+    (update(), "no_text"),
+    (("chat.delete", {"channel": C, "ts": "ASKED"}), "cant_delete_message"),
+    (("chat.postEphemeral", {"channel": C, "user": "U0NONE", "text": "x"}), "user_not_in_channel"),
+    (start(recipient_team_id=None), "missing_recipient_team_id"),
+    (start(thread_ts=None), "invalid_arguments"),
+    (start(thread_ts="REPLY"), "invalid_thread_ts"),
+    (start(markdown_text="x" * 12001), "msg_too_long"),
+    (start(chunks=[{"type": "text"}]), "invalid_chunks"),
+    (start(chunks=[{"type": "task_update", "id": "1", "title": "x", "status": "busy"}]),
+     "invalid_chunks"),
+    (("chat.appendStream", {"channel": C, "ts": "POSTED", "markdown_text": "x"}),
+     "message_not_in_streaming_state"),
+    (("reactions.add", {"channel": C, "timestamp": "ASKED", "name": ":eyes:"}), "invalid_name"),
+    (("reactions.remove", {"channel": C, "timestamp": "ASKED", "name": "eyes"}), "no_reaction"),
+    (("agents.sessions.setStatus", {"channel_id": C, "thread_ts": "ASKED", "status": "busy"}),
+     "invalid_arguments"),
+    (("agents.sessions.setStatus", {"channel_id": C, "thread_ts": "ASKED", "status": "active",
+                                    "title": "x" * 201}), "invalid_arguments"),
+    (("assistant.threads.setStatus", {"channel_id": C, "thread_ts": "ASKED", "status": "x",
+                                      "loading_messages": ["x"] * 11}), "invalid_arguments"),
+    (("files.completeUploadExternal", {"files": [{"id": "F1"}], "channel_id": C}), "file_not_found"),
+    (("users.info", {"user": "U0ALICE"}), "invalid_arguments"),  # it reads no JSON
+    (("conversations.open", {"users": "U0NONE"}), "user_not_found"),
+    (("apps.connections.open", {}), "not_allowed_token_type"),
+    (("chat.shout", {}), "unknown_method"),
+]  # fmt: skip
+
+
+def unpaced(scale=1.0):
+    fake = Fake("slack", scale)
+    fake.control("pace", {"on": False})
+    return fake
+
+
+def rules_of(fake):
+    return [violation["rule"] for violation in fake.violations()]
+
+
+def asked(fake, channel=C):
+    return fake.control("message", {"user": "U0ALICE", "channel": channel, "text": "please"})["ts"]
+
+
+def test_refusals():
+    with unpaced() as fake:
+        api = Client(fake)
+        fake.control("channel", {"id": "C0ARCHIVE", "archived": True})
+        fake.control("channel", {"id": "C0CLOSED", "member": False})
+        names = {"ASKED": asked(fake)}
+        names["REPLY"] = api("chat.postMessage", channel=C, thread_ts=names["ASKED"], text="r")["ts"]
+        names["POSTED"] = api("chat.postMessage", channel=C, text="p")["ts"]
+        for (method, params), wanted in REFUSALS:
+            params = {k: names.get(v, v) if isinstance(v, str) else v for k, v in params.items()}
+            equal(api(method, **params), wanted, f"{method}: {wanted}")
+        texts = [message["text"] for message in fake.state()["chats"][C]["messages"]]
+        equal(texts, ["please", "r", "p"], "nothing of what was refused is seen")
+        wanted = {"bad-request", "thread-of-reply", "stream-misuse", "token-kind", "method-unknown"}
+        equal(set(rules_of(fake)), wanted, "what is wrong with them is noted")
+
+
+def test_tokens():
+    with unpaced() as fake:
+        equal(Client(fake, None)("auth.test"), "not_authed", "no token")
+        equal(Client(fake, "xoxb-other")("auth.test"), "invalid_auth", "another token")
+        equal(Client(fake, APP)("auth.test"), "not_allowed_token_type", "a token for sockets")
+        api = Client(fake)
+        fake.control("options", {"missing_scope": "chat:write"})
+        body = json.loads(api.raw("/api/chat.postMessage", b'{"channel":"C0GENERAL","text":"x"}')[2])
+        equal((body["error"], body["needed"]), ("missing_scope", "chat:write"), "a missing scope")
+        fake.control("options", {"tokens_revoked": True})
+        equal(api("auth.test"), "token_revoked", "a token that was revoked")
+
+
+def test_forms():
+    with unpaced() as fake:
+        api = Client(fake)
+        sent = api.form("chat.postMessage", channel=C, text="f", blocks=json.dumps([section("b")]))
+        equal(sent["message"]["blocks"], [section("b")], "a form, with JSON in it")
+        equal(api.form("users.info", user="U0BOB")["user"]["name"], "bob", "what reads wants a form")
+        equal(api.raw("/api/auth.test", b"{")[2], b'{"ok": false, "error": "invalid_json"}', "no JSON")
+        body = api.raw("/api/auth.test", b"x", "text/plain")[2]
+        equal(json.loads(body)["error"], "invalid_post_type", "another type of body")
+        equal(api("conversations.open", users="U0BOB")["channel"]["user"], "U0BOB", "a channel is made")
+
+
+def test_messages():
+    with unpaced() as fake:
+        api = Client(fake)
+        fake.control("final", {"text": "the answer"})
+        long = api("chat.postMessage", channel=C, text="x" * 40001)
+        equal((len(long["message"]["text"]), long["warning"]), (40000, "message_truncated"), "40,000")
+        ts = api("chat.postMessage", channel=C, text="f", blocks=[markdown("b"), actions(button())])["ts"]
+        equal(api("chat.update", channel=C, ts=ts, text="x" * 4000)["ok"], True, "4,000 bytes fit")
+        link = "<https://example.org/|x>" * 166
+        equal(api("chat.update", channel=C, ts=ts, text=link)["ok"], True, "markup is not escaped")
+        api("chat.update", channel=C, ts=ts, text="the answer")
+        equal(api("chat.update", channel=C, ts=ts, text="the answer")["ok"], True, "the same again")
+        api("chat.update", channel=C, ts=ts, text="working")
+        api("chat.postMessage", channel=C, text="hello <!channel>")
+        api("chat.postMessage", channel=C, blocks=[markdown("no text")])
+        api("chat.postMessage", channel=C, text="x", colour="red")
+        wanted = ["text-truncated", "same-text", "final-changed", "mass-mention", "no-fallback-text",
+                  "bad-request"]  # fmt: skip
+        equal(rules_of(fake), wanted, "all that is no refusal and no good is noted")
+
+
+def test_uploads():
+    with unpaced() as fake:
+        api = Client(fake)
+        ticket = api.form("files.getUploadURLExternal", filename="a.md", length=4)
+        path = urllib.parse.urlsplit(ticket["upload_url"]).path
+        equal(api.raw(path, b"# A", "application/octet-stream")[0], 400, "another length")
+        early = api("files.completeUploadExternal", files=[{"id": ticket["file_id"]}], channel_id=C)
+        equal(early, "file_not_found", "not before the bytes")
+        equal(api.raw(path, b"# A\n", "application/octet-stream")[0], 200, "the bytes")
+        file = api("files.completeUploadExternal", files=[{"id": ticket["file_id"]}], channel_id=C)
+        url = urllib.parse.urlsplit(file["files"][0]["url_private_download"]).path
+        equal(api.raw(url, verb="GET")[2], b"# A\n", "and down again")
+        equal(Client(fake, None).raw(url, verb="GET")[0], 302, "not without the token")
+
+
+def test_streams():
+    with unpaced() as fake:
+        api = Client(fake)
+        thread = asked(fake)
+
+        def begin(**more):
+            return api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT, **more)["ts"]
+
+        ts = begin(markdown_text="a" * 7000)
+        append = {"channel": C, "ts": ts}
+        equal(api("chat.update", channel=C, ts=ts, text="x"), "streaming_state_conflict", "no edit")
+        equal(api("chat.appendStream", **append), "invalid_arguments", "something to add")
+        equal(api("chat.appendStream", **append, markdown_text="b" * 5001), "msg_too_long", "12,000")
+        equal(api("chat.appendStream", **append, markdown_text="b" * 5000)["ok"], True, "in all")
+        blocks = [{"type": "blocks", "blocks": [section("x")] * 50}]
+        equal(api("chat.appendStream", **append, chunks=blocks)["ok"], True, "50 blocks")
+        equal(api("chat.appendStream", **append, chunks=[{"type": "task_update", "id": "1",
+              "title": "t", "status": "complete"}]), "msg_blocks_too_many", "a task is one more")  # fmt: skip
+        equal(api("chat.stopStream", **append, blocks=[section("x")]), "msg_blocks_too_many", "so is…")
+        equal(api("chat.stopStream", **append)["ok"], True, "it ends")
+        equal(api("chat.stopStream", **append), "message_not_in_streaming_state", "once")
+        ts = begin()
+        stopped = fake.control("stop", {"user": "U0ALICE", "channel": C, "thread_ts": thread})
+        equal(stopped["streams"], [ts], "a person stops it")
+        equal(api("chat.appendStream", channel=C, ts=ts, markdown_text="x"), "stopped_by_user", "it says")
+        fake.control("options", {"tasks": False})
+        task = [{"type": "task_update", "id": "1", "title": "t", "status": "complete"}]
+        said = api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT, chunks=task)
+        equal(said, "invalid_chunks", "no tasks where there is no agent")
+        fake.control("options", {"stream_idle": 0.01, "stream_life": 1000})
+        ts = begin(markdown_text="idle")
+        fake.wait(visible=1, text="^idle$", streaming="False")
+        said = api("chat.appendStream", channel=C, ts=ts, markdown_text="x")
+        equal(said, "message_not_in_streaming_state", "idle too long")
+        fake.control("options", {"stream_idle": 1000, "stream_life": 0.01})
+        ts = begin(markdown_text="old")
+        fake.wait(visible=1, text="^old$", streaming="False")
+        said = api("chat.stopStream", channel=C, ts=ts)
+        equal(said, "message_not_in_streaming_state", "too old")
+        fake.control("options", {"streams": False})
+        equal(api("chat.startStream", channel=C), "unknown_method", "streams may not be there")
+
+
+def test_status():
+    with unpaced(scale=0.001) as fake:
+        api = Client(fake)
+        thread = asked(fake)
+        where = {"channel_id": C, "thread_ts": thread}
+        api("assistant.threads.setStatus", **where, status="thinking")
+        fake.wait(typing=0, chat=C)
+        fake.control("scale", {"factor": 100})
+        api("assistant.threads.setStatus", **where, status="thinking")
+        equal(fake.state()["chats"][C]["typing"], True, "a status")
+        api("chat.postMessage", channel=C, thread_ts=thread, text="x")
+        equal(fake.state()["chats"][C]["typing"], False, "a message clears it")
+        ts = api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT)["ts"]
+        api("agents.sessions.setStatus", **where, status="processing", title="t")
+        api("chat.stopStream", channel=C, ts=ts, session_status="active")
+        session = fake.state()["chats"][C]["sessions"][thread]
+        equal(session, {"status": "active", "title": "t"}, "a session")
+        fake.control("options", {"agent": False})
+        equal(api("agents.sessions.setStatus", **where, status="active"), "access_denied", "no agent")
+
+
+def test_pace():
+    with Fake("slack") as fake:
+        api = Client(fake)
+        said = [api("chat.postMessage", channel=C, text="x") for _ in range(6)]
+        equal([s == "ratelimited" for s in said], [False] * 5 + [True], "a burst in a channel")
+        equal(api("chat.postMessage", channel=D, text="x")["ok"], True, "not in another one")
+        status, headers, _ = api.raw("/api/chat.postMessage", b'{"channel":"C0GENERAL","text":"x"}')
+        equal((status, headers["Retry-After"]), (429, "1"), "the header says when")
+        equal(rules_of(fake), ["too-fast", "retry-too-early"], "noted")
+        fake.control("pace", {"tier3": 2})
+        ts = api("chat.postMessage", channel=D, text="y")["ts"]
+        said = [api("chat.update", channel=D, ts=ts, text=f"{i}") for i in range(3)]
+        equal([s == "ratelimited" for s in said], [False, False, True], "a tier, over all channels")
+
+
+class WebSocket:
+    """A client of Socket Mode that does as it is told."""
+
+    def __init__(self, fake, masked=True):
+        self.masked = masked
+        url = Client(fake, APP)("apps.connections.open")["url"]
+        parts = urllib.parse.urlsplit(url)
+        self.path = f"{parts.path}?{parts.query}"
+        self.socket = socket.create_connection(("127.0.0.1", parts.port), 30)
+        self.file = self.socket.makefile("rb")
+        self.status = self.ask(self.path)
+
+    def ask(self, path):
+        key = base64.b64encode(b"0123456789abcdef").decode()
+        head = f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        head += f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+        self.socket.sendall(head.encode())
+        status = int(self.file.readline().split()[1])
+        while self.file.readline() not in (b"\r\n", b""):
+            pass
+        return status
+
+    def send(self, text, opcode=1):
+        data = text.encode()
+        mask = b"\1\2\3\4" if self.masked else b""
+        size = len(data) | (0x80 if self.masked else 0)
+        if self.masked:
+            data = bytes(b ^ mask[i % 4] for i, b in enumerate(data))
+        self.socket.sendall(bytes([0x80 | opcode, size]) + mask + data)
+
+    def frame(self):
+        """-> opcode and payload; None when the connection ends."""
+        head = self.file.read(2)
+        if len(head) < 2:
+            return None
+        size = head[1] & 0x7F
+        if size == 126:
+            (size,) = struct.unpack(">H", self.file.read(2))
+        return head[0] & 0x0F, self.file.read(size)
+
+    def json(self):
+        while True:
+            frame = self.frame()
+            if frame is None or frame[0] == 1:
+                return frame and json.loads(frame[1])
+
+    def ack(self, envelope):
+        self.send(json.dumps({"envelope_id": envelope["envelope_id"]}))
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+def test_sockets():
+    with unpaced() as fake:
+        first = WebSocket(fake)
+        equal((first.status, first.json()["type"]), (101, "hello"), "a socket and its hello")
+        again = WebSocket(fake)
+        again.json()
+        other = socket.create_connection(("127.0.0.1", fake.port))
+        other.sendall(f"GET {again.path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        ok(other.recv(100).startswith(b"HTTP/1.1 401"), "a ticket is for once")
+        other.close()
+        again.close()
+        fake.wait(sockets=1)
+        first.send("hi", opcode=9)
+        equal(first.frame(), (10, b"hi"), "a ping, a pong")
+        asked(fake)
+        envelope = first.json()
+        equal(envelope["payload"]["event"]["text"], "please", "an envelope")
+        first.ack(envelope)
+        fake.wait(acked=1)
+        first.ack(envelope)
+        fake.wait(violation="late-ack")
+        first.send("no json")
+        fake.wait(violation="bad-json")
+        first.send('{"envelope_id":"unknown"}')
+        fake.wait(violation="bad-request")
+        ok(True, "acknowledged twice, not as JSON, and what is unknown: noted")
+        fake.control("socket", {"do": "disconnect", "reason": "warning"})
+        equal(first.json()["reason"], "warning", "a warning")
+        fake.control("socket", {"do": "close", "code": 1001})
+        equal(first.frame(), (8, struct.pack(">H", 1001)), "a close")
+        first.close()
+        fake.wait(sockets=0)
+        bare = WebSocket(fake, masked=False)
+        bare.json()
+        bare.send("{}")
+        equal(bare.frame(), (8, struct.pack(">H", 1002)), "a frame without a mask")
+        bare.close()
+        fake.control("socket", {"do": "disconnect", "reason": "link_disabled"})
+        said = Client(fake, APP)("apps.connections.open")
+        equal(said, "socket_mode_not_enabled", "a link that is disabled")
+
+
+def test_again():
+    with unpaced() as fake:
+        fake.control("options", {"ack_time": 0.05, "ping_every": 0.02})
+        first = WebSocket(fake)
+        first.json()
+        asked(fake)
+        tries = [first.json() for _ in range(2)]
+        told = [(t["retry_attempt"], t["retry_reason"]) for t in tries]
+        equal(told, [(0, ""), (1, "timeout")], "not acknowledged, it comes again")
+        equal(tries[0]["envelope_id"], tries[1]["envelope_id"], "the same one")
+        first.ack(tries[1])
+        fake.wait(acked=1)
+        ok("no-ack" in rules_of(fake), "and that is noted")
+        fake.control("options", {"ack_time": 30})
+        asked(fake)
+        lost = first.json()
+        first.close()
+        fake.wait(sockets=0)
+        second = WebSocket(fake)
+        second.json()
+        again = second.json()
+        equal((again["envelope_id"], again["retry_attempt"]), (lost["envelope_id"], 1),
+              "what a socket took with it comes to the next")  # fmt: skip
+        second.ack(again)
+        while second.frame()[0] != 9:
+            pass
+        ok(True, "the service pings")
+        fake.control("socket", {"do": "silence", "on": True})
+        since = fake.record()[-1]["seq"]
+        second.send("x", opcode=9)
+        fake.wait(kind="socket", event="ping", since=since)
+        fake.control("socket", {"do": "silence", "on": False})
+        second.send("y", opcode=9)
+        frame = second.frame()
+        while frame[0] != 10:
+            frame = second.frame()
+        equal(frame[1], b"y", "in silence there is no pong")
+        fake.control("socket", {"do": "drop"})
+        try:
+            while second.frame():
+                pass
+        except ConnectionResetError:
+            pass
+        fake.wait(sockets=0)
+        ok(True, "a socket is dropped")
+        second.close()
+
+
+class Hook(BaseHTTPRequestHandler):
+    statuses, seen = [], []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        now = self.headers["X-Slack-Request-Timestamp"] or "0"
+        base = b"v0:" + now.encode() + b":" + body
+        digest = "v0=" + hmac.new(b"fake-signing-secret", base, hashlib.sha256).hexdigest()
+        retry = self.headers["X-Slack-Retry-Num"]
+        good = digest == self.headers["X-Slack-Signature"]
+        self.seen.append((good, round((int(now) - time.time()) / 300), retry, body))
+        self.send_response(self.statuses.pop(0) if self.statuses else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_events():
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with unpaced(scale=0.1) as fake:
+        fake.control("events_url", {"url": f"http://127.0.0.1:{server.server_port}/e"})
+        Hook.statuses[:] = [500]
+        asked(fake)
+        fake.wait(acked=1)
+        equal([s[:3] for s in Hook.seen], [(True, 0, None), (True, 0, "1")], "signed, and again")
+        Hook.seen.clear()
+        for sign in ("bad", "old", "future", "none"):
+            fake.control("push", {"payload": {"type": "x"}, "sign": sign})
+        told = [s[:2] for s in Hook.seen]
+        equal(told, [(False, 0), (True, -1), (True, 1), told[3]], "forged, old, of tomorrow")
+        equal(told[3][0], False, "not signed at all")
+        fake.control("command", {"user": "U0ALICE", "channel": C, "command": "/a", "text": "b c"})
+        fake.wait(acked=1)
+        form = dict(urllib.parse.parse_qsl(Hook.seen[-1][3].decode()))
+        equal((form["command"], form["text"]), ("/a", "b c"), "a command is a form")
+        path = urllib.parse.urlsplit(form["response_url"]).path
+        uses = [Client(fake).raw(path, b'{"text":"x"}')[0] for _ in range(6)]
+        equal(uses, [200] * 5 + [404], "a response_url is for five")
+    server.shutdown()
+
+
+def test_in_flight():
+    with unpaced() as fake:
+        api = Client(fake)
+        one, two = asked(fake), asked(fake)
+        fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
+        held = threading.Thread(
+            target=lambda: Client(fake)("chat.postMessage", channel=C, thread_ts=one, text="slow")
+        )
+        held.start()
+        fake.wait(method="chat.postMessage", stage="arrived")
+        api("chat.postMessage", channel=C, thread_ts=two, text="x")
+        equal(rules_of(fake), [], "two threads at once")
+        api("chat.postMessage", channel=C, thread_ts=one, text="x")
+        fake.control("release")
+        held.join()
+        equal(rules_of(fake), ["in-flight"], "one thread, twice at once")
+
+
+for test in (test_refusals, test_tokens, test_forms, test_messages, test_uploads, test_streams,
+             test_status, test_pace, test_sockets, test_again, test_events, test_in_flight):  # fmt: skip
+    test()
+done()
