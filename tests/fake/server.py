@@ -62,7 +62,6 @@ class Silence(Exception):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    serve = None  # function(Request) -> Answer, or None when the connection was taken over
 
     def setup(self):
         super().setup()
@@ -101,9 +100,17 @@ class Handler(BaseHTTPRequestHandler):
         head += [f"{name}: {value}" for name, value in headers.items()]
         return "\r\n".join(head).encode() + b"\r\n\r\n" + answer.body
 
+    def _check_cut(self):
+        """What came or was done while the connection was being cut is lost with it."""
+        if self.server.is_cut(self.connection):
+            raise Silence(True)
+
     def _one(self):
         try:
-            answer = self.server.serve(Request(self, self._body()))
+            request = Request(self, self._body())
+            self._check_cut()
+            answer = self.server.serve(request)
+            self._check_cut()
             if answer is None:
                 self.close_connection = True
             elif callable(answer):
@@ -143,6 +150,7 @@ class Listener:
         self.port = port
         self.refusals = 0
         self._open = {}
+        self._cut = set()
         self._count = 0
         self._socket = None
         self.up()
@@ -168,11 +176,15 @@ class Listener:
 
     def cut(self, connection):
         """Resets a connection that another thread reads: that thread sees its end."""
+        self._cut.add(connection)
         drop_socket(connection, True)
         try:
             connection.shutdown(socket.SHUT_RD)
         except OSError:
             pass
+
+    def is_cut(self, connection):
+        return connection in self._cut
 
     def number_of(self, connection):
         return self._open.get(connection, 0)
@@ -199,6 +211,7 @@ class Listener:
             pass
         finally:
             self._open.pop(connection, None)
+            self._cut.discard(connection)
             connection.close()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every fake is: calls that are recorded, faulted, paced and done, and the program around it."""
+"""What every fake is: calls that are recorded, faulted, paced and done; and the program itself."""
 
 import argparse
 import re
@@ -132,7 +132,8 @@ class Service:
         if call.writes is not None and any(
             other.writes == call.writes and not other.request.gone() for other in self._active
         ):
-            self.record.violate("in-flight", f"{call.method} while another call changes {call.chat}")
+            detail = f"{call.method} while another call changes {call.chat}"
+            self.record.violate("in-flight", detail)
 
     def without_tokens(self, text):
         for token in self.tokens:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the Slack fake hands out events: to sockets, or signed over HTTP; again until acknowledged."""
+"""How the Slack fake hands out events: to sockets or signed over HTTP, until acknowledged."""
 
 import hashlib
 import hmac

@@ -93,7 +93,8 @@ def test_choice():
 
 def test_hold():
     with started() as fake:
-        number = fake.control("fault", {"match": {"text": "held"}, "do": "hold", "done": False})["id"]
+        fault = {"match": {"text": "held"}, "do": "hold", "done": False}
+        number = fake.control("fault", fault)["id"]
         answers = []
         held = threading.Thread(target=lambda: answers.append(ask(fake, text="held")[0]))
         held.start()

@@ -43,7 +43,8 @@ class Client:
 
     def form(self, method, **params):
         body = urllib.parse.urlencode(params).encode()
-        answer = json.loads(self.raw(f"/api/{method}", body, "application/x-www-form-urlencoded")[2])
+        kind = "application/x-www-form-urlencoded"
+        answer = json.loads(self.raw(f"/api/{method}", body, kind)[2])
         return answer if answer["ok"] else answer["error"]
 
 
@@ -56,7 +57,8 @@ def markdown(text):
 
 
 def button(text="Go", **more):
-    return {"type": "button", "text": {"type": "plain_text", "text": text}, "action_id": "a", **more}
+    label = {"type": "plain_text", "text": text}
+    return {"type": "button", "text": label, "action_id": "a", **more}
 
 
 def actions(*elements):
@@ -101,7 +103,8 @@ REFUSALS = [
     (post(actions(button(value="x" * 2001))), "invalid_blocks"),
     (post(actions(button(action_id="x" * 256))), "invalid_blocks"),
     (post(actions(button(style="blue"))), "invalid_blocks"),
-    (post({"type": "context", "elements": [{"type": "mrkdwn", "text": "x"}] * 11}), "invalid_blocks"),
+    (post({"type": "context", "elements": [{"type": "mrkdwn", "text": "x"}] * 11}),
+     "invalid_blocks"),
     (post({"type": "table", "rows": [[{}] * 21]}), "invalid_blocks"),
     (post({**section("x"), "block_id": "b"}, {**section("y"), "block_id": "b"}), "invalid_blocks"),
     (post(attachments=[{}] * 101), "too_many_attachments"),
@@ -132,7 +135,8 @@ REFUSALS = [
                                     "title": "x" * 201}), "invalid_arguments"),
     (("assistant.threads.setStatus", {"channel_id": C, "thread_ts": "ASKED", "status": "x",
                                       "loading_messages": ["x"] * 11}), "invalid_arguments"),
-    (("files.completeUploadExternal", {"files": [{"id": "F1"}], "channel_id": C}), "file_not_found"),
+    (("files.completeUploadExternal", {"files": [{"id": "F1"}], "channel_id": C}),
+     "file_not_found"),
     (("users.info", {"user": "U0ALICE"}), "invalid_arguments"),  # it reads no JSON
     (("conversations.open", {"users": "U0NONE"}), "user_not_found"),
     (("apps.connections.open", {}), "not_allowed_token_type"),
@@ -160,7 +164,8 @@ def test_refusals():
         fake.control("channel", {"id": "C0ARCHIVE", "archived": True})
         fake.control("channel", {"id": "C0CLOSED", "member": False})
         names = {"ASKED": asked(fake)}
-        names["REPLY"] = api("chat.postMessage", channel=C, thread_ts=names["ASKED"], text="r")["ts"]
+        reply = api("chat.postMessage", channel=C, thread_ts=names["ASKED"], text="r")
+        names["REPLY"] = reply["ts"]
         names["POSTED"] = api("chat.postMessage", channel=C, text="p")["ts"]
         for (method, params), wanted in REFUSALS:
             params = {k: names.get(v, v) if isinstance(v, str) else v for k, v in params.items()}
@@ -178,7 +183,8 @@ def test_tokens():
         equal(Client(fake, APP)("auth.test"), "not_allowed_token_type", "a token for sockets")
         api = Client(fake)
         fake.control("options", {"missing_scope": "chat:write"})
-        body = json.loads(api.raw("/api/chat.postMessage", b'{"channel":"C0GENERAL","text":"x"}')[2])
+        message = b'{"channel":"C0GENERAL","text":"x"}'
+        body = json.loads(api.raw("/api/chat.postMessage", message)[2])
         equal((body["error"], body["needed"]), ("missing_scope", "chat:write"), "a missing scope")
         fake.control("options", {"tokens_revoked": True})
         equal(api("auth.test"), "token_revoked", "a token that was revoked")
@@ -189,11 +195,14 @@ def test_forms():
         api = Client(fake)
         sent = api.form("chat.postMessage", channel=C, text="f", blocks=json.dumps([section("b")]))
         equal(sent["message"]["blocks"], [section("b")], "a form, with JSON in it")
-        equal(api.form("users.info", user="U0BOB")["user"]["name"], "bob", "what reads wants a form")
-        equal(api.raw("/api/auth.test", b"{")[2], b'{"ok": false, "error": "invalid_json"}', "no JSON")
+        equal(api.form("users.info", user="U0BOB")["user"]["name"], "bob",
+              "what reads wants a form")  # fmt: skip
+        equal(api.raw("/api/auth.test", b"{")[2], b'{"ok": false, "error": "invalid_json"}',
+              "no JSON")  # fmt: skip
         body = api.raw("/api/auth.test", b"x", "text/plain")[2]
         equal(json.loads(body)["error"], "invalid_post_type", "another type of body")
-        equal(api("conversations.open", users="U0BOB")["channel"]["user"], "U0BOB", "a channel is made")
+        equal(api("conversations.open", users="U0BOB")["channel"]["user"], "U0BOB",
+              "a channel is made")  # fmt: skip
 
 
 def test_messages():
@@ -201,8 +210,10 @@ def test_messages():
         api = Client(fake)
         fake.control("final", {"text": "the answer"})
         long = api("chat.postMessage", channel=C, text="x" * 40001)
-        equal((len(long["message"]["text"]), long["warning"]), (40000, "message_truncated"), "40,000")
-        ts = api("chat.postMessage", channel=C, text="f", blocks=[markdown("b"), actions(button())])["ts"]
+        equal((len(long["message"]["text"]), long["warning"]), (40000, "message_truncated"),
+              "40,000")  # fmt: skip
+        blocks = [markdown("b"), actions(button())]
+        ts = api("chat.postMessage", channel=C, text="f", blocks=blocks)["ts"]
         equal(api("chat.update", channel=C, ts=ts, text="x" * 4000)["ok"], True, "4,000 bytes fit")
         link = "<https://example.org/|x>" * 166
         equal(api("chat.update", channel=C, ts=ts, text=link)["ok"], True, "markup is not escaped")
@@ -212,8 +223,8 @@ def test_messages():
         api("chat.postMessage", channel=C, text="hello <!channel>")
         api("chat.postMessage", channel=C, blocks=[markdown("no text")])
         api("chat.postMessage", channel=C, text="x", colour="red")
-        wanted = ["text-truncated", "same-text", "final-changed", "mass-mention", "no-fallback-text",
-                  "bad-request"]  # fmt: skip
+        wanted = ["text-truncated", "same-text", "final-changed", "mass-mention",
+                  "no-fallback-text", "bad-request"]  # fmt: skip
         equal(rules_of(fake), wanted, "all that is no refusal and no good is noted")
 
 
@@ -244,21 +255,24 @@ def test_streams():
         append = {"channel": C, "ts": ts}
         equal(api("chat.update", channel=C, ts=ts, text="x"), "streaming_state_conflict", "no edit")
         equal(api("chat.appendStream", **append), "invalid_arguments", "something to add")
-        equal(api("chat.appendStream", **append, markdown_text="b" * 5001), "msg_too_long", "12,000")
+        equal(api("chat.appendStream", **append, markdown_text="b" * 5001), "msg_too_long",
+              "12,000")  # fmt: skip
         equal(api("chat.appendStream", **append, markdown_text="b" * 5000)["ok"], True, "in all")
         blocks = [{"type": "blocks", "blocks": [section("x")] * 50}]
         equal(api("chat.appendStream", **append, chunks=blocks)["ok"], True, "50 blocks")
-        equal(api("chat.appendStream", **append, chunks=[{"type": "task_update", "id": "1",
-              "title": "t", "status": "complete"}]), "msg_blocks_too_many", "a task is one more")  # fmt: skip
-        equal(api("chat.stopStream", **append, blocks=[section("x")]), "msg_blocks_too_many", "so is…")
+        task = [{"type": "task_update", "id": "1", "title": "t", "status": "complete"}]
+        said = api("chat.appendStream", **append, chunks=task)
+        equal(said, "msg_blocks_too_many", "a task is one more")
+        equal(api("chat.stopStream", **append, blocks=[section("x")]), "msg_blocks_too_many",
+              "so is…")  # fmt: skip
         equal(api("chat.stopStream", **append)["ok"], True, "it ends")
         equal(api("chat.stopStream", **append), "message_not_in_streaming_state", "once")
         ts = begin()
         stopped = fake.control("stop", {"user": "U0ALICE", "channel": C, "thread_ts": thread})
         equal(stopped["streams"], [ts], "a person stops it")
-        equal(api("chat.appendStream", channel=C, ts=ts, markdown_text="x"), "stopped_by_user", "it says")
+        equal(api("chat.appendStream", channel=C, ts=ts, markdown_text="x"), "stopped_by_user",
+              "it says")  # fmt: skip
         fake.control("options", {"tasks": False})
-        task = [{"type": "task_update", "id": "1", "title": "t", "status": "complete"}]
         said = api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT, chunks=task)
         equal(said, "invalid_chunks", "no tasks where there is no agent")
         fake.control("options", {"stream_idle": 0.01, "stream_life": 1000})
@@ -293,7 +307,8 @@ def test_status():
         session = fake.state()["chats"][C]["sessions"][thread]
         equal(session, {"status": "active", "title": "t"}, "a session")
         fake.control("options", {"agent": False})
-        equal(api("agents.sessions.setStatus", **where, status="active"), "access_denied", "no agent")
+        equal(api("agents.sessions.setStatus", **where, status="active"), "access_denied",
+              "no agent")  # fmt: skip
 
 
 def test_pace():
@@ -518,6 +533,7 @@ def test_in_flight():
 
 
 for test in (test_refusals, test_tokens, test_forms, test_messages, test_uploads, test_streams,
-             test_status, test_pace, test_sockets, test_again, test_events, test_in_flight):  # fmt: skip
+             test_status, test_pace, test_sockets, test_again, test_events,
+             test_in_flight):  # fmt: skip
     test()
 done()

@@ -76,10 +76,12 @@ REFUSALS = [
     (send(entities=[{"type": "bold", "offset": 0}]), "400 Bad Request: can't parse MessageEntity"),
     (send(entities=[entity("text_link", 0, 1, url="http://localhost:3000")]), "400 Bad Request: "
      "wrong message entity: URL 'http://localhost:3000' is invalid"),
-    (send(entities=[entity("text_link", 0, 1, url="file:///etc/x.conf")]), "400 Bad Request: wrong"),
+    (send(entities=[entity("text_link", 0, 1, url="file:///etc/x.conf")]),
+     "400 Bad Request: wrong"),
     (send(entities=[entity("text_link", 0, 1, url="#anchor")]), "400 Bad Request: wrong message"),
     (send(entities=[entity("text_link", 0, 1, url="src/main.c:12")]), "400 Bad Request: wrong mes"),
-    (send(entities=[entity("text_link", 0, 1, url="mailto:a@b.org")]), "400 Bad Request: wrong mes"),
+    (send(entities=[entity("text_link", 0, 1, url="mailto:a@b.org")]),
+     "400 Bad Request: wrong mes"),
     (send(entities={"type": "bold"}), "400 Bad Request: can't parse entities"),
     (send(reply_parameters={"message_id": 77}), "400 Bad Request: message to be replied not found"),
     (send(reply_parameters={"message_id": 1, "quote": "no such words"}), "400 Bad Request: QUOTE_"),
@@ -104,7 +106,8 @@ REFUSALS = [
      "400 Bad Request: message can't be deleted"),
     (("deleteMessages", {"chat_id": ANN, "message_ids": list(range(101))}),
      "400 Bad Request: there must be from 1 to 100"),
-    (("sendChatAction", {"chat_id": ANN, "action": "thinking"}), "400 Bad Request: wrong parameter"),
+    (("sendChatAction", {"chat_id": ANN, "action": "thinking"}),
+     "400 Bad Request: wrong parameter"),
     (("setMessageReaction", {"chat_id": ANN, "message_id": 1,
                              "reaction": [{"type": "emoji", "emoji": "✅"}]}),
      "400 Bad Request: REACTION_INVALID"),
@@ -228,11 +231,14 @@ def test_forms():
 def test_text():
     with unpaced() as fake:
         api = Client(fake)
-        equal(len(api("sendMessage", chat_id=ANN, text="😀" * 4096)["text"]), 4096, "code points count")
+        equal(len(api("sendMessage", chat_id=ANN, text="😀" * 4096)["text"]), 4096,
+              "code points count")  # fmt: skip
         sent = api("sendMessage", chat_id=ANN, text="  \n x\ty\r ", entities=[entity("bold", 3, 3)])
-        equal((sent["text"], sent["entities"]), ("x y", [entity("bold", 0, 2)]), "blanks are trimmed")
+        equal((sent["text"], sent["entities"]), ("x y", [entity("bold", 0, 2)]),
+              "blanks are trimmed")  # fmt: skip
         text = "ab" * 75
-        many = [entity("bold", i, 1) for i in range(50)] + [entity("code", i, 1) for i in range(51, 120)]
+        many = [entity("bold", i, 1) for i in range(50)]
+        many += [entity("code", i, 1) for i in range(51, 120)]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=many)["entities"]
         equal(len(kept), 100, "100 entities are kept")
         equal(sum(e["type"] == "code" for e in kept), 69, "…code before bold")
@@ -242,7 +248,8 @@ def test_text():
         quotes = [entity("blockquote", 0, 10), entity("expandable_blockquote", 2, 3)]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=quotes)["entities"]
         equal(kept, quotes[:1], "no quote in a quote")
-        fine = [entity("bold", 0, 10), entity("italic", 5, 10), entity("text_link", 20, 4, url="a.org/b")]
+        link = entity("text_link", 20, 4, url="a.org/b")
+        fine = [entity("bold", 0, 10), entity("italic", 5, 10), link]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=fine)["entities"]
         equal(kept, fine, "what may overlap does")
         api("sendMessage", chat_id=ANN, text="*x*", parse_mode="MarkdownV2")
@@ -263,7 +270,8 @@ def test_edits():
         edited = api("editMessageText", chat_id=ANN, message_id=number, text="b")
         ok("reply_markup" not in edited, "an edit without buttons takes them away")
         same = api("editMessageText", chat_id=ANN, message_id=number, text=" b ")
-        ok(str(same).startswith("400 Bad Request: message is not modified:"), "the same again", same)
+        ok(str(same).startswith("400 Bad Request: message is not modified:"),
+           "the same again", same)  # fmt: skip
         markup = button(callback_data="d")
         api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
         same = api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
@@ -334,7 +342,8 @@ def test_polls():
         equal(len(api("getUpdates", offset=1001, limit=1)), 1, "an offset confirms those before")
         equal(api("getUpdates", offset=1002), [], "all confirmed: none")
         fake.control("options", {"updates_lost": 1})
-        equal(api("getUpdates", offset=0)[0]["update_id"], 1001, "what was confirmed may come again")
+        equal(api("getUpdates", offset=0)[0]["update_id"], 1001,
+              "what was confirmed may come again")  # fmt: skip
         fake.control("scale", {"factor": 1})
         heard = []
         poller = threading.Thread(
@@ -354,7 +363,8 @@ def test_polls():
         other = Client(fake)
         equal(other("getUpdates", offset=1003, timeout=1), [], "the second poller goes on")
         first.join()
-        ok(heard[1].startswith("409 Conflict: terminated by other getUpdates"), "the first does not")
+        ok(heard[1].startswith("409 Conflict: terminated by other getUpdates"),
+           "the first does not")  # fmt: skip
         equal(rules_of(fake), ["two-pollers"], "and that is noted")
 
 
@@ -385,7 +395,8 @@ def test_webhook():
         equal(ids, [1000, 1000, 1001], "each comes until it is taken")
         equal({secret for secret, _ in Hook.seen}, {"s3cret"}, "with the secret")
         said = api("getUpdates")
-        ok(said.startswith("409 Conflict: can't use getUpdates method while webhook"), "no poll", said)
+        ok(said.startswith("409 Conflict: can't use getUpdates method while webhook"),
+           "no poll", said)  # fmt: skip
         equal(api("getWebhookInfo")["url"], url, "it is told")
         api("deleteWebhook")
         equal(api("getUpdates"), [], "a poll again")
@@ -415,7 +426,9 @@ def test_pace():
 def test_in_flight():
     with unpaced() as fake:
         fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
-        held = threading.Thread(target=lambda: Client(fake)("sendMessage", chat_id=ANN, text="slow"))
+        held = threading.Thread(
+            target=lambda: Client(fake)("sendMessage", chat_id=ANN, text="slow")
+        )
         held.start()
         fake.wait(method="sendMessage", stage="arrived")
         Client(fake)("sendMessage", chat_id=GROUP, text="elsewhere")
@@ -426,7 +439,8 @@ def test_in_flight():
         equal(rules_of(fake), ["in-flight"], "one chat, twice at once")
 
 
-for test in (test_refusals, test_states, test_tokens, test_forms, test_text, test_edits, test_buttons,
-             test_typing, test_polls, test_webhook, test_pace, test_in_flight):  # fmt: skip
+for test in (test_refusals, test_states, test_tokens, test_forms, test_text, test_edits,
+             test_buttons, test_typing, test_polls, test_webhook, test_pace,
+             test_in_flight):  # fmt: skip
     test()
 done()

@@ -185,7 +185,8 @@ class Telegram(Service):
             return
         method = BY_LOWER.get(str(params.pop("method", "")).lower())
         if method:
-            self.record.violate("bad-request", f"{method} as answer of a webhook: its end is unknown")
+            detail = f"{method} as answer of a webhook: its end is unknown"
+            self.record.violate("bad-request", detail)
 
     # ---- what people do ----
 
@@ -329,7 +330,9 @@ class Telegram(Service):
 
 
 def _words(value):
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def multipart(request):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The chats of the Telegram fake: who is in them, their messages as people see them, their files."""
+"""The chats of the Telegram fake: their messages as people see them, their files."""
 
 import time
 

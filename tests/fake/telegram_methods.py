@@ -34,7 +34,8 @@ ACTIONS = ("typing", "upload_photo", "record_video", "upload_video", "record_voi
 
 _SEND = ("chat_id message_thread_id disable_notification protect_content reply_parameters "
          "reply_markup message_effect_id business_connection_id allow_paid_broadcast "
-         "direct_messages_topic_id suggested_post_parameters ephemeral_message_parameters ")  # fmt: skip
+         "direct_messages_topic_id suggested_post_parameters "
+         "ephemeral_message_parameters ")  # fmt: skip
 
 # name: what it changes (write, draft, or nothing), parameters
 METHODS = {

@@ -19,7 +19,7 @@ _BLANK = " \n\t\u00a0"
 
 
 class Refused(Exception):
-    """A refusal by the service. `rule`: the violation it is, or None when a good client may meet it."""
+    """A refusal by the service. `rule`: the violation it is; None: a good client may meet it."""
 
     def __init__(self, description, code=400, rule="bad-request", parameters=None):
         super().__init__(description)

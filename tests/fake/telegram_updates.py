@@ -148,7 +148,8 @@ class Updates:
             if parts.scheme != "https":
                 raise Refused("bad webhook: An HTTPS URL must be provided for webhook")
             if (parts.port or 443) not in (443, 80, 88, 8443):
-                raise Refused("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
+                ports = "80, 88, 443 or 8443"
+                raise Refused(f"bad webhook: Webhook can be set up only on ports {ports}")
         secret = str(params.get("secret_token", ""))
         if secret and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", secret):
             raise Refused("secret token contains unallowed characters")

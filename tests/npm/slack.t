@@ -3,7 +3,7 @@
 # Slack's own clients take the fake for Slack. tools/check installs them.
 modules=${TURNCAST_NPM:-$TURNCAST_BUILDDIR/tests/npm/node_modules}
 here=$(dirname "$0")
-if ! [ -d "$modules/@slack" ] || ! node -e 'process.exit(parseInt(process.versions.node) < 20)'; then
+if ! [ -d "$modules/@slack" ] || ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
     echo "1..0 # SKIP no clients in tests/npm/node_modules, or no node 20: tools/check npm"
     exit 0
 fi
