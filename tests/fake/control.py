@@ -15,6 +15,7 @@ class Control:
     def __init__(self, service):
         self.service = service
         self.record = service.record
+        self._asking = None  # the connection of the command that runs
         self.commands = {
             "fault": lambda body: {"id": service.faults.add(body)},
             "clear": self._clear,
@@ -37,7 +38,7 @@ class Control:
         self.service.faults.release(body.get("id"))
 
     def _down(self, body):
-        self.service.listener.down(body.get("keep", False))
+        self.service.listener.down(body.get("keep", False), self._asking)
 
     def _refuse(self, body):
         self.service.listener.refusals = body["times"]
@@ -74,6 +75,7 @@ class Control:
         if name in self.service.unlocked:
             return Answer(200, {"ok": True, **command(body)})
         with self.record.changed:
+            self._asking = request.connection
             result = command(body) or {}
             self.record.changed.notify_all()
         return Answer(200, {"ok": True, **result})

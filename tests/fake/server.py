@@ -165,14 +165,16 @@ class Listener:
         self.port = self._socket.getsockname()[1]
         threading.Thread(target=self._accept, args=(self._socket,), daemon=True).start()
 
-    def down(self, keep=False):
+    def down(self, keep=False, spared=None):
+        """Refuses new connections and, unless `keep`, cuts those there are but `spared`."""
         listening, self._socket = self._socket, None
         if listening is not None:
             listening.shutdown(socket.SHUT_RDWR)
             listening.close()
         if not keep:
             for connection in list(self._open):
-                self.cut(connection)
+                if connection is not spared:
+                    self.cut(connection)
 
     def cut(self, connection):
         """Resets a connection that another thread reads: that thread sees its end."""
