@@ -202,10 +202,7 @@ static const char *new_details(struct tc_turn *turn, const struct task *t)
         return NULL;
     if (t->state == TASK_ERROR)
         return t->details + from;
-    const char *text =
-        text_mrkdwn(turn, t->details + from, t->details_len - from, TC_VERBATIM, TASK_THINKING);
-    const bool apart = from > 0 && strchr(" \n", t->details[from]);
-    return apart ? tc_sprint(turn, " %s", text) : text;
+    return text_mrkdwn(turn, t->details + from, t->details_len - from, TC_VERBATIM, TASK_THINKING);
 }
 
 json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)
