@@ -211,13 +211,13 @@ const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health 
 
 /* ---- turns ---- */
 
-struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
-                                    const char *conversation, struct visibility v)
+struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
 {
     struct dispatch_turn *const t = xcalloc(1, sizeof *t);
-    *t = (struct dispatch_turn){d, v, xcalloc(d->n + 1, sizeof *t->handles)};
-    const struct channel_turn named = {
-        .id = id, .agent = agent ? agent : "", .conversation = conversation};
+    *t = (struct dispatch_turn){d, spec->visibility, xcalloc(d->n + 1, sizeof *t->handles)};
+    const struct channel_turn named = {.id = spec->id,
+                                       .agent = spec->agent ? spec->agent : "",
+                                       .conversation = spec->conversation};
     for (size_t i = 0; i < d->n; i++) {
         struct channel *const c = d->runners[i].channel;
         t->handles[i] = c->ops->open(c, &named);

@@ -24,9 +24,13 @@ size_t dispatch_count(const struct dispatch *d);
 /* Name and health of instance i < dispatch_count. The name is borrowed. */
 const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health *health);
 
-/* A turn; visibility is resolved and stays as it is for the whole turn. Strings are copied. */
-struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
-                                    const char *conversation, struct visibility v);
+struct dispatch_spec {
+    const char *id, *agent, *conversation;
+    const char *submitter, *route; /* or NULL: the instance whose message began it, and its JSON */
+    struct visibility visibility;  /* resolved; it stays as it is for the whole turn */
+};
+/* A turn. Strings are copied. */
+struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec);
 /* Casts one draft of the guard: visibility and audience are decided here, once per class of
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);

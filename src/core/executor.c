@@ -94,6 +94,8 @@ void executor_next_attempt(struct executor *x)
         return;
     }
     ladder_begin(x);
+    if (x->spawned)
+        x->spawned(x->ctx, process_pid(x->process));
     send_message(x);
 }
 
@@ -166,6 +168,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->turn = t;
     x->agent = spec->agent;
     x->ended = ended;
+    x->spawned = spec->spawned;
     x->ctx = ctx;
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);

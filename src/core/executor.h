@@ -12,6 +12,8 @@
 #ifndef CORE_EXECUTOR_H
 #define CORE_EXECUTOR_H
 
+#include <sys/types.h>
+
 #include "conf/conf.h"
 #include "core/turn.h"
 #include "io/loop.h"
@@ -24,6 +26,8 @@ struct executor_spec {
     size_t message_len;
     const char *session_id;   /* resume this session, or NULL */
     const char *conversation; /* or NULL */
+    /* Or NULL: an attempt's process runs. Called with the ctx of `ended`. */
+    void (*spawned)(void *ctx, pid_t pid);
 };
 
 /* Begins; `ended` is called once, from the loop, after the tree of processes is gone and done was

@@ -28,6 +28,7 @@ struct executor {
     struct turn *turn;
     const struct conf_agent *agent;
     void (*ended)(void *ctx, bool spawn_failed);
+    void (*spawned)(void *ctx, pid_t pid); /* or NULL */
     void *ctx;
     char *log_name;
     struct buf message;

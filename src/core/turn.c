@@ -22,6 +22,11 @@ struct turn {
     struct dispatch_turn *cast;
     struct event_box *held[HELD_MAX]; /* in the order of the stream */
     size_t n_held;
+    void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
+    void *ctx;
+    struct event_box **kept; /* from the outcome on, until it is committed */
+    size_t n_kept;
+    bool keeps;
     const struct dialect *dialect;
     char *id, *task;
     int64_t began_ms, ended_ms;
@@ -32,13 +37,61 @@ struct turn {
 
 /* --- from guard to result and instances --------------------------------------------------- */
 
+static void keep(struct turn *t, const struct event *ev)
+{
+    t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct event_box *));
+    t->kept[t->n_kept++] = event_box_new(ev);
+}
+
+static void commit(struct turn *t, const struct event *outcome)
+{
+    void (*const tell)(void *, const struct event *) = t->commit;
+    t->commit = NULL;
+    t->keeps = true;
+    keep(t, outcome);
+    tell(t->ctx, outcome);
+}
+
 static void cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
     result_feed(&t->result, ev);
-    dispatch_cast(t->cast, ev);
+    if (t->keeps)
+        keep(t, ev);
+    else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
+        commit(t, ev);
+    else
+        dispatch_cast(t->cast, ev);
+}
+
+static void cast_box(struct turn *t, struct event_box *box)
+{
+    struct event ev = *event_box_get(box);
+    ev.u.meta = &ev.meta;
+    dispatch_cast(t->cast, &ev);
+    event_box_unref(box);
+}
+
+void turn_committed(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_kept; i++)
+        cast_box(t, t->kept[i]);
+    free(t->kept);
+    t->kept = NULL;
+    t->n_kept = 0;
+    t->keeps = false;
+}
+
+bool turn_is_told(const struct turn *t)
+{
+    return !t->keeps;
+}
+
+struct dispatch_turn *turn_cast(const struct turn *t)
+{
+    return t->cast;
 }
 
 /* --- the attempt gate, between translator and guard ----------------------------------------
@@ -180,12 +233,19 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->id = xstrdup(spec->id ? spec->id : uuid);
     t->task = spec->task ? xstrdup(spec->task) : NULL;
     t->dialect = spec->dialect;
+    t->commit = spec->commit;
+    t->ctx = spec->ctx;
     t->began_ms = clock_mono_ms();
     t->lines = (struct lines){
         .line = on_line, .dropped = on_dropped, .ctx = t, .cap = (size_t)spec->max_line};
     read_from_start(t);
     guard_init(&t->guard, spec->dialect ? spec->dialect->name : "", t->id, cast, t);
-    t->cast = dispatch_open(d, t->id, spec->agent, spec->conversation, spec->visibility);
+    t->cast = dispatch_open(d, &(struct dispatch_spec){.id = t->id,
+                                                       .agent = spec->agent,
+                                                       .conversation = spec->conversation,
+                                                       .submitter = spec->submitter,
+                                                       .route = spec->route,
+                                                       .visibility = spec->visibility});
     return t;
 }
 
@@ -282,6 +342,7 @@ void turn_free(struct turn *t)
     struct stream_end_info end = {
         .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = "The host was stopped."};
     turn_end_attempt(t, &end, NULL);
+    turn_committed(t);
     dispatch_close(t->cast);
     translate_fini(&t->translate);
     guard_fini(&t->guard);

@@ -21,8 +21,13 @@ struct turn_spec {
     const char *conversation;      /* or NULL */
     const char *id;                /* correlation id, or NULL: a new random one */
     const char *task; /* the user's message, for start.task when the stream has none; or NULL */
-    struct visibility visibility; /* resolved */
+    const char *submitter, *route; /* see dispatch_spec */
+    struct visibility visibility;  /* resolved */
     int64_t max_line;
+    /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held
+     * back until turn_committed, which may be called from here. */
+    void (*commit)(void *ctx, const struct event *outcome);
+    void *ctx; /* of commit */
 };
 
 /* Copies what it keeps of the spec, but for the dialect; borrows d. */
@@ -45,6 +50,12 @@ void turn_notice(struct turn *t, const char *level, const char *code, const char
 bool turn_has_outcome(const struct turn *t);
 /* Text of the error held back, or NULL: what the retry rules look at. Borrowed. */
 const char *turn_held_error(const struct turn *t);
+/* The outcome is kept: it is told, and all that was held back with it. */
+void turn_committed(struct turn *t);
+/* Nothing is held back for turn_committed. */
+bool turn_is_told(const struct turn *t);
+/* As the instances see it. Borrowed. */
+struct dispatch_turn *turn_cast(const struct turn *t);
 /* The host ends the stream for a reason of its own (timeout, shutdown): whatever outcome the
  * stream still tells does not count. */
 void turn_abandon(struct turn *t);
@@ -54,7 +65,8 @@ const char *turn_id(const struct turn *t);
 const struct dialect *turn_dialect(const struct turn *t);
 const struct result *turn_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
-/* A turn that was not ended is ended as one the host gave up (host_shutdown). */
+/* A turn that was not ended is ended as one the host gave up (host_shutdown); what is held back is
+ * told. */
 void turn_free(struct turn *t);
 
 #endif

@@ -263,3 +263,63 @@ unsigned process_tree_kill(struct process_tree *t)
             wait_for_end(r.one, ROUND_MS);
     }
 }
+
+void process_tree_boot(char out[64])
+{
+    out[0] = '\0';
+    CLEANUP_FD const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, out, 63);
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+}
+
+uint64_t process_tree_began(pid_t pid)
+{
+    struct stat_line st;
+    return read_stat(pid, &st) && !is_dead(&st) ? st.began : 0;
+}
+
+/* As long as one of a session is left its number belongs to nobody else. */
+static void add_session(struct pid_set *set, pid_t session, uint64_t began)
+{
+    DIR *const dir = opendir("/proc");
+    if (!dir)
+        return;
+    for (const struct dirent *e; (e = readdir(dir));) {
+        const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        struct stat_line st;
+        if (pid > 0 && read_stat(pid, &st) && st.session == session && st.began >= began &&
+            !is_dead(&st))
+            set_add(set, pid);
+    }
+    closedir(dir);
+}
+
+static unsigned kill_session(pid_t session, uint64_t began)
+{
+    struct pid_set set = {0};
+    struct stat_line st;
+    unsigned killed = 0;
+    add_session(&set, session, began);
+    for (size_t i = 0; i < set_count(&set); i++)
+        add_children(&set, set_at(&set, i));
+    for (size_t i = 0; i < set_count(&set); i++)
+        if (read_stat(set_at(&set, i), &st) && !is_dead(&st))
+            killed += kill(set_at(&set, i), SIGKILL) == 0;
+    if (set_count(&set))
+        wait_for_end(set_at(&set, 0), ROUND_MS);
+    buf_fini(&set.pids);
+    return killed;
+}
+
+unsigned process_tree_kill_lost(pid_t pid, uint64_t began)
+{
+    const uint64_t now = process_tree_began(pid);
+    if (pid <= 1 || pid == getsid(0) || (now && now != began))
+        return 0;
+    const int64_t until = clock_mono_ms() + BURST_MS;
+    unsigned most = 0, killed;
+    while ((killed = kill_session(pid, began)) > 0 && clock_mono_ms() < until)
+        most = killed > most ? killed : most;
+    return most > killed ? most : killed;
+}

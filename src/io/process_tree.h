@@ -29,6 +29,13 @@ struct process_tree {
 
 void process_tree_init(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);
+/* Names this boot of the machine, "" when that is not known: a pid means nothing in another. */
+void process_tree_boot(char out[64]);
+/* When the process began, in clock ticks since boot; 0: it is gone. */
+uint64_t process_tree_began(pid_t pid);
+/* Kills a child of an earlier host of this boot, which led its session, and all that is left of
+ * it: what is in that session, and what is below. Returns how many processes that were. */
+unsigned process_tree_kill_lost(pid_t pid, uint64_t began);
 /* Reaps orphans that died, so that a long turn does not gather zombies. */
 void process_tree_reap(struct process_tree *t);
 /* One burst: kills everything that is found, again and again until nothing is found or about

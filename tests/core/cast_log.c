@@ -62,13 +62,9 @@ static void put_event(struct dispatch *d, const struct event *ev)
     }
 }
 
-struct dispatch_turn *dispatch_open(struct dispatch *d, const char *id, const char *agent,
-                                    const char *conversation, struct visibility v)
+struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
 {
-    (void)id;
-    (void)agent;
-    (void)conversation;
-    (void)v;
+    (void)spec;
     struct dispatch_turn *const t = xmalloc(sizeof *t);
     *t = (struct dispatch_turn){d};
     d->turns_open++;

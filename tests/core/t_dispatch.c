@@ -202,7 +202,8 @@ static void cast_tool(bool failed)
 static void open_turn(struct dispatch *d, struct visibility v)
 {
     seq = 0;
-    turn = dispatch_open(d, "t1", "claude", NULL, v);
+    turn =
+        dispatch_open(d, &(struct dispatch_spec){.id = "t1", .agent = "claude", .visibility = v});
     cast_kind(TC_START);
 }
 

@@ -2,6 +2,8 @@
  * The stages of a turn joined, driven by a toy dialect: one letter and a text per line. */
 #include "core/turn.h"
 
+#include <stdio.h>
+
 #include "core/cast_log.h"
 #include "tap/tap.h"
 
@@ -75,6 +77,65 @@ static void is_cast(struct turn *t, const char *wanted, const char *what)
     is_str(cast_log_text(&log_), wanted, "%s", what);
     ok(!log_.disorder && !log_.turns_open, "%s: in order, and closed", what);
     cast_log_fini(&log_);
+}
+
+/* --- committed first -------------------------------------------------------------------------- */
+
+struct clerk {
+    struct turn *turn;
+    char seen[64];
+    bool at_once;
+};
+
+static void note_outcome(void *ctx, const struct event *outcome)
+{
+    struct clerk *const c = ctx;
+    const size_t len = strlen(c->seen);
+    snprintf(c->seen + len, sizeof c->seen - len, "%s(%s);", kind_name(outcome->kind),
+             outcome->kind == TC_FINAL ? outcome->u.final.text : outcome->u.error.message);
+    if (c->at_once)
+        turn_committed(c->turn);
+}
+
+static struct turn *begin_committed(struct clerk *c)
+{
+    return c->turn = turn_new(
+               &log_,
+               &(struct turn_spec){
+                   .dialect = &toy, .task = "T", .max_line = 40, .commit = note_outcome, .ctx = c});
+}
+
+static void test_commit(void)
+{
+    struct clerk c = {0};
+    struct turn *t = begin_committed(&c);
+    feed(t, "nhi\n");
+    ok(turn_is_told(t), "R26: nothing waits before the outcome");
+    feed(t, "fdone\nu77\n");
+    is_str(c.seen, "final(done);", "the outcome is to be kept");
+    ok(!turn_is_told(t) && turn_has_outcome(t), "and waits");
+    is_str(cast_log_text(&log_), "start(T) n(hi)", "nobody has it yet");
+    end(t, STREAM_EOF, NULL);
+    is_str(cast_log_text(&log_), "start(T) n(hi)", "nor what follows");
+    turn_committed(t);
+    ok(turn_is_told(t), "kept: it is told");
+    is_cast(t, "start(T) n(hi) final(done) usage(2) done(completed)", "in order");
+    is_str(c.seen, "final(done);", "asked for once");
+
+    c = (struct clerk){.at_once = true};
+    t = begin_committed(&c);
+    feed(t, "ebad\n");
+    turn_release(t);
+    is_str(cast_log_text(&log_), "start(T) error(-: bad)", "kept at once, told at once");
+    end(t, STREAM_EOF, NULL);
+    is_cast(t, "start(T) error(-: bad) done(error)", "an error that was kept");
+
+    c = (struct clerk){0};
+    t = begin_committed(&c);
+    feed(t, "cchild\n");
+    is_str(c.seen, "", "a sub-agent's error is no outcome");
+    feed(t, "fx\n");
+    is_cast(t, "start(T) notice final(x) done(completed)", "a turn freed before the commit");
 }
 
 static void test_plain(void)
@@ -208,6 +269,7 @@ static void test_by_host(void)
 int main(void)
 {
     plan_lazy();
+    test_commit();
     test_plain();
     test_lines();
     test_held();
