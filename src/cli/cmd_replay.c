@@ -19,6 +19,7 @@
 #include "io/lines.h"
 
 #define CHUNK ((size_t)256 << 10)
+#define SLICE_MS 20       /* how long requests of connectors may wait for a recording's pace */
 #define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
 
 static const struct arg rows[] = {
@@ -42,7 +43,7 @@ struct replay {
     struct visibility visibility;
     int fd;
     struct stop stop;
-    struct dispatch *dispatch;
+    struct host host;
     struct turn *turn;
     struct pace pace;
     int64_t began_ms;
@@ -82,8 +83,10 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
 {
     struct replay *r = ctx;
     const int64_t due_ms = r->began_ms + pace_next(&r->pace, p, len);
-    for (int64_t left; !r->stopped && (left = due_ms - clock_mono_ms()) > 0;)
-        r->stopped = stop_wait(&r->stop, -1, left);
+    for (int64_t left; !r->stopped && (left = due_ms - clock_mono_ms()) > 0;) {
+        r->stopped = stop_wait(&r->stop, -1, left < SLICE_MS ? left : SLICE_MS);
+        loop_once(r->host.loop, 0);
+    }
     if (r->stopped)
         return;
     turn_feed(r->turn, p, len);
@@ -118,6 +121,7 @@ static int pump(struct replay *r, struct lines *lines)
         if (n <= 0)
             return n < 0 ? -1 : 0;
         give(r, lines, chunk, (size_t)n);
+        loop_once(r->host.loop, 0);
     }
     return 0;
 }
@@ -157,8 +161,8 @@ static int cast(struct replay *r)
         .visibility = r->visibility,
         .max_line = LINES_DEFAULT_CAP,
     };
-    dispatch_set_patience(r->dispatch, PATIENCE_MS);
-    r->turn = turn_new(r->dispatch, &spec);
+    dispatch_set_patience(r->host.dispatch, PATIENCE_MS);
+    r->turn = turn_new(r->host.dispatch, &spec);
     turn_release(r->turn); /* a recording is never tried again */
     const int failed = play(r, spec.max_line);
     if (failed)
@@ -187,12 +191,12 @@ static int start_and_cast(struct replay *r)
 {
     int status = EXIT_USAGE;
     stop_init(&r->stop);
-    r->dispatch = host_start(r->conf, r->args);
-    if (r->dispatch)
+    const bool started = host_start(&r->host, r->conf, r->args) == 0;
+    if (started)
         status = cast(r);
     stop_fini(&r->stop);
-    if (r->dispatch)
-        dispatch_free(r->dispatch, HOST_GRACE_MS);
+    if (started)
+        host_end(&r->host);
     return status;
 }
 

@@ -35,8 +35,7 @@ struct run {
     const struct dialect *dialect;
     struct visibility visibility;
     struct buf message; /* as it goes to the agent */
-    struct loop *loop;
-    struct dispatch *dispatch;
+    struct host host;
     struct executor *executor;
     bool spawn_failed, cancelled;
 };
@@ -100,7 +99,7 @@ static void on_ended(void *ctx, bool spawn_failed)
 {
     struct run *r = ctx;
     r->spawn_failed = spawn_failed;
-    loop_stop(r->loop);
+    loop_stop(r->host.loop);
 }
 
 static void on_signal(void *arg, int signo)
@@ -127,10 +126,10 @@ static void run_loop(struct run *r, struct turn *turn)
     };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (stop_is_wanted(signals[i]))
-            watched[i] = loop_signal_new(r->loop, signals[i], on_signal, r);
+            watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
     process_become_subreaper();
-    r->executor = executor_start(r->loop, turn, &spec, on_ended, r);
-    loop_run(r->loop);
+    r->executor = executor_start(r->host.loop, turn, &spec, on_ended, r);
+    loop_run(r->host.loop);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         loop_signal_free(watched[i]);
     executor_free(r->executor);
@@ -146,7 +145,7 @@ static int run_turn(struct run *r, struct buf *result)
         .visibility = r->visibility,
         .max_line = r->agent->max_line,
     };
-    struct turn *turn = turn_new(r->dispatch, &spec);
+    struct turn *turn = turn_new(r->host.dispatch, &spec);
     run_loop(r, turn);
     result_json(result, turn_result(turn), turn_elapsed_ms(turn));
     const bool bad = r->cancelled || turn_result(turn)->has_error;
@@ -160,12 +159,10 @@ static int start_and_run(struct run *r)
 {
     CLEANUP_BUF struct buf result = {0};
     if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0 ||
-        !(r->dispatch = host_start(r->conf, r->args)))
+        host_start(&r->host, r->conf, r->args) < 0)
         return EXIT_USAGE;
-    r->loop = loop_new();
     const int status = run_turn(r, &result);
-    loop_free(r->loop);
-    dispatch_free(r->dispatch, HOST_GRACE_MS);
+    host_end(&r->host);
     puts(result.p);
     return status;
 }

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "core/sticky.h"
+#include "io/httpc.h"
+
+#define END_MS 500 /* what one that is not done in time still gets to end */
 
 void host_tell(const struct tc_err *err)
 {
@@ -39,23 +43,36 @@ int host_apply_plugins(struct conf *conf, const struct args *args, const struct 
     return 0;
 }
 
-struct dispatch *host_start(const struct conf *conf, const struct args *args)
+int host_start(struct host *h, const struct conf *conf, const struct args *args)
 {
     unsigned failed = 0;
-    struct dispatch *d = dispatch_new(conf, &failed);
-    if (failed == 0 || args->n_plugins == 0)
-        return d;
-    dispatch_free(d, HOST_GRACE_MS);
-    return NULL;
+    h->loop = loop_new();
+    h->httpc = httpc_new(h->loop, NULL);
+    h->dispatch =
+        dispatch_new(conf, &(struct services){.loop = h->loop, .httpc = h->httpc}, &failed);
+    if (failed == 0 || args->n_plugins == 0) {
+        dispatch_resume(h->dispatch);
+        return 0;
+    }
+    host_end(h);
+    return -1;
+}
+
+void host_end(struct host *h)
+{
+    const int64_t deadline_ms = clock_mono_ms() + HOST_GRACE_MS;
+    dispatch_drain(h->dispatch, HOST_GRACE_MS);
+    const int64_t left = deadline_ms - clock_mono_ms();
+    dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
+    httpc_free(h->httpc);
+    loop_free(h->loop);
 }
 
 struct visibility host_visibility(const struct conf *conf, const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&v, i) = (enum show)conf->show[i];
-    if (agent && sticky_load(conf->state_dir, agent, &v, &err) < 0)
+    if (sticky_resolve(conf, agent, &v, &err) < 0)
         log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
-    return visibility_resolve(v);
+    return v;
 }

@@ -19,8 +19,17 @@ struct conf *host_load_conf(const struct args *args);
 /* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
 int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
     __attribute__((__warn_unused_result__));
-/* Starts the instances. NULL: one that --plugin asked for did not start; that was logged. */
-struct dispatch *host_start(const struct conf *conf, const struct args *args);
+/* The loop, the instances, and the HTTP client of those that speak to a service. */
+struct host {
+    struct loop *loop;
+    struct httpc *httpc;
+    struct dispatch *dispatch;
+};
+/* Starts the instances. -1: one that --plugin asked for did not start; that was logged. */
+int host_start(struct host *h, const struct conf *conf, const struct args *args)
+    __attribute__((__warn_unused_result__));
+/* Lets the instances end what they do, within HOST_GRACE_MS all together. */
+void host_end(struct host *h);
 /* The configuration's switches under the stored ones of the agent (NULL: of none), resolved. A
  * damaged store is logged. */
 struct visibility host_visibility(const struct conf *conf, const char *agent);

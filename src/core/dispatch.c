@@ -14,6 +14,7 @@
 /* Defaults of an instance that only lies in the directory. */
 #define AUTO_EVENTS 4096
 #define AUTO_BYTES (8 << 20)
+#define DRAIN_STEP_MS 20 /* how soon it is looked again whether all is done */
 
 /* The forms one event is cast in. */
 enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
@@ -26,15 +27,15 @@ struct group {
     enum form form; /* of the event that is being cast */
 };
 
-struct runner {
-    char *name;
-    struct channel *channel;
+struct seat {
+    struct runner *runner;
     size_t group;
     bool left_behind; /* did not move for as long as patience goes; not waited for */
 };
 
 struct dispatch {
-    struct runner *runners;
+    struct services services;
+    struct seat *seats;
     struct group *groups;
     size_t n, n_groups;
     int patience_ms;
@@ -44,7 +45,7 @@ struct dispatch {
 struct dispatch_turn {
     struct dispatch *dispatch;
     struct visibility visibility;
-    void **handles; /* one per runner, NULL: it is gone or has got done */
+    void **handles; /* one per seat, NULL: it is gone or has got done */
 };
 
 /* ---- start ---- */
@@ -79,7 +80,7 @@ static size_t find_group(struct dispatch *d, const struct conf_instance *spec,
 static bool is_running(const struct dispatch *d, const char *name)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (strcmp(d->runners[i].name, name) == 0)
+        if (strcmp(runner_name(d->seats[i].runner), name) == 0)
             return true;
     return false;
 }
@@ -95,13 +96,13 @@ static void start_loaded(struct dispatch *d, const struct conf *conf,
 {
     struct tc_err err = {0};
     const size_t group = find_group(d, spec, &loaded->plugin);
-    struct channel *const channel = channel_thread_start(conf, spec, loaded, NULL, &err);
-    if (!channel) {
+    struct runner *const runner = runner_new(conf, spec, loaded, &d->services, &err);
+    if (!runner) {
         refuse(d, &err);
         return;
     }
-    d->runners = xrealloc(d->runners, (d->n + 1) * sizeof *d->runners);
-    d->runners[d->n++] = (struct runner){xstrdup(spec->name), channel, group, false};
+    d->seats = xrealloc(d->seats, (d->n + 1) * sizeof *d->seats);
+    d->seats[d->n++] = (struct seat){runner, group, false};
 }
 
 static void start_instance(struct dispatch *d, const struct conf *conf,
@@ -159,9 +160,12 @@ static void autoload_file(void *ctx, const char *path)
     start_instance(a->dispatch, a->conf, &spec);
 }
 
-struct dispatch *dispatch_new(const struct conf *conf, unsigned *failed)
+struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
+                              unsigned *failed)
 {
     struct dispatch *const d = xcalloc(1, sizeof *d);
+    if (services)
+        d->services = *services;
     for (size_t i = 0; i < conf->n_instances; i++)
         if (conf->instances[i].enabled)
             start_instance(d, conf, &conf->instances[i]);
@@ -174,7 +178,40 @@ struct dispatch *dispatch_new(const struct conf *conf, unsigned *failed)
     return d;
 }
 
+void dispatch_resume(struct dispatch *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        runner_resume(d->seats[i].runner);
+}
+
+void dispatch_each_deliverer(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                             void *ctx)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (runner_delivers(d->seats[i].runner))
+            each(ctx, runner_name(d->seats[i].runner));
+}
+
 /* ---- end ---- */
+
+static bool is_busy(const struct dispatch *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (runner_is_busy(d->seats[i].runner))
+            return true;
+    return false;
+}
+
+bool dispatch_drain(struct dispatch *d, int64_t grace_ms)
+{
+    const int64_t deadline_ms = clock_mono_ms() + grace_ms;
+    int64_t left = grace_ms;
+    while (is_busy(d) && left > 0) {
+        loop_once(d->services.loop, left < DRAIN_STEP_MS ? (int)left : DRAIN_STEP_MS);
+        left = deadline_ms - clock_mono_ms();
+    }
+    return !is_busy(d);
+}
 
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
 {
@@ -183,15 +220,12 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
     unsigned abandoned = 0;
     for (size_t i = 0; i < d->n; i++)
-        d->runners[i].channel->ops->stop(d->runners[i].channel);
-    for (size_t i = 0; i < d->n; i++) {
-        struct channel *const c = d->runners[i].channel;
-        abandoned += c->ops->join(c, deadline_ms) < 0;
-        free(d->runners[i].name);
-    }
+        runner_stop(d->seats[i].runner);
+    for (size_t i = 0; i < d->n; i++)
+        abandoned += !runner_free(d->seats[i].runner, deadline_ms);
     for (size_t i = 0; i < d->n_groups; i++)
         free(d->groups[i].audience);
-    free(d->runners);
+    free(d->seats);
     free(d->groups);
     free(d);
     return abandoned;
@@ -204,24 +238,31 @@ size_t dispatch_count(const struct dispatch *d)
 
 const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health *health)
 {
-    struct channel *const c = d->runners[i].channel;
+    struct channel *const c = runner_channel(d->seats[i].runner);
     *health = c->ops->health(c);
-    return d->runners[i].name;
+    return runner_name(d->seats[i].runner);
 }
 
 /* ---- turns ---- */
+
+/* The route is for whoever submitted the message. */
+static void *open_for(struct runner *r, const struct dispatch_spec *spec)
+{
+    const bool own = spec->submitter && strcmp(spec->submitter, runner_name(r)) == 0;
+    return runner_open(r, &(struct channel_turn){
+                              .id = spec->id,
+                              .agent = spec->agent ? spec->agent : "",
+                              .conversation = spec->conversation,
+                              .route = own ? spec->route : NULL,
+                          });
+}
 
 struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
 {
     struct dispatch_turn *const t = xcalloc(1, sizeof *t);
     *t = (struct dispatch_turn){d, spec->visibility, xcalloc(d->n + 1, sizeof *t->handles)};
-    const struct channel_turn named = {.id = spec->id,
-                                       .agent = spec->agent ? spec->agent : "",
-                                       .conversation = spec->conversation};
-    for (size_t i = 0; i < d->n; i++) {
-        struct channel *const c = d->runners[i].channel;
-        t->handles[i] = c->ops->open(c, &named);
-    }
+    for (size_t i = 0; i < d->n; i++)
+        t->handles[i] = open_for(d->seats[i].runner, spec);
     return t;
 }
 
@@ -257,11 +298,11 @@ static struct event_box *make_box(const struct event *ev, enum form form,
     return event_box_new(&draft);
 }
 
-/* The form in which runner i gets the event that is being cast. */
+/* The form in which seat i gets the event that is being cast. */
 static enum form form_of(const struct dispatch_turn *t, size_t i)
 {
     const struct dispatch *const d = t->dispatch;
-    return t->handles[i] ? d->groups[d->runners[i].group].form : FORM_NONE;
+    return t->handles[i] ? d->groups[d->seats[i].group].form : FORM_NONE;
 }
 
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
@@ -276,20 +317,43 @@ static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
             boxes[form] = event_box_ref_many(make_box(ev, form, &t->visibility), wanted[form] - 1);
 }
 
+static void decide_forms(const struct dispatch_turn *t, const struct event *ev)
+{
+    struct dispatch *const d = t->dispatch;
+    for (size_t i = 0; i < d->n_groups; i++)
+        d->groups[i].form = form_for(&d->groups[i], &t->visibility, ev);
+}
+
+void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
+                          void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
+{
+    const struct dispatch *const d = t->dispatch;
+    decide_forms(t, ev);
+    for (size_t i = 0; i < d->n; i++) {
+        const enum form form = d->groups[d->seats[i].group].form;
+        if (form == FORM_NONE || !runner_delivers(d->seats[i].runner))
+            continue;
+        struct event_box *const box = make_box(ev, form, &t->visibility);
+        struct str line;
+        line.p = event_box_line(box, &line.len);
+        each(ctx, runner_name(d->seats[i].runner), line);
+        event_box_unref(box);
+    }
+}
+
 void dispatch_cast(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
     if (d->patience_ms > 0)
         dispatch_wait_room(d, d->patience_ms);
-    for (size_t i = 0; i < d->n_groups; i++)
-        d->groups[i].form = form_for(&d->groups[i], &t->visibility, ev);
+    decide_forms(t, ev);
     struct event_box *boxes[FORMS] = {NULL};
     make_boxes(t, ev, boxes);
     for (size_t i = 0; i < d->n; i++) {
         const enum form form = form_of(t, i);
         if (form == FORM_NONE)
             continue;
-        struct channel *const c = d->runners[i].channel;
+        struct channel *const c = runner_channel(d->seats[i].runner);
         c->ops->send(c, t->handles[i], boxes[form]);
         if (ev->kind == TC_DONE)
             t->handles[i] = NULL;
@@ -306,10 +370,12 @@ void dispatch_set_patience(struct dispatch *d, int patience_ms)
 void dispatch_wait_room(struct dispatch *d, int patience_ms)
 {
     for (size_t i = 0; i < d->n; i++) {
-        struct runner *const r = &d->runners[i];
-        const bool room = r->channel->ops->wait_room(r->channel, r->left_behind ? 0 : patience_ms);
-        if (!room && !r->left_behind)
-            log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for", r->name);
-        r->left_behind = !room;
+        struct seat *const s = &d->seats[i];
+        struct channel *const c = runner_channel(s->runner);
+        const bool room = c->ops->wait_room(c, s->left_behind ? 0 : patience_ms);
+        if (!room && !s->left_behind)
+            log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",
+                     runner_name(s->runner));
+        s->left_behind = !room;
     }
 }

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "event/event.h"
-#include "plugin/channel.h"
+#include "core/runner.h"
 #include "turn/visibility.h"
 
 struct dispatch;
@@ -15,8 +15,17 @@ struct dispatch_turn;
 
 /* Loads and starts every enabled instance of the config, and with autoload what lies in the
  * plugin directories beside them. An instance that cannot be started is logged and left out;
- * *failed (may be NULL) counts them. */
-struct dispatch *dispatch_new(const struct conf *conf, unsigned *failed);
+ * *failed (may be NULL) counts them. services: or NULL, casting only. */
+struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
+                              unsigned *failed);
+/* Before the first turn, when there are services: what an earlier host left to be told is told. */
+void dispatch_resume(struct dispatch *d);
+/* Calls `each` with the name of every instance that notes outcomes on disk. */
+void dispatch_each_deliverer(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                             void *ctx);
+/* Runs the loop until all instances have ended what they do, or grace_ms is over. False: some have
+ * not. */
+bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
 /* Stops all instances at once and waits up to grace_ms for them together; returns how many had to
  * be abandoned. */
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
@@ -35,6 +44,11 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);
 void dispatch_close(struct dispatch_turn *t);
+/* Calls `each` for every instance that notes outcomes on disk and would be cast this event: its
+ * name, and the canonical line as it would get it. */
+void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
+                          void (*each)(void *ctx, const char *instance, struct str line),
+                          void *ctx);
 
 /* For a source that can wait (replay): from now on every cast waits first until each instance
  * that still moves has room, so that none ever drops or joins events because it is slow. One

@@ -57,7 +57,7 @@ static int spawn(struct executor *x)
     char **const argv = launch_argv(x->agent, x->session_id, x->conversation, &x->spawn_error);
     if (!argv)
         return -1;
-    char **const env = launch_env(x->agent, environ);
+    char **const env = launch_env(x->agent, environ, turn_id(x->turn));
     const struct process_spec spec = {
         .argv = (const char *const *)argv, .env = (const char *const *)env, .cwd = x->agent->cwd};
     x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);

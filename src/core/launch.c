@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "core/uuid.h"
 
@@ -178,7 +179,12 @@ static void set(struct words *w, const char *var)
     add(w, xstrdup(var));
 }
 
-char **launch_env(const struct conf_agent *agent, char *const *host)
+char *launch_mark(const char *turn)
+{
+    return xasprintf("TURNCAST_TURN=%s", turn);
+}
+
+char **launch_env(const struct conf_agent *agent, char *const *host, const char *turn)
 {
     struct words w = {0};
     set(&w, "TERM=dumb");
@@ -187,5 +193,9 @@ char **launch_env(const struct conf_agent *agent, char *const *host)
             set(&w, *host);
     for (char *const *var = agent->env_set; *var; var++)
         set(&w, *var);
+    if (turn) {
+        CLEANUP_FREE char *mark = launch_mark(turn);
+        set(&w, mark);
+    }
     return w.v;
 }

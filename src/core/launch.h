@@ -23,9 +23,12 @@ char **launch_argv(const struct conf_agent *agent, const char *session_id, const
  * LOGNAME, SHELL, TMPDIR and those env_pass adds (a name, or a prefix and '*'); TERM=dumb; then
  * env_set, which wins. TURNCAST_*, LD_*, DEBUG, NODE_OPTIONS, ANTHROPIC_LOG, CLAUDECODE and
  * CLAUDE_CODE_* (they belong to an outer session) come in by env_set only; the one exception is
- * the credential CLAUDE_CODE_OAUTH_TOKEN where env_pass names it. API keys: by env_pass.
+ * the credential CLAUDE_CODE_OAUTH_TOKEN where env_pass names it. API keys: by env_pass. At last
+ * TURNCAST_TURN, by which a later host finds what an agent left (turn NULL: without).
  * Returns owned, for launch_free. */
-char **launch_env(const struct conf_agent *agent, char *const *host);
+char **launch_env(const struct conf_agent *agent, char *const *host, const char *turn);
+/* "NAME=value" of that variable. Owned. */
+char *launch_mark(const char *turn);
 
 void launch_free(char **words); /* NULL is fine */
 

@@ -54,6 +54,7 @@ static void feed_usage(struct result *r, const struct event *ev)
 
 static void feed_tool_call(struct result *r, const struct tc_tool_call *call)
 {
+    set_string(&r->last_tool, call->name);
     const size_t size = strlen(call->name) + call->args_len;
     if (r->n_tool_uses >= RESULT_TOOL_USES || r->tool_uses.len + size > RESULT_TOOL_BYTES) {
         r->n_omitted++;
@@ -118,8 +119,8 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
 
 void result_fini(struct result *r)
 {
-    struct buf *const all[] = {&r->text,       &r->session_id, &r->error,
-                               &r->error_code, &r->usage,      &r->tool_uses};
+    struct buf *const all[] = {&r->text,  &r->session_id, &r->error,    &r->error_code,
+                               &r->usage, &r->tool_uses,  &r->last_tool};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         buf_fini(all[i]);
     *r = (struct result){0};

@@ -21,6 +21,7 @@ struct result {
     struct buf error, error_code;
     struct buf usage;     /* payload of usage{turn} without its scope */
     struct buf tool_uses; /* members of the array */
+    struct buf last_tool; /* name of the newest call */
     double cost_usd;
     int64_t num_turns;
     unsigned n_tool_uses, n_omitted;

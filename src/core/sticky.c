@@ -176,3 +176,13 @@ int sticky_save(const char *dir, const char *agent, struct visibility v, struct 
         return -1;
     return replace(folder, path, &text, err);
 }
+
+int sticky_resolve(const struct conf *conf, const char *agent, struct visibility *v,
+                   struct tc_err *err)
+{
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
+        *visibility_slot(v, i) = (enum show)conf->show[i];
+    const int rc = agent ? sticky_load(conf->state_dir, agent, v, err) : 0;
+    *v = visibility_resolve(*v);
+    return rc;
+}

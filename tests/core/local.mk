@@ -38,3 +38,18 @@ check_PROGRAMS += tests/core/t_executor
 tests_core_t_executor_SOURCES = tests/core/t_executor.c $(STAGE)
 tests_core_t_executor_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+check_PROGRAMS += tests/core/t_command
+tests_core_t_command_LDADD = $(TEST_CORE)
+
+TALK = tests/core/talk.c tests/core/talk.h tests/core/fake_ledger.c tests/core/fake_ledger.h $(STAGE)
+
+check_PROGRAMS += tests/core/t_conversation
+tests_core_t_conversation_SOURCES = tests/core/t_conversation.c $(TALK)
+tests_core_t_conversation_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_conversation_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+check_PROGRAMS += tests/core/t_conversation_end
+tests_core_t_conversation_end_SOURCES = tests/core/t_conversation_end.c $(TALK)
+tests_core_t_conversation_end_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)

@@ -27,6 +27,11 @@ void stage_fini(void)
     loop_free(loop);
 }
 
+struct loop *stage_loop(void)
+{
+    return loop;
+}
+
 /* The config holds its words writable; nobody writes to them. */
 static char *word(const char *text)
 {

@@ -45,6 +45,7 @@ struct stage {
 /* Makes the loop and prepares the process; once. */
 void stage_init(void);
 void stage_fini(void);
+struct loop *stage_loop(void);
 /* Short graces, no timeouts, the fake agent with these words (the list ends with NULL). */
 void stage_set(struct stage *s, const char *const *words);
 void stage_begin(struct stage *s);

@@ -115,7 +115,7 @@ static const char *temp(const char *name)
 static struct dispatch *start(unsigned *failed)
 {
     unsigned refused;
-    struct dispatch *const d = dispatch_new(&conf, &refused);
+    struct dispatch *const d = dispatch_new(&conf, NULL, &refused);
     if (failed)
         *failed = refused;
     return d;

@@ -81,7 +81,7 @@ static void test_fresh_session(void)
 static void is_env(char *const *host, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf got = {0};
-    char **const env = launch_env(&agent, host);
+    char **const env = launch_env(&agent, host, NULL);
     join(&got, env);
     is_str(got.p, wanted, "%s", what);
     launch_free(env);
@@ -108,7 +108,7 @@ static void test_env(void)
     agent.env_pass = LIST("*", "CLAUDE_CODE_*", "CLAUDECODE", "LD_PRELOAD", "TURNCAST_CONFIG",
                           "DEBUG", "NODE_OPTIONS");
     CLEANUP_BUF struct buf got = {0};
-    char **const env = launch_env(&agent, host);
+    char **const env = launch_env(&agent, host, NULL);
     join(&got, env);
     ok(!strstr(got.p, "CLAUDE") && !strstr(got.p, "LD_") && !strstr(got.p, "TURNCAST") &&
            !strstr(got.p, "DEBUG") && !strstr(got.p, "NODE_OPTIONS"),

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the words. */
+#include "core/answer.h"
+
+#include "base/utf8.h"
+
+#define LINE_MAX ((size_t)80) /* bytes of a waiting message that /queue shows */
+#define LINES_MAX 10          /* messages that it shows */
+
+/* "1 message", "2 messages" */
+static void add_count(struct buf *out, size_t n)
+{
+    buf_printf(out, "%zu message%s", n, n == 1 ? "" : "s");
+}
+
+void answer_queued(struct buf *out, const struct conversation *c, bool restarts)
+{
+    if (restarts) {
+        buf_add_str(out, "Kept: turncast is being restarted.");
+        return;
+    }
+    buf_add_str(out, "Queued: ");
+    add_count(out, c->n_waiting);
+    buf_printf(out, " wait%s %s.", c->n_waiting == 1 ? "s" : "",
+               c->job ? "for the running turn" : "for other turns");
+}
+
+void answer_full(struct buf *out, const struct conversation *c)
+{
+    add_count(out, c->n_waiting);
+    buf_add_str(out, " wait already: this one was not taken. /queue shows them, /stop ends all.");
+}
+
+void answer_stopped(struct buf *out, bool ran, size_t dropped)
+{
+    buf_add_str(out, ran ? "Stopping." : dropped ? "Stopped." : "Nothing is running.");
+    if (!dropped)
+        return;
+    buf_add_char(out, ' ');
+    add_count(out, dropped);
+    buf_printf(out, " that waited %s dropped.", dropped == 1 ? "was" : "were");
+}
+
+void answer_cleared(struct buf *out, size_t dropped)
+{
+    if (!dropped) {
+        buf_add_str(out, "Nothing waits.");
+        return;
+    }
+    add_count(out, dropped);
+    buf_add_str(out, dropped == 1 ? " was dropped." : " were dropped.");
+}
+
+static void add_line(struct buf *out, size_t number, const struct message *m)
+{
+    const size_t line = strcspn(m->prompt, "\n");
+    const size_t len = line <= LINE_MAX ? line : utf8_cut(m->prompt, line, LINE_MAX);
+    buf_printf(out, "\n%zu. %.*s%s", number, (int)len, m->prompt,
+               len < m->prompt_len ? "\xe2\x80\xa6" : "");
+}
+
+void answer_queue(struct buf *out, const struct conversation *c)
+{
+    if (!c || !c->n_waiting) {
+        buf_add_str(out, "Nothing waits.");
+        return;
+    }
+    add_count(out, c->n_waiting);
+    buf_add_str(out, c->n_waiting == 1 ? " waits:" : " wait:");
+    size_t n = 0;
+    for (const struct message *m = c->first; m && n < LINES_MAX; m = m->next)
+        add_line(out, ++n, m);
+    if (n < c->n_waiting)
+        buf_printf(out, "\nand %zu more", c->n_waiting - n);
+    buf_add_str(out, "\n/queue clear drops them.");
+}
+
+static void add_time(struct buf *out, int64_t ms)
+{
+    const long long s = (long long)ms / 1000;
+    if (s >= 3600)
+        buf_printf(out, "%lld h %lld min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        buf_printf(out, "%lld min %lld s", s / 60, s % 60);
+    else
+        buf_printf(out, "%lld s", s);
+}
+
+static void add_job(struct buf *out, const struct job *j)
+{
+    const char *last;
+    const unsigned tools = job_tools(j, &last);
+    buf_add_str(out, "Running for ");
+    add_time(out, job_elapsed_ms(j));
+    if (tools)
+        buf_printf(out, ", %u tool call%s, the last of %s", tools, tools == 1 ? "" : "s", last);
+    buf_add_str(out, ".\n");
+}
+
+void answer_running(struct buf *out, const struct conversation *c)
+{
+    if (c && c->job)
+        add_job(out, c->job);
+    else
+        buf_add_str(out, "Nothing is running.\n");
+    if (!c || !c->n_waiting)
+        return;
+    add_count(out, c->n_waiting);
+    buf_add_str(out, c->n_waiting == 1 ? " waits.\n" : " wait.\n");
+}
+
+void answer_session(struct buf *out, const char *session)
+{
+    if (session)
+        buf_printf(out, "Session %s.\n", session);
+    else
+        buf_add_str(out, "No session yet.\n");
+}
+
+static void add_shown(struct buf *out, const char *lead, const struct visibility *v,
+                      enum show which)
+{
+    const struct {
+        const char *name;
+        enum show show;
+    } rows[] = {{"answers", v->final},
+                {"narration", v->narration},
+                {"tools", v->tools},
+                {"thinking", v->thinking}};
+    const size_t before = out->len;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].show == which)
+            buf_printf(out, "%s%s", out->len == before ? lead : ", ", rows[i].name);
+    if (out->len > before)
+        buf_add_char(out, '.');
+}
+
+void answer_visibility(struct buf *out, struct visibility v)
+{
+    add_shown(out, "Shown: ", &v, SHOW_ON);
+    add_shown(out,
+              v.final == SHOW_ON || v.narration == SHOW_ON || v.tools == SHOW_ON ||
+                      v.thinking == SHOW_ON
+                  ? " Hidden: "
+                  : "Hidden: ",
+              &v, SHOW_OFF);
+}

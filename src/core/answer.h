@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * What the host says to a person: the answers to commands, in plain text. Each appends. Pure but
+ * for the clock. */
+#ifndef CORE_ANSWER_H
+#define CORE_ANSWER_H
+
+#include "core/conversation.h"
+#include "turn/visibility.h"
+
+/* The conversation may be NULL: nothing waits or runs in it. */
+void answer_queued(struct buf *out, const struct conversation *c, bool restarts);
+void answer_full(struct buf *out, const struct conversation *c);
+void answer_stopped(struct buf *out, bool ran, size_t dropped);
+void answer_cleared(struct buf *out, size_t dropped);
+void answer_queue(struct buf *out, const struct conversation *c);
+/* The lines of /status. */
+void answer_running(struct buf *out, const struct conversation *c);
+void answer_session(struct buf *out, const char *session);
+void answer_visibility(struct buf *out, struct visibility v);
+
+#endif

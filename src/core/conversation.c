@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the messages that wait, and how they become one prompt. */
+#include "core/conversation.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "core/prompt.h"
+
+#define BURST_MAX 10                 /* times the silence that would end it */
+#define PROMPT_MAX ((size_t)4 << 20) /* of messages that are joined */
+
+static void on_calm(void *arg)
+{
+    struct conversation *const c = arg;
+    c->bursts = false;
+    c->calm(c->ctx, c);
+}
+
+struct conversation *conversation_new(struct loop *loop, const struct conf_instance *instance,
+                                      const struct conf_agent *agent, const char *key,
+                                      const char *chat,
+                                      void (*calm)(void *ctx, struct conversation *c), void *ctx)
+{
+    struct conversation *const c = xcalloc(1, sizeof *c);
+    *c = (struct conversation){
+        .instance = instance,
+        .agent = agent,
+        .key = xstrdup(key),
+        .chat = chat ? xstrdup(chat) : NULL,
+        .burst = loop_timer_new(loop, on_calm, c),
+        .calm = calm,
+        .ctx = ctx,
+    };
+    return c;
+}
+
+static void free_message(struct message *m)
+{
+    free(m->id);
+    free(m->user);
+    free(m->route);
+    free(m->prompt);
+    free(m);
+}
+
+static struct message *take_first(struct conversation *c)
+{
+    struct message *const m = c->first;
+    c->first = m->next;
+    if (!c->first)
+        c->last = NULL;
+    c->n_waiting--;
+    return m;
+}
+
+void conversation_free(struct conversation *c)
+{
+    while (c->first)
+        free_message(take_first(c));
+    loop_timer_free(c->burst);
+    job_free(c->job);
+    free(c->user);
+    free(c->chat);
+    free(c->key);
+    free(c);
+}
+
+bool conversation_is_idle(const struct conversation *c)
+{
+    return !c->job && !c->n_waiting && !c->n_admitting;
+}
+
+void conversation_add(struct conversation *c, const struct record_turn *t, const char *user)
+{
+    const char *const prompt = t->prompt ? t->prompt : "";
+    struct message *const m = xcalloc(1, sizeof *m);
+    *m = (struct message){
+        .id = xstrdup(t->id),
+        .user = user ? xstrdup(user) : NULL,
+        .route = t->route ? xstrdup(t->route) : NULL,
+        .prompt = xstrdup(prompt),
+        .prompt_len = strlen(prompt),
+    };
+    if (c->last)
+        c->last->next = m;
+    else
+        c->first = m;
+    c->last = m;
+    c->n_waiting++;
+}
+
+void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
+{
+    const int64_t now = clock_mono_ms();
+    if (!c->bursts)
+        c->burst_began_ms = now;
+    const int64_t left = c->burst_began_ms + BURST_MAX * debounce_ms - now;
+    c->bursts = true;
+    loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
+}
+
+size_t conversation_clear(struct conversation *c, struct ledger *ledger)
+{
+    const size_t n = c->n_waiting;
+    while (c->first) {
+        struct message *const m = take_first(c);
+        ledger_cancel(ledger, m->id, NULL, NULL);
+        free_message(m);
+    }
+    loop_timer_set(c->burst, -1);
+    c->bursts = false;
+    c->ready = 0;
+    return n;
+}
+
+/* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`. */
+static size_t join(struct conversation *c, struct buf *prompt, char **merged)
+{
+    size_t n = 0;
+    while (c->first && prompt->len + c->first->prompt_len <= PROMPT_MAX) {
+        struct message *const m = take_first(c);
+        prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
+        merged[n++] = m->id;
+        m->id = NULL;
+        free_message(m);
+    }
+    return n;
+}
+
+void conversation_begin(struct conversation *c, const struct job_spec *spec,
+                        void (*over)(void *conversation))
+{
+    struct message *const head = take_first(c);
+    CLEANUP_BUF struct buf prompt = {0};
+    prompt_join(&prompt, (struct str){head->prompt, head->prompt_len});
+    char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
+    struct job_spec full = *spec;
+    full.n_merged = join(c, &prompt, merged);
+    full.merged = (const char *const *)merged;
+    full.agent = c->agent;
+    full.id = head->id;
+    full.conversation = c->key;
+    full.submitter = c->instance->name;
+    full.route = head->route;
+    full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
+    c->ready = 0;
+    c->user = head->user;
+    head->user = NULL;
+    c->job = job_start(&full, over, c);
+    for (size_t i = 0; i < full.n_merged; i++)
+        free(merged[i]);
+    free(merged);
+    free_message(head);
+}
+
+void conversation_end(struct conversation *c)
+{
+    job_free(c->job);
+    c->job = NULL;
+    free(c->user);
+    c->user = NULL;
+}

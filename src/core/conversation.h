@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * One conversation: the messages that wait in it and the turn that runs in it. Several messages
+ * are given to the agent as one: those of a burst, and those that came while a turn ran. Loop
+ * thread only. */
+#ifndef CORE_CONVERSATION_H
+#define CORE_CONVERSATION_H
+
+#include "core/job.h"
+
+/* A message that is on disk and waits. */
+struct message {
+    struct message *next;
+    char *id;    /* of its turn, unless it goes into that of an earlier one */
+    char *user;  /* or NULL: not known any more */
+    char *route; /* or NULL */
+    char *prompt;
+    size_t prompt_len;
+};
+
+struct conversation {
+    struct conversation *next; /* for the owner of it */
+    const struct conf_instance *instance;
+    const struct conf_agent *agent;
+    char *key;  /* instance:chat[:thread] */
+    char *chat; /* or NULL: not known any more */
+    struct message *first, *last;
+    size_t n_waiting, n_admitting;
+    uint64_t ready; /* when it may begin: its number in the order; 0: not now */
+    struct job *job;
+    char *user; /* who began it, or NULL */
+    struct loop_timer *burst;
+    bool bursts; /* the timer runs */
+    int64_t burst_began_ms;
+    void (*calm)(void *ctx, struct conversation *c); /* the burst is over */
+    void *ctx;
+};
+
+/* Copies the texts. */
+struct conversation *conversation_new(struct loop *loop, const struct conf_instance *instance,
+                                      const struct conf_agent *agent, const char *key,
+                                      const char *chat,
+                                      void (*calm)(void *ctx, struct conversation *c), void *ctx);
+void conversation_free(struct conversation *c);
+/* Nothing waits, runs, or is on its way to the disk. */
+bool conversation_is_idle(const struct conversation *c);
+
+/* Appends a copy; the record's id, route and prompt count. */
+void conversation_add(struct conversation *c, const struct record_turn *t, const char *user);
+/* A burst goes on: it is over after so long a silence, or ten times that. 0: it is over. */
+void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
+/* Takes back all that waits; returns how many those were. */
+size_t conversation_clear(struct conversation *c, struct ledger *ledger);
+/* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
+void conversation_begin(struct conversation *c, const struct job_spec *spec,
+                        void (*over)(void *conversation));
+/* Frees the turn that is over. */
+void conversation_end(struct conversation *c);
+
+#endif

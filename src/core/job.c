@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order in which disk, agent and instances learn of a turn. */
+#include "core/job.h"
+
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/executor.h"
+#include "core/launch.h"
+#include "io/process_tree.h"
+
+struct job {
+    struct job_spec spec; /* its strings are the arena's */
+    struct arena arena;
+    void (*over)(void *ctx);
+    void *ctx;
+    char *session_key;
+    struct buf session; /* that it resumes */
+    struct turn *turn;  /* NULL: it has not begun */
+    struct executor *executor;
+    unsigned cancels, shutdowns; /* asked for before it ran */
+    bool forget;
+    bool gone; /* nothing of the agent runs any more */
+};
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void look_for_end(struct job *j)
+{
+    if (j->gone && (!j->turn || turn_is_told(j->turn)))
+        j->over(j->ctx);
+}
+
+static void keep_session(struct job *j)
+{
+    const char *const id = turn_session_id(j->turn);
+    const bool same = j->session.len && strcmp(id, j->session.p) == 0;
+    if (!j->forget && !same && launch_is_session(id))
+        ledger_put(j->spec.ledger, j->session_key, id, NULL, NULL);
+}
+
+static void on_ended(void *ctx, bool spawn_failed)
+{
+    struct job *const j = ctx;
+    (void)spawn_failed; /* it has been told as the turn's error */
+    executor_free(j->executor);
+    j->executor = NULL;
+    j->gone = true;
+    keep_session(j);
+    look_for_end(j);
+}
+
+/* --- the outcome ------------------------------------------------------------------------------ */
+
+static void on_committed(void *ctx, enum record_status status, const char *text)
+{
+    struct job *const j = ctx;
+    (void)text;
+    if (status != RECORD_DONE)
+        log_line(LOG_ERR, "host", "the outcome of turn %s is not on disk; it is told all the same",
+                 j->spec.id);
+    turn_committed(j->turn);
+    look_for_end(j);
+}
+
+struct targets {
+    struct arena arena;
+    const char *lane;
+    struct record_target *all;
+    size_t n;
+};
+
+static void add_target(void *ctx, const char *instance, struct str line)
+{
+    struct targets *const t = ctx;
+    t->all = xrealloc(t->all, (t->n + 1) * sizeof *t->all);
+    t->all[t->n++] = (struct record_target){
+        .conn = arena_strdup(&t->arena, instance),
+        .lane = t->lane,
+        .body = {arena_strndup(&t->arena, line.p, line.len), line.len},
+    };
+}
+
+static void commit(void *ctx, const struct event *outcome)
+{
+    struct job *const j = ctx;
+    struct targets targets = {.lane = j->spec.conversation};
+    dispatch_each_target(turn_cast(j->turn), outcome, add_target, &targets);
+    const char *const code = outcome->u.error.code;
+    const struct record_outcome o = {
+        .turn = j->spec.id,
+        .error = outcome->kind == TC_FINAL ? NULL
+                 : code                    ? code
+                                           : "error",
+        .targets = targets.all,
+        .n = targets.n,
+    };
+    ledger_end_turn(j->spec.ledger, &o, on_committed, j);
+    free(targets.all);
+    arena_fini(&targets.arena);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void on_spawned(void *ctx, pid_t pid)
+{
+    const struct job *const j = ctx;
+    char boot[64];
+    process_tree_boot(boot);
+    const struct record_turn noted = {
+        .id = j->spec.id,
+        .boot_id = boot,
+        .agent_pid = pid,
+        .agent_start = (int64_t)process_tree_began(pid),
+    };
+    ledger_note_agent(j->spec.ledger, &noted, NULL, NULL);
+}
+
+static void run(struct job *j)
+{
+    const struct job_spec *const s = &j->spec;
+    j->turn = turn_new(s->dispatch, &(struct turn_spec){
+                                        .dialect = dialect_find(s->agent->dialect),
+                                        .agent = s->agent->name,
+                                        .conversation = s->conversation,
+                                        .id = s->id,
+                                        .task = s->prompt.p,
+                                        .submitter = s->submitter,
+                                        .route = s->route,
+                                        .visibility = s->visibility,
+                                        .max_line = s->agent->max_line,
+                                        .commit = commit,
+                                        .ctx = j,
+                                    });
+    const struct executor_spec spec = {
+        .agent = s->agent,
+        .message = s->prompt.p,
+        .message_len = s->prompt.len,
+        .session_id = j->session.len ? j->session.p : NULL,
+        .conversation = s->conversation,
+        .spawned = on_spawned,
+    };
+    j->executor = executor_start(s->loop, j->turn, &spec, on_ended, j);
+    for (; j->cancels; j->cancels--)
+        executor_cancel(j->executor);
+    for (; j->shutdowns; j->shutdowns--)
+        executor_shutdown(j->executor);
+}
+
+static void on_session(void *ctx, enum record_status status, const char *text)
+{
+    struct job *const j = ctx;
+    if (status == RECORD_DONE && launch_is_session(text))
+        buf_add_str(&j->session, text);
+}
+
+/* What could not be noted as begun is run all the same: its message was accepted. */
+static void on_begun(void *ctx, enum record_status status, const char *text)
+{
+    struct job *const j = ctx;
+    (void)text;
+    if (status != RECORD_DONE)
+        log_line(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
+                 j->spec.id);
+    run(j);
+}
+
+static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
+{
+    struct job_spec copy = *s;
+    copy.id = arena_strdup(a, s->id);
+    copy.conversation = arena_strdup(a, s->conversation);
+    copy.submitter = arena_strdup(a, s->submitter);
+    copy.route = s->route ? arena_strdup(a, s->route) : NULL;
+    copy.prompt.p = arena_strndup(a, s->prompt.p, s->prompt.len);
+    copy.merged = NULL;
+    copy.n_merged = 0;
+    return copy;
+}
+
+struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx)
+{
+    struct job *const j = xcalloc(1, sizeof *j);
+    j->spec = copy_spec(&j->arena, spec);
+    j->over = over;
+    j->ctx = ctx;
+    j->session_key = job_session_key(spec->agent->name, spec->conversation);
+    ledger_get(spec->ledger, j->session_key, on_session, j);
+    ledger_begin(spec->ledger, spec->id, spec->merged, spec->n_merged, on_begun, j);
+    return j;
+}
+
+void job_cancel(struct job *j)
+{
+    if (j->executor)
+        executor_cancel(j->executor);
+    else if (!j->turn)
+        j->cancels++;
+}
+
+void job_shutdown(struct job *j)
+{
+    if (j->executor)
+        executor_shutdown(j->executor);
+    else if (!j->turn)
+        j->shutdowns++;
+}
+
+void job_forget_session(struct job *j)
+{
+    j->forget = true;
+}
+
+const char *job_id(const struct job *j)
+{
+    return j->spec.id;
+}
+
+int64_t job_elapsed_ms(const struct job *j)
+{
+    return j->turn ? turn_elapsed_ms(j->turn) : 0;
+}
+
+unsigned job_tools(const struct job *j, const char **last)
+{
+    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    *last = r && r->last_tool.len ? r->last_tool.p : NULL;
+    return r ? r->n_tool_uses + r->n_omitted : 0;
+}
+
+const char *job_session(const struct job *j)
+{
+    const char *const id = j->turn ? turn_session_id(j->turn) : "";
+    return *id || !j->session.len ? id : j->session.p;
+}
+
+void job_free(struct job *j)
+{
+    if (!j)
+        return;
+    executor_free(j->executor);
+    turn_free(j->turn);
+    buf_fini(&j->session);
+    free(j->session_key);
+    arena_fini(&j->arena);
+    free(j);
+}
+
+char *job_session_key(const char *agent, const char *conversation)
+{
+    return xasprintf("session:%s:%s", agent, conversation);
+}

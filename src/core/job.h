@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * One turn of a conversation, from the message on disk to the outcome on disk: the session is
+ * looked up, the turn begins in the ledger, the agent runs, its outcome is kept before anybody is
+ * told, the session is kept. Loop thread only. */
+#ifndef CORE_JOB_H
+#define CORE_JOB_H
+
+#include "conf/conf.h"
+#include "core/dispatch.h"
+#include "io/ledger.h"
+
+struct job;
+
+/* All borrowed for job_start, but for what it runs in and the agent. */
+struct job_spec {
+    struct loop *loop;
+    struct ledger *ledger;
+    struct dispatch *dispatch;
+    const struct conf_agent *agent;
+    struct visibility visibility; /* resolved */
+    const char *id, *conversation;
+    const char *submitter, *route; /* route: or NULL */
+    struct str prompt;
+    const char *const *merged; /* ids of waiting turns that go into this one */
+    size_t n_merged;
+};
+
+/* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
+ * and all has been told. Then job_free. */
+struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx);
+/* Asks for its end: the first call interrupts the agent, the second kills it. */
+void job_cancel(struct job *j);
+/* The host goes down: the same, told as host_shutdown. */
+void job_shutdown(struct job *j);
+/* Its session is not kept. */
+void job_forget_session(struct job *j);
+const char *job_id(const struct job *j);
+/* Since it began. */
+int64_t job_elapsed_ms(const struct job *j);
+/* Calls of tools so far; *last: the name of the newest, or NULL. Borrowed. */
+unsigned job_tools(const struct job *j, const char **last);
+/* Of the agent; "" while it is not known. Borrowed. */
+const char *job_session(const struct job *j);
+/* Not before `over`, unless the ledger has been closed. */
+void job_free(struct job *j);
+
+/* The ledger's key of a conversation's session with that agent. Owned. */
+char *job_session_key(const char *agent, const char *conversation);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what becomes of the turns of a host that died. */
+#include "core/restart.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/launch.h"
+#include "event/codec.h"
+#include "io/process_tree.h"
+
+#define MESSAGE "turncast was restarted while this turn ran; it was not finished."
+
+/* The ledger may not be asked anything while it lists: so they are copied. */
+struct left {
+    struct arena arena;
+    struct record_turn *turns;
+    size_t n;
+};
+
+static const char *copy(struct arena *a, const char *text)
+{
+    return text ? arena_strdup(a, text) : NULL;
+}
+
+static void add_turn(void *ctx, const struct record_turn *t)
+{
+    struct left *const l = ctx;
+    l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
+    l->turns[l->n++] = (struct record_turn){
+        .id = copy(&l->arena, t->id),
+        .agent = copy(&l->arena, t->agent),
+        .conv = copy(&l->arena, t->conv),
+        .source = copy(&l->arena, t->source),
+        .waiting = t->waiting,
+        .prompt = copy(&l->arena, t->prompt),
+        .route = copy(&l->arena, t->route),
+        .boot_id = copy(&l->arena, t->boot_id),
+        .agent_pid = t->agent_pid,
+        .agent_start = t->agent_start,
+    };
+}
+
+static void kill_agent(const struct record_turn *t)
+{
+    char boot[64];
+    process_tree_boot(boot);
+    if (t->agent_pid <= 1 || !t->boot_id || strcmp(boot, t->boot_id) != 0)
+        return;
+    CLEANUP_FREE char *mark = launch_mark(t->id);
+    const unsigned killed =
+        process_tree_kill_lost((pid_t)t->agent_pid, (uint64_t)t->agent_start, mark);
+    if (killed)
+        log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", t->id,
+                 killed);
+}
+
+/* ---- the outcome of a turn that ran ---- */
+
+static void add_error(struct buf *line, const struct record_turn *t)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.meta.ts = clock_wall();
+    ev.meta.src = "turncast";
+    ev.meta.correlation_id = t->id;
+    ev.meta.session_id = "";
+    ev.meta.seq = 2; /* behind the start that is told again */
+    ev.u.meta = &ev.meta;
+    ev.u.error.message = MESSAGE;
+    ev.u.error.code = "host_restart";
+    codec_encode(line, &ev);
+}
+
+struct told {
+    const struct record_turn *turn;
+    struct str line;
+    struct record_target *targets;
+    size_t n;
+};
+
+static void add_target(void *ctx, const char *name)
+{
+    struct told *const w = ctx;
+    w->targets = xrealloc(w->targets, (w->n + 1) * sizeof *w->targets);
+    w->targets[w->n++] =
+        (struct record_target){.conn = name, .lane = w->turn->conv, .body = w->line};
+}
+
+static void end_turn(struct ledger *ledger, const struct dispatch *d, const struct record_turn *t)
+{
+    CLEANUP_BUF struct buf line = {0};
+    add_error(&line, t);
+    struct told w = {.turn = t, .line = {line.p, line.len}};
+    dispatch_each_deliverer(d, add_target, &w);
+    const struct record_outcome o = {
+        .turn = t->id, .error = "host_restart", .targets = w.targets, .n = w.n};
+    ledger_end_turn(ledger, &o, NULL, NULL);
+    free(w.targets);
+}
+
+int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
+                      struct conversations *conversations, struct tc_err *err)
+{
+    struct left l = {0};
+    size_t ended = 0;
+    const bool read = ledger_open_turns(ledger, add_turn, &l) != RECORD_FAILED;
+    for (size_t i = 0; read && i < l.n; i++) {
+        const struct record_turn *const t = &l.turns[i];
+        if (t->waiting && conversations_restore(conversations, t))
+            continue;
+        if (t->waiting) {
+            log_line(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
+                     t->conv);
+            ledger_cancel(ledger, t->id, NULL, NULL);
+            continue;
+        }
+        kill_agent(t);
+        end_turn(ledger, dispatch, t);
+        ended++;
+    }
+    if (ended)
+        log_line(LOG_WARN, "host", "%zu turns of an earlier host were ended", ended);
+    free(l.turns);
+    arena_fini(&l.arena);
+    return read ? 0 : err_set(err, NULL, "the turns of an earlier host cannot be read");
+}

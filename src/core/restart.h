@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * What an earlier host left: turns that ran are ended as host_restart, their agents with them;
+ * messages that waited wait again. Loop thread only. */
+#ifndef CORE_RESTART_H
+#define CORE_RESTART_H
+
+#include "base/err.h"
+#include "core/conversations.h"
+
+/* Before dispatch_resume, which then tells what this lays. -1 with err: the ledger cannot be
+ * read. */
+int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
+                      struct conversations *conversations, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ * Owns an instance's life in the host, and its post. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "conf/secret.h"
+#include "core/runner_impl.h"
+
+/* ---- options, for {option:NAME} ---- */
+
+static const char *text_of(struct runner *r, const struct tc_option *row,
+                           const struct conf_pair *pairs)
+{
+    const char *text = row->dflt;
+    for (; pairs && pairs->key; pairs++)
+        if (strcmp(pairs->key, row->key) == 0)
+            text = pairs->value;
+    if (!text || !(row->flags & TC_SECRET))
+        return text;
+    return secret_resolve(text, &r->arena, NULL); /* an error is told by who starts the instance */
+}
+
+static void copy_options(struct runner *r, const struct tc_option *rows,
+                         const struct conf_pair *pairs)
+{
+    size_t n = 0;
+    while (rows && rows[n].key)
+        n++;
+    r->options = arena_alloc(&r->arena, (n + 1) * sizeof *r->options);
+    for (size_t i = 0; i < n; i++) {
+        const char *const text = text_of(r, &rows[i], pairs);
+        r->options[i].key = arena_strdup(&r->arena, rows[i].key);
+        r->options[i].value = text ? arena_strdup(&r->arena, text) : NULL;
+    }
+}
+
+const char *runner_option(void *runner, const char *name)
+{
+    const struct runner *const r = runner;
+    for (const struct conf_pair *o = r->options; o->key; o++)
+        if (strcmp(o->key, name) == 0)
+            return o->value;
+    return NULL;
+}
+
+/* ---- the post ---- */
+
+static void on_batch(void *ctx, struct batch *b)
+{
+    struct runner *const r = ctx;
+    r->turns -= b->over && r->turns;
+    if (r->post)
+        post_batch(r->post, b);
+    else
+        batch_free(b);
+}
+
+static void on_ask(void *ctx, struct ask *a)
+{
+    const struct runner *const r = ctx;
+    if (r->services.ask)
+        r->services.ask(r->services.ctx, a);
+    else
+        ask_answer(a, TC_DENIED, NULL, NULL);
+}
+
+static struct post *make_post(struct runner *r, const struct tc_rate *rates)
+{
+    const struct services *const s = &r->services;
+    return s->loop && s->httpc ? post_new(&(struct post_spec){
+                                     .instance = r->name,
+                                     .loop = s->loop,
+                                     .http = s->httpc,
+                                     .ledger = s->ledger,
+                                     .rates = rates,
+                                     .files = s->files,
+                                     .option = runner_option,
+                                     .open = recast_open,
+                                     .ctx = r,
+                                 })
+                               : NULL;
+}
+
+/* ---- its life ---- */
+
+static struct channel *start(struct runner *r, const struct conf *conf,
+                             const struct conf_instance *spec, struct loaded *loaded,
+                             struct tc_err *err)
+{
+    const struct channel_host host = {
+        .loop = r->services.loop,
+        .ctx = r,
+        .batch = on_batch,
+        .ask = on_ask,
+        .has_server = r->services.httpd != NULL,
+        .route = web_route,
+    };
+    return channel_thread_start(conf, spec, loaded, host.loop ? &host : NULL, err);
+}
+
+static void release(struct runner *r)
+{
+    web_fini(r);
+    recast_fini(r);
+    post_free(r->post);
+    arena_fini(&r->arena);
+    free(r->name);
+    free(r);
+}
+
+struct runner *runner_new(const struct conf *conf, const struct conf_instance *spec,
+                          struct loaded *loaded, const struct services *services,
+                          struct tc_err *err)
+{
+    struct runner *const r = xcalloc(1, sizeof *r);
+    r->name = xstrdup(spec->name);
+    r->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
+    if (services)
+        r->services = *services;
+    copy_options(r, loaded->plugin.options, spec->options);
+    r->post = make_post(r, loaded->plugin.rates);
+    r->channel = start(r, conf, spec, loaded, err);
+    if (r->channel)
+        return r;
+    release(r);
+    return NULL;
+}
+
+const char *runner_name(const struct runner *r)
+{
+    return r->name;
+}
+
+struct channel *runner_channel(struct runner *r)
+{
+    return r->channel;
+}
+
+bool runner_delivers(const struct runner *r)
+{
+    return r->delivers;
+}
+
+void *runner_open(struct runner *r, const struct channel_turn *turn)
+{
+    void *const handle = r->channel->ops->open(r->channel, turn);
+    if (!handle)
+        return NULL;
+    r->turns++;
+    if (r->post)
+        post_open_turn(r->post, turn->id, handle);
+    return handle;
+}
+
+void runner_resume(struct runner *r)
+{
+    if (r->delivers && r->services.ledger)
+        recast_load(r);
+    if (r->post)
+        post_start(r->post, r->channel);
+    recast_begin(r);
+}
+
+bool runner_is_busy(const struct runner *r)
+{
+    return r->services.loop && (r->turns || r->recasts || (r->post && post_busy(r->post)));
+}
+
+void runner_stop(struct runner *r)
+{
+    r->channel->ops->stop(r->channel);
+}
+
+bool runner_free(struct runner *r, int64_t deadline_ms)
+{
+    const bool ended = r->channel->ops->join(r->channel, deadline_ms) == 0;
+    release(r);
+    return ended;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * One running instance, and what serves it: the post of its requests, its routes.
+ * Loop thread only. */
+#ifndef CORE_RUNNER_H
+#define CORE_RUNNER_H
+
+#include "conf/conf.h"
+#include "plugin/channel.h"
+#include "plugin/loader.h"
+
+struct httpc;
+struct httpd;
+struct ledger;
+struct runner;
+
+/* What instances may use beside being cast to. Without a loop nothing of it; each other may be
+ * NULL: what needs it is refused then. */
+struct services {
+    struct loop *loop;
+    struct httpc *httpc;
+    struct ledger *ledger;
+    struct httpd *httpd;
+    const char *files; /* directory for what they download */
+    /* Answers with ask_answer, now or later. */
+    void (*ask)(void *ctx, struct ask *a);
+    void *ctx;
+};
+
+/* Starts it. NULL with err: it is disabled. Takes over loaded either way; borrows the rest, but
+ * for the services, which are copied. */
+struct runner *runner_new(const struct conf *conf, const struct conf_instance *spec,
+                          struct loaded *loaded, const struct services *services,
+                          struct tc_err *err);
+const char *runner_name(const struct runner *r);
+struct channel *runner_channel(struct runner *r);
+/* Its outcomes are noted on disk (TC_DELIVERS). */
+bool runner_delivers(const struct runner *r);
+/* As channel_ops.open. */
+void *runner_open(struct runner *r, const struct channel_turn *turn);
+/* Once, before any turn is opened: what the ledger still holds for it is sent, and outcomes that
+ * it has not dealt with are cast again: start{resumed}, final or error, done. */
+void runner_resume(struct runner *r);
+/* It has something to do that it did not end: turns that it has not seen to their end, requests. */
+bool runner_is_busy(const struct runner *r);
+/* Begins its end, see channel_ops.stop. */
+void runner_stop(struct runner *r);
+/* Waits for its end and frees it. False: it had to be abandoned. */
+bool runner_free(struct runner *r, int64_t deadline_ms);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * A runner between its files: runner.c (its life, its post), runner_web.c (routes),
+ * recast.c (outcomes of an earlier host). */
+#ifndef CORE_RUNNER_IMPL_H
+#define CORE_RUNNER_IMPL_H
+
+#include "base/buf.h"
+#include "core/runner.h"
+#include "plugin/post.h"
+
+struct runner {
+    char *name;
+    bool delivers;
+    struct channel *channel;
+    struct post *post; /* NULL: there is no HTTP client */
+    struct services services;
+    struct conf_pair *options; /* resolved, for requests; ends with a NULL key */
+    struct arena arena;        /* of the options and the paths */
+    size_t turns;              /* that it has not seen to their end */
+    struct route *routes;
+    struct recast *recasts;
+};
+
+/* The text of an option, or NULL. */
+const char *runner_option(void *runner, const char *name);
+
+/* runner_web.c: of channel_host, with the runner as ctx. */
+void web_route(void *runner, const char *path);
+/* The runner ends: nothing comes to it any more. */
+void web_fini(struct runner *r);
+
+/* recast.c: finds what is to be cast again; then the post may begin; then it is cast. */
+void recast_load(struct runner *r);
+void recast_begin(struct runner *r);
+/* Opens a turn of an earlier host, with what the ledger knows of it. */
+void *recast_open(void *runner, const struct channel_turn *turn);
+void recast_fini(struct runner *r);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which requests to the HTTP server belong to which instance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/runner_impl.h"
+#include "io/httpd.h"
+
+struct route {
+    struct route *next;
+    char *path; /* whole */
+};
+
+/* What the service gets when the instance does not answer: it is asked to come again. */
+#define UNAVAILABLE 503
+
+static void on_answered(void *arg, const struct tc_answer *answer)
+{
+    struct httpd_request *const request = arg;
+    if (!answer) {
+        httpd_answer(request, UNAVAILABLE, NULL, STR("try again later\n"));
+        return;
+    }
+    const char *const body = answer->body ? answer->body : "";
+    httpd_answer(request, answer->status ? answer->status : 200, answer->content_type,
+                 (struct str){body, answer->body_len ? answer->body_len : strlen(body)});
+}
+
+static const struct tc_header *copy_headers(struct arena *a, const struct httpd_request *request)
+{
+    struct tc_header *const all = arena_alloc(a, (request->header_count + 1) * sizeof *all);
+    for (size_t i = 0; i < request->header_count; i++)
+        all[i] = (struct tc_header){
+            .name = arena_strdup(a, request->headers[i].name),
+            .value = arena_strdup(a, request->headers[i].value),
+        };
+    return all;
+}
+
+static size_t prefix_len(const struct runner *r)
+{
+    return strlen("/hooks/") + strlen(r->name);
+}
+
+static void on_request(void *arg, struct httpd_request *request)
+{
+    struct runner *const r = arg;
+    struct channel_hit *const h = xcalloc(1, sizeof *h);
+    h->hit = (struct tc_hit){
+        .method = arena_strdup(&h->arena, request->method),
+        .path = arena_strdup(&h->arena, request->path + prefix_len(r)),
+        .query = arena_strdup(&h->arena, request->query),
+        .headers = copy_headers(&h->arena, request),
+        .header_count = request->header_count,
+        .body =
+            arena_strndup(&h->arena, request->body.len ? request->body.p : "", request->body.len),
+        .body_len = request->body.len,
+    };
+    h->answered = on_answered;
+    h->arg = request;
+    r->channel->ops->hit(r->channel, h);
+}
+
+void web_route(void *runner, const char *path)
+{
+    struct runner *const r = runner;
+    struct route *const route = xmalloc(sizeof *route);
+    *route = (struct route){r->routes, xasprintf("/hooks/%s%s", r->name, path)};
+    r->routes = route;
+    httpd_route(r->services.httpd, route->path, HTTPD_ANY, on_request, r);
+}
+
+void web_fini(struct runner *r)
+{
+    while (r->routes) {
+        struct route *const route = r->routes;
+        r->routes = route->next;
+        httpd_unroute(r->services.httpd, route->path);
+        free(route->path);
+        free(route);
+    }
+}

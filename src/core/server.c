@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the parts of a serving host, and the order in which they begin and end. */
+#include "core/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/dir.h"
+#include "base/log.h"
+#include "core/conversations.h"
+#include "core/restart.h"
+#include "io/httpc.h"
+#include "io/httpd.h"
+
+#define DELIVER_MS 5000 /* what instances get at the end for what is under way */
+#define GRACE_MS 10000  /* and to end */
+#define WATCH_MS 10000  /* how often it is looked whether one hangs */
+
+struct server {
+    const struct conf *conf;
+    struct loop *loop;
+    struct ledger *ledger;
+    struct httpc *httpc;
+    struct httpd *httpd; /* NULL: none is configured */
+    struct dispatch *dispatch;
+    struct conversations *conversations;
+    struct loop_timer *watch; /* it keeps the loop going, too */
+    char *files;
+};
+
+/* One that hangs is logged by looking. */
+static void on_watch(void *arg)
+{
+    struct server *const s = arg;
+    struct channel_health health;
+    for (size_t i = 0; i < dispatch_count(s->dispatch); i++)
+        dispatch_health(s->dispatch, i, &health);
+    loop_timer_set(s->watch, WATCH_MS);
+}
+
+static void on_ask(void *ctx, struct ask *a)
+{
+    const struct server *const s = ctx;
+    conversations_ask(s->conversations, a);
+}
+
+/* ---- begin ---- */
+
+/* "127.0.0.1:8089" or "[::1]:8089", checked by the configuration. */
+static int listen_on(struct server *s, struct tc_err *err)
+{
+    const struct conf_http *const http = &s->conf->http;
+    if (!http->listen)
+        return 0;
+    const char *const colon = strrchr(http->listen, ':');
+    const bool v6 = *http->listen == '[';
+    CLEANUP_FREE char *address =
+        xstrndup(http->listen + v6, (size_t)(colon - http->listen) - 2 * (size_t)v6);
+    const struct httpd_options options = {
+        .address = address,
+        .port = (uint16_t)strtoul(colon + 1, NULL, 10),
+        .allow_remote = http->allow_remote,
+    };
+    s->httpd = httpd_new(s->loop, &options, err);
+    return s->httpd ? 0 : -1;
+}
+
+static int start_instances(struct server *s, struct tc_err *err)
+{
+    const struct services services = {
+        .loop = s->loop,
+        .httpc = s->httpc,
+        .ledger = s->ledger,
+        .httpd = s->httpd,
+        .files = s->files,
+        .ask = on_ask,
+        .ctx = s,
+    };
+    s->dispatch = dispatch_new(s->conf, &services, NULL);
+    if (dispatch_count(s->dispatch) == 0)
+        return err_set(err, s->conf->file, "no instance runs");
+    return 0;
+}
+
+static int begin(struct server *s, struct tc_err *err)
+{
+    s->ledger = ledger_open(s->loop, s->conf->state_dir, err);
+    if (!s->ledger || dir_make(s->files, err) < 0 || listen_on(s, err) < 0 ||
+        start_instances(s, err) < 0)
+        return -1;
+    s->conversations =
+        conversations_new(&(struct conversations_spec){s->conf, s->loop, s->ledger, s->dispatch});
+    if (restart_take_over(s->ledger, s->dispatch, s->conversations, err) < 0)
+        return -1;
+    dispatch_resume(s->dispatch);
+    conversations_begin(s->conversations);
+    s->watch = loop_timer_new(s->loop, on_watch, s);
+    loop_timer_set(s->watch, WATCH_MS);
+    return 0;
+}
+
+struct server *server_new(const struct conf *conf, struct tc_err *err)
+{
+    struct server *const s = xcalloc(1, sizeof *s);
+    s->conf = conf;
+    s->loop = loop_new();
+    s->httpc = httpc_new(s->loop, NULL);
+    s->files = xasprintf("%s/files", conf->state_dir);
+    if (begin(s, err) == 0)
+        return s;
+    server_free(s);
+    return NULL;
+}
+
+unsigned server_port(const struct server *s)
+{
+    return s->httpd ? httpd_bound_port(s->httpd) : 0;
+}
+
+struct loop *server_loop(struct server *s)
+{
+    return s->loop;
+}
+
+/* ---- end ---- */
+
+static void on_drained(void *ctx)
+{
+    loop_stop(((struct server *)ctx)->loop);
+}
+
+void server_stop(struct server *s)
+{
+    conversations_drain(s->conversations, on_drained, s);
+}
+
+void server_run(struct server *s)
+{
+    loop_run(s->loop);
+    if (!dispatch_drain(s->dispatch, DELIVER_MS))
+        log_line(LOG_INFO, "host", "what is not delivered stays for the next start");
+}
+
+void server_free(struct server *s)
+{
+    if (!s)
+        return;
+    dispatch_free(s->dispatch, GRACE_MS);
+    ledger_close(s->ledger);
+    conversations_free(s->conversations);
+    httpd_free(s->httpd);
+    httpc_free(s->httpc);
+    if (s->watch)
+        loop_timer_free(s->watch);
+    loop_free(s->loop);
+    free(s->files);
+    free(s);
+}

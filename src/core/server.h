@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The host that serves people: ledger, HTTP, instances and conversations joined, from the first
+ * look at what an earlier host left to the last request. Loop thread only. */
+#ifndef CORE_SERVER_H
+#define CORE_SERVER_H
+
+#include "conf/conf.h"
+
+struct server;
+
+/* Opens the state directory (one host at a time), listens, starts the instances, takes over what
+ * an earlier host left. Borrows conf. NULL with err; an instance that cannot be started is logged
+ * and left out, unless it is the last. process_become_subreaper has been called. */
+struct server *server_new(const struct conf *conf, struct tc_err *err);
+/* The port that is listened on; 0: none. */
+unsigned server_port(const struct server *s);
+/* Runs until server_stop was called and all has been done. */
+void server_run(struct server *s);
+/* Asks for the end: running turns get their time; again: no more of it; a third time: they are
+ * killed. May be called from the loop only, and server_loop is what to watch signals with. */
+void server_stop(struct server *s);
+struct loop *server_loop(struct server *s);
+/* What is not delivered stays on disk. NULL is fine. */
+void server_free(struct server *s);
+
+#endif

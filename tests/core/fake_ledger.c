@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the fake ledger keeps. */
+#include "core/fake_ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct answer {
+    ledger_done *done;
+    void *ctx;
+    enum record_status status;
+    char *text;
+};
+
+static void tell(void *arg)
+{
+    struct answer *const a = arg;
+    a->done(a->ctx, a->status, a->text);
+    free(a->text);
+    free(a);
+}
+
+static void answer(struct ledger *l, ledger_done *done, void *ctx, enum record_status status,
+                   const char *text)
+{
+    if (!done)
+        return;
+    struct answer *const a = xmalloc(sizeof *a);
+    *a = (struct answer){done, ctx, status, text ? xstrdup(text) : NULL};
+    loop_post(l->loop, tell, a);
+}
+
+static struct fake_turn *find(struct ledger *l, const char *id)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->turns[i].id, id) == 0)
+            return &l->turns[i];
+    return NULL;
+}
+
+static const struct fake_turn *find_message(const struct ledger *l, const struct record_turn *t)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct fake_turn *const f = &l->turns[i];
+        if (strcmp(f->source, t->source) == 0 &&
+            ((t->msg_id && strcmp(f->msg_id, t->msg_id) == 0) ||
+             (t->also && strcmp(f->also, t->also) == 0)))
+            return f;
+    }
+    return NULL;
+}
+
+#define COPY(to, from) snprintf(to, sizeof(to), "%s", (from) ? (from) : "")
+
+void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    const struct fake_turn *const known = find_message(l, t);
+    if (known || l->admits != RECORD_DONE) {
+        answer(l, done, ctx, known ? RECORD_UNCHANGED : l->admits, known ? known->id : NULL);
+        return;
+    }
+    struct fake_turn *const f = &l->turns[l->n++];
+    COPY(f->id, t->id);
+    COPY(f->conv, t->conv);
+    COPY(f->source, t->source);
+    COPY(f->msg_id, t->msg_id);
+    COPY(f->also, t->also);
+    COPY(f->state, t->waiting ? "waiting" : "running");
+    f->prompt = xstrdup(t->prompt);
+    f->route = t->route ? xstrdup(t->route) : NULL;
+    answer(l, done, ctx, RECORD_DONE, NULL);
+}
+
+static enum record_status change(struct ledger *l, const char *id, const char *from, const char *to)
+{
+    struct fake_turn *const f = find(l, id);
+    if (!f || strcmp(f->state, from) != 0)
+        return RECORD_UNCHANGED;
+    COPY(f->state, to);
+    return RECORD_DONE;
+}
+
+void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
+                  ledger_done *done, void *ctx)
+{
+    const enum record_status status = change(l, turn, "waiting", "running");
+    for (size_t i = 0; i < n; i++)
+        change(l, merged[i], "waiting", "merged");
+    answer(l, done, ctx, status, NULL);
+}
+
+void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    answer(l, done, ctx, change(l, turn, "waiting", "cancelled"), NULL);
+}
+
+void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    struct fake_turn *const f = find(l, t->id);
+    if (f) {
+        f->pid = t->agent_pid;
+        f->start = t->agent_start;
+    }
+    answer(l, done, ctx, f ? RECORD_DONE : RECORD_UNCHANGED, NULL);
+}
+
+void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_done *done, void *ctx)
+{
+    enum record_status status = l->ends;
+    if (status == RECORD_DONE)
+        status = change(l, o->turn, "running", "ended");
+    struct fake_turn *const f = find(l, o->turn);
+    if (f) {
+        COPY(f->error, o->error);
+        f->targets = (unsigned)o->n;
+    }
+    if (!l->holds) {
+        answer(l, done, ctx, status, NULL);
+        return;
+    }
+    l->held = done;
+    l->held_ctx = ctx;
+}
+
+void fake_ledger_release(struct ledger *l)
+{
+    l->holds = false;
+    answer(l, l->held, l->held_ctx, RECORD_DONE, NULL);
+    l->held = NULL;
+}
+
+void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx)
+{
+    COPY(l->key, value ? key : "");
+    COPY(l->value, value);
+    answer(l, done, ctx, RECORD_DONE, NULL);
+}
+
+void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
+{
+    const bool known = strcmp(l->key, key) == 0;
+    answer(l, done, ctx, known ? RECORD_DONE : RECORD_UNCHANGED, known ? l->value : NULL);
+}
+
+void fake_ledger_fini(struct ledger *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->turns[i].prompt);
+        free(l->turns[i].route);
+    }
+    l->n = 0;
+}
+
+const char *fake_ledger_states(const struct ledger *l)
+{
+    static char out[FAKE_TURNS * 12];
+    size_t len = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < l->n; i++)
+        len +=
+            (size_t)snprintf(out + len, sizeof out - len, "%s%s", i ? " " : "", l->turns[i].state);
+    return out;
+}

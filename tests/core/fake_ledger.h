@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Stands in for the ledger (by the linker): keeps turns and values in memory, answers through the
+ * loop, and fails when it is told to. */
+#ifndef TESTS_CORE_FAKE_LEDGER_H
+#define TESTS_CORE_FAKE_LEDGER_H
+
+#include "io/ledger.h"
+
+#define FAKE_TURNS 200
+
+struct fake_turn {
+    char id[40], conv[100], source[40], msg_id[40], also[40];
+    char state[12]; /* waiting running ended merged cancelled */
+    char error[40]; /* its code when it has ended so */
+    char *prompt, *route;
+    int64_t pid, start;
+    unsigned targets; /* rows laid with its outcome */
+};
+
+struct ledger {
+    struct loop *loop;
+    struct fake_turn turns[FAKE_TURNS];
+    size_t n;
+    char key[100], value[100];       /* the one pair it keeps */
+    enum record_status admits, ends; /* RECORD_DONE: as it should be */
+    bool holds;                      /* end_turn answers when it is let go */
+    ledger_done *held;
+    void *held_ctx;
+};
+
+void fake_ledger_fini(struct ledger *l);
+/* Lets the outcome go that is held. */
+void fake_ledger_release(struct ledger *l);
+/* The states of all turns in their order, a blank between them; static. */
+const char *fake_ledger_states(const struct ledger *l);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the configuration, the agent and the person of the conversations' tests. */
+#include "core/talk.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/stage.h"
+#include "fake/children.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 30000
+
+struct talk talk;
+
+static unsigned messages;
+
+/* ---- the host's side ---- */
+
+static char *word(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static char mark[64], dump[512], state_dir[512], resume_arg[] = "mark={session_id}";
+static char *none[] = {NULL}, *resume[] = {resume_arg, NULL};
+static char *people[] = {(char[]){"1"}, (char[]){"2"}, NULL};
+static char *words[12];
+static struct conf_agent agent;
+
+/* An agent that works until it is told to answer (SIGUSR1), unless `others` say otherwise. */
+void talk_begin(const char *const *others)
+{
+    static const char *const slow[] = {SAY_INIT, "print_on=10", SAY_HI, "sleep", NULL};
+    size_t n = 0;
+    words[n++] = word(children_agent());
+    words[n++] = mark;
+    words[n++] = dump;
+    for (others = others ? others : slow; *others; others++)
+        words[n++] = word(*others);
+    words[n] = NULL;
+    agent = (struct conf_agent){
+        .name = word("fake"),
+        .command = words,
+        .resume = resume,
+        .dialect = word("claude"),
+        .env_pass = none,
+        .env_set = none,
+        .exit_grace_ms = 100,
+        .term_grace_ms = 100,
+        .max_line = 16 << 20,
+        .attempts = 1,
+    };
+    talk.instances[0] = (struct conf_instance){
+        .name = word("tg"), .grants = CONF_SUBMIT | CONF_CANCEL, .allow = people};
+    talk.instances[1] =
+        (struct conf_instance){.name = word("sl"), .grants = CONF_SUBMIT, .allow = people};
+    talk.conf = (struct conf){
+        .file = word("my.conf"),
+        .agents = &agent,
+        .n_agents = 1,
+        .instances = talk.instances,
+        .n_instances = 2,
+        .show = {-1, -1, -1, -1, -1},
+        .state_dir = state_dir,
+        .conversations = {.queue = 3, .max_turns = 32, .per_user = 32, .drain_ms = 20000},
+    };
+    talk.disk = (struct ledger){.loop = talk.loop};
+    talk.all = conversations_new(
+        &(struct conversations_spec){&talk.conf, talk.loop, &talk.disk, &talk.log});
+}
+
+void talk_end(const char *what)
+{
+    is_int(conversations_running(talk.all), 0, "%s: nothing runs", what);
+    conversations_free(talk.all);
+    is_int(children_marked(mark), 0, "%s: no process is left", what);
+    fake_ledger_fini(&talk.disk);
+    cast_log_fini(&talk.log);
+}
+
+/* ---- the person's side ---- */
+
+void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+{
+    struct said *const s = (struct said *)(void *)a;
+    s->answered = true;
+    s->accepted = accepted;
+    snprintf(s->turn, sizeof s->turn, "%s", turn ? turn : "");
+    snprintf(s->answer, sizeof s->answer, "%s", answer ? answer : "");
+}
+
+void talk_spin(bool (*there)(const void *arg), const void *arg)
+{
+    const int64_t until = clock_mono_ms() + DEADLINE_MS;
+    while (!there(arg) && clock_mono_ms() < until)
+        loop_once(talk.loop, 100);
+}
+
+bool talk_is_answered(const void *arg)
+{
+    return ((const struct said *)arg)->answered;
+}
+
+struct said talk_as(const char *instance, const char *user, const char *chat, const char *text)
+{
+    struct said s = {.in = {.size = sizeof s.in, .chat = chat, .user = user, .text = text}};
+    snprintf(s.id, sizeof s.id, "m%u", ++messages);
+    s.in.id = s.id;
+    s.in.route = "{\"r\":1}";
+    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = instance, .inbound = &s.in};
+    conversations_ask(talk.all, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    s.in.id = NULL; /* it points into another copy */
+    return s;
+}
+
+struct said talk_say(const char *text)
+{
+    return talk_as("tg", "1", "A", text);
+}
+
+void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const char *what)
+{
+    is_int(s.accepted, accepted, "%s", what);
+    if (answer)
+        is_str(s.answer, answer, "%s: what the person is told", what);
+}
+
+static bool has_states(const void *arg)
+{
+    return strcmp(fake_ledger_states(&talk.disk), arg) == 0;
+}
+
+void talk_await_states(const char *states, const char *what)
+{
+    talk_spin(has_states, states);
+    is_str(fake_ledger_states(&talk.disk), states, "%s", what);
+}
+
+static bool is_quiet(const void *arg)
+{
+    (void)arg;
+    return conversations_running(talk.all) == 0 &&
+           !strstr(fake_ledger_states(&talk.disk), "waiting");
+}
+
+void talk_await_quiet(void)
+{
+    talk_spin(is_quiet, NULL);
+}
+
+/* The i-th turn gets its answer. */
+void talk_finish(size_t i)
+{
+    kill((pid_t)talk.disk.turns[i].pid, SIGUSR1);
+}
+
+static bool works(const void *arg)
+{
+    const char *at = cast_log_text(&talk.log);
+    unsigned n = 0;
+    while ((at = strstr(at, "n(hi)")) && ++n)
+        at++;
+    return n >= *(const unsigned *)arg;
+}
+
+/* So many turns have begun to speak. */
+void talk_await_working(unsigned n)
+{
+    talk_spin(works, &n);
+    ok(works(&n), "%u at work", n);
+}
+
+bool talk_dumped(const char *piece)
+{
+    size_t len;
+    char *const text = tap_slurp(strchr(dump, '=') + 1, &len);
+    const bool found = strstr(text, piece);
+    free(text);
+    return found;
+}
+
+void talk_init(void)
+{
+    stage_init();
+    talk.loop = stage_loop();
+    snprintf(mark, sizeof mark, "%s", children_mark());
+    snprintf(dump, sizeof dump, "dump=%s/dump", tap_tmpdir());
+    snprintf(state_dir, sizeof state_dir, "%s/state", tap_tmpdir());
+}
