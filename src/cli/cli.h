@@ -9,6 +9,7 @@
 int cli_main(int argc, char **argv);
 
 extern const struct command cmd_run;
+extern const struct command cmd_serve;
 extern const struct command cmd_replay;
 extern const struct command cmd_plugins;
 extern const struct command cmd_check;

@@ -13,6 +13,7 @@ libtccli_la_SOURCES = \
 	src/cli/cmd_plugins.c \
 	src/cli/cmd_replay.c \
 	src/cli/cmd_run.c \
+	src/cli/cmd_serve.c \
 	src/cli/cmd_visibility.c \
 	src/cli/describe.c \
 	src/cli/describe.h \

@@ -6,7 +6,7 @@
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
+	tests/fault/talker.so tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
 tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
@@ -21,5 +21,6 @@ dist_check_SCRIPTS += \
 	tests/cli/memory.t \
 	tests/cli/replay.t \
 	tests/cli/run.t \
+	tests/cli/serve.t \
 	tests/cli/visibility.t
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl

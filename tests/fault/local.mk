@@ -21,6 +21,7 @@ fault_modules = \
 	tests/fault/rated.so \
 	tests/fault/recorder.so \
 	tests/fault/sleeps.so \
+	tests/fault/talker.so \
 	tests/fault/toolong.so \
 	tests/fault/tooshort.so \
 	tests/fault/twooptions.so \

@@ -1,0 +1,220 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast serve: a whole host with a connector whose service is two files. Its death, too.
+. "$(dirname "$0")/cli.sh"
+
+in=$scratch/in
+out=$scratch/told
+agents=$scratch/agents
+state=$XDG_STATE_HOME/turncast
+talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\",\"session_id\":\"s-1\",\"num_turns\":1}'
+mark=mark=serve-$$
+host=
+
+# conf AGENT [MORE]: the agent that answers, more keys of the instance.
+conf() {
+    cat >"$scratch/turncast.conf" <<CONF
+agents : {
+    quick : { command = ["$fake_agent", "$mark", "dump=$scratch/dump", "$init", "$hi", "$result"];
+              resume = ["mark=resumed", "{session_id}"]; };
+    slow : { command = ["$fake_agent", "$mark", "$init", "children=2", "$hi", "print_on=10", "sleep"];
+             exit_grace_s = 0.2; term_grace_s = 0.2; };
+};
+default_agent = "$1";
+plugins : { instances : { talk : { plugin = "$talker"; in = "$in"; out = "$out";
+    grants = ["submit", "cancel"]; allow = (1, "2"); ${2:-} }; }; };
+conversations : { debounce_ms = ${debounce:-0}; drain_s = ${drain:-20}; };
+log : { level = "info"; };
+CONF
+}
+
+serve() {
+    rm -f "$scratch/err"
+    "$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err" </dev/null &
+    host=$!
+    wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
+}
+
+# fresh: nothing was ever said.
+fresh() {
+    rm -rf "$state" "$in" "$out"
+    : >"$in"
+    : >"$out"
+}
+
+# say ID USER CHAT TEXT...
+say() {
+    echo "$*" >>"$in"
+}
+
+# told PATTERN [TIMES]: waits for so many lines of that kind.
+told() {
+    wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
+}
+
+# ended: the host's status once it is gone.
+ended() {
+    wait "$host"
+    status=$?
+    host=
+}
+
+alive() {
+    pgrep -f "$mark" >"$agents"
+}
+
+nobody() {
+    ! alive
+}
+
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+# --- a message, a session ----------------------------------------------------------------------
+conf quick
+fresh
+serve
+say m1 1 A hello
+told '^done' && told '^m1'
+is "$(cut -d' ' -f1,2 <"$out" | head -n 1)" "m1 accepted" "R18: a message is accepted"
+is "$(sed 1d "$out")" 'start talk:A new {"to":"A"} -
+says talk:A hi
+final talk:A done
+done talk:A completed' "R24: it is answered where it came from"
+lacks "$(cat "$scratch/dump")" resumed "R27: in a new session"
+say m1 1 A hello
+told '^m1 known'
+result $? "R18: the same message again is known"
+say m2 2 A again
+told '^done' 2
+has "$(cat "$scratch/dump")" '"mark=resumed","s-1"' "R27: the next message resumes the session"
+say m3 1 A /new
+told '^m3 command'
+say m4 1 A afresh
+told '^done' 3
+lacks "$(cat "$scratch/dump")" resumed "R27: /new resets it"
+say m5 3 A hello
+told '^m5 denied'
+result $? "R21: a stranger is denied"
+"$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err2"
+is $? 2 "a second host"
+has "$(cat "$scratch/err2")" "$host" "is told who is there"
+kill "$host"
+ended
+is "$status" 0 "SIGTERM ends it well"
+serve
+say m1 1 A hello
+told '^m1 known' 2
+result $? "R18: known over a restart, too"
+say m6 1 A hello
+told '^done' 4
+has "$(tail -n 3 "$out")" "final talk:A done" "R27: and it goes on"
+kill "$host"
+ended
+
+# --- stop, queue -------------------------------------------------------------------------------
+conf slow
+fresh
+serve
+say m1 1 A work
+told '^says'
+say m2 1 A more
+say m3 1 A /queue
+told '^m3 command'
+has "$(cat "$out")" 'm3 command - 1 message waits:' "R26: a message waits"
+say m4 1 A stop
+told '^done talk:A cancelled'
+has "$(grep '^m4' "$out")" 'Stopping. 1 message that waited was dropped.' "R19: stop"
+wait_for nobody
+result $? "R19: and nothing of it runs"
+say m5 1 A work
+told '^says' 2
+turn=$(sed -n 's/^m5 accepted \([^ ]*\) .*/\1/p' "$out")
+say cancel 2 "$turn"
+told '^done talk:A cancelled' 2
+result $? "R19: the stop button"
+kill "$host"
+ended
+
+# --- the host is asked to end ------------------------------------------------------------------
+drain=0.1
+conf slow
+fresh
+serve
+say m1 1 A work
+told '^says'
+say m2 1 A later
+told '^m2 queued'
+kill "$host"
+ended
+is "$status" 0 "R26: SIGTERM while a turn runs"
+is "$(grep -c '^error talk:A host_shutdown' "$out")" 1 "is told as host_shutdown"
+wait_for nobody
+result $? "no agent is left"
+conf quick
+serve
+told '^done talk:A completed'
+result $? "R26: what waited runs with the next host"
+is "$(grep -c '^start' "$out")" 2 "once"
+kill "$host"
+ended
+drain=20
+
+# --- the host dies -----------------------------------------------------------------------------
+conf slow
+fresh
+serve
+say m1 1 A work
+say m2 2 B work
+told '^says' 2
+say m3 1 A later
+told '^m3 queued'
+alive
+kill -9 "$host"
+wait "$host" 2>/dev/null
+host=
+conf quick
+serve
+told '^done talk:A completed'
+told '^error' 2
+is "$(grep -c '^error talk:[AB] host_restart' "$out")" 2 "R26: both turns end as host_restart"
+is "$(sed -n '/resumed/p' "$out" | sort)" 'start talk:A resumed {"to":"A"} hi
+start talk:B resumed {"to":"B"} hi' "R24: with their routes, and what was remembered"
+is "$(grep -c '^final talk:A done' "$out")" 1 "R26: what waited runs"
+orphans=$(pgrep -f "$mark" | sort | comm -12 - "$(sort -o "$agents" "$agents"; echo "$agents")")
+is "$orphans" "" "R26: their agents are gone"
+kill "$host"
+ended
+serve
+kill "$host"
+ended
+is "$(grep -c '^error' "$out")" 2 "R26: told once"
+
+# --- an outcome that was kept, not told ----------------------------------------------------------
+conf quick 'die = true;'
+fresh
+serve
+say m1 1 A work
+wait "$host" 2>/dev/null
+host=
+lacks "$(cat "$out")" final "a connector that kills its host"
+conf quick
+serve
+told '^done'
+is "$(grep -c '^final talk:A done' "$out")" 1 "R18: the outcome that was on disk is told"
+has "$(cat "$out")" 'start talk:A resumed {"to":"A"} hi' "R24: as a turn that goes on"
+kill "$host"
+ended
+
+# --- what does not start -------------------------------------------------------------------------
+sed 's/^default_agent.*//' "$scratch/turncast.conf" >"$scratch/whose.conf"
+"$turncast" serve -c "$scratch/whose.conf" 2>"$scratch/err"
+is $? 2 "messages for no agent"
+has "$(cat "$scratch/err")" "plugins.instances.talk: it has no agent" "is a wrong configuration"
+sed 's/plugin = "[^"]*"/plugin = "missing"/' "$scratch/turncast.conf" >"$scratch/none.conf"
+"$turncast" serve -c "$scratch/none.conf" 2>"$scratch/err"
+is $? 2 "no instance"
+has "$(cat "$scratch/err")" "no instance runs" "says so"
+finish
