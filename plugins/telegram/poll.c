@@ -16,6 +16,7 @@
 #define CONFLICT_MAX_MS 60000
 #define TELL_AFTER 5 /* failures in a row */
 #define PENDING_MS 1000
+#define ATTEMPTS_MS 5000 /* what is not sent the host repeats, at longer and longer intervals */
 
 static json_t *wanted_updates(void)
 {
@@ -61,11 +62,22 @@ static void poll_send(struct tc_turn *lobby, int64_t delay_ms)
                                     .priority = TC_P_NOTICE,
                                     .flags = TC_LONG_POLL,
                                     .timeout_ms = POLL_TIMEOUT_MS,
+                                    .max_age_ms = delay_ms + ATTEMPTS_MS,
                                     .delay_ms = delay_ms});
     schedule(lobby);
 }
 
 /* ---- set-up ---- */
+
+static int ask_who(struct tc_turn *lobby, int64_t delay_ms)
+{
+    return call_send(lobby, &(struct call){.method = "getMe",
+                                           .tag = call_tag("me"),
+                                           .priority = TC_P_NOTICE,
+                                           .flags = TC_IDEMPOTENT,
+                                           .max_age_ms = delay_ms + ATTEMPTS_MS,
+                                           .delay_ms = delay_ms});
+}
 
 int poll_begin(struct tc_instance *inst)
 {
@@ -81,10 +93,7 @@ int poll_begin(struct tc_instance *inst)
     }
     if (conf->webhook && tc_route(inst, "/update"))
         return -1;
-    return call_send(inst->lobby, &(struct call){.method = "getMe",
-                                                 .tag = call_tag("me"),
-                                                 .priority = TC_P_NOTICE,
-                                                 .flags = TC_IDEMPOTENT});
+    return ask_who(inst->lobby, 0);
 }
 
 static void publish_commands(struct tc_turn *lobby)
@@ -161,6 +170,14 @@ static void refuse_all(struct tc_turn *lobby, struct answer *a, struct tc_verdic
     answer_rule(lobby, a, v);
 }
 
+static int64_t on_failure(struct tc_turn *lobby, const struct tc_reply *reply)
+{
+    struct telegram *const s = state_of(lobby);
+    if (++s->failures == TELL_AFTER)
+        tc_log(lobby->inst, TC_WARN, "Telegram does not answer: %s", reply->error);
+    return backoff(BACKOFF_MS, BACKOFF_MAX_MS, s->failures);
+}
+
 int poll_on_me(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
                struct tc_verdict *v)
 {
@@ -174,13 +191,14 @@ int poll_on_me(struct tc_turn *lobby, const struct tc_reply *reply, const json_t
         s->self = call_int(a.result, "id");
         s->username = tc_keep(lobby, name);
         s->ready = true;
+        s->failures = 0;
         publish_commands(lobby);
         if (conf_of(lobby)->webhook)
             set_webhook(lobby);
         else
             poll_send(lobby, 0);
-    } else if (reply->outcome == TC_OK) {
-        v->next = TC_NEXT_AGAIN;
+    } else if (!s->dead && v->next != TC_NEXT_AGAIN) {
+        ask_who(lobby, on_failure(lobby, reply));
     }
     answer_free(&a);
     return 0;
@@ -224,14 +242,6 @@ static int64_t on_conflict(struct tc_turn *lobby, const struct answer *a)
         tc_log(lobby->inst, TC_WARN, "another process polls this bot too (%s): waiting for its end",
                a->description);
     return backoff(CONFLICT_MS, CONFLICT_MAX_MS, s->conflicts);
-}
-
-static int64_t on_failure(struct tc_turn *lobby, const struct tc_reply *reply)
-{
-    struct telegram *const s = state_of(lobby);
-    if (++s->failures == TELL_AFTER)
-        tc_log(lobby->inst, TC_WARN, "no updates from Telegram: %s", reply->error);
-    return backoff(BACKOFF_MS, BACKOFF_MAX_MS, s->failures);
 }
 
 static int64_t on_batch(struct tc_turn *lobby, const struct tc_reply *reply, const struct answer *a)
@@ -278,7 +288,7 @@ int poll_on_updates(struct tc_turn *lobby, const struct tc_reply *reply, const j
     const int64_t delay = judge(lobby, reply, &a, v);
     /* The next poll is another request: this one is over, whatever came of it. */
     v->next = TC_NEXT_DONE;
-    if (delay >= 0 && reply->outcome != TC_DROPPED)
+    if (delay >= 0)
         poll_send(lobby, delay);
     answer_free(&a);
     return 0;

@@ -212,7 +212,9 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
     }
     json_t *const route = route_write(message);
     char *const route_text = json_dumps(route, JSON_COMPACT);
-    const char *const text = spoken(lobby, text_of(message));
+    const char *text = spoken(lobby, text_of(message));
+    if (!text || !*text) /* a mention alone speaks too */
+        text = text_of(message);
     const long long chat = call_int(route, "chat"), thread = call_int(route, "thread");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(

@@ -297,8 +297,11 @@ struct tc_verdict stage_reply(struct stage *s, struct stage_request *r, enum tc_
                                    .body_len = save ? 0 : strlen(body),
                                    .path = save ? saved(s, body) : NULL,
                                    .error = outcome == TC_OK ? "" : "the attempt failed"};
-    const struct tc_verdict v =
-        call_on_reply(s, r, reply, host_verdict(r, outcome, status, after_ms));
+    struct tc_verdict v = host_verdict(r, outcome, status, after_ms);
+    if (outcome == TC_NOT_SENT) /* it goes again: there is nothing to say */
+        stage_enter(s);
+    else
+        v = call_on_reply(s, r, reply, v);
     if (v.next == TC_NEXT_AGAIN)
         again(s, r, &v);
     else
