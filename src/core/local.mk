@@ -38,6 +38,7 @@ libtccore_la_SOURCES = \
 	src/core/runner.c \
 	src/core/runner.h \
 	src/core/runner_impl.h \
+	src/core/runner_socket.c \
 	src/core/runner_web.c \
 	src/core/server.c \
 	src/core/server.h \

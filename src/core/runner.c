@@ -95,6 +95,9 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         .ask = on_ask,
         .has_server = r->services.httpd != NULL,
         .route = web_route,
+        .socket_open = socket_open,
+        .socket_send = socket_send,
+        .socket_close = socket_close,
     };
     return channel_thread_start(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
@@ -102,6 +105,7 @@ static struct channel *start(struct runner *r, const struct conf *conf,
 static void release(struct runner *r)
 {
     web_fini(r);
+    socket_fini(r);
     recast_fini(r);
     post_free(r->post);
     arena_fini(&r->arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One running instance, and what serves it: the post of its requests, its routes.
+ * One running instance, and what serves it: the post of its requests, its routes, its sockets.
  * Loop thread only. */
 #ifndef CORE_RUNNER_H
 #define CORE_RUNNER_H
@@ -11,6 +11,7 @@
 struct httpc;
 struct httpd;
 struct ledger;
+struct websocket;
 struct runner;
 
 /* What instances may use beside being cast to. Without a loop nothing of it; each other may be
@@ -20,6 +21,7 @@ struct services {
     struct httpc *httpc;
     struct ledger *ledger;
     struct httpd *httpd;
+    struct websocket *websocket;
     const char *files; /* directory for what they download */
     /* Answers with ask_answer, now or later. */
     void (*ask)(void *ctx, struct ask *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A runner between its files: runner.c (its life, its post), runner_web.c (routes),
- * recast.c (outcomes of an earlier host). */
+ * runner_socket.c, recast.c (outcomes of an earlier host). */
 #ifndef CORE_RUNNER_IMPL_H
 #define CORE_RUNNER_IMPL_H
 
@@ -18,6 +18,7 @@ struct runner {
     struct arena arena;        /* of the options and the paths */
     size_t turns;              /* that it has not seen to their end */
     struct route *routes;
+    struct socket *sockets;
     struct recast *recasts;
 };
 
@@ -28,6 +29,12 @@ const char *runner_option(void *runner, const char *name);
 void web_route(void *runner, const char *path);
 /* The runner ends: nothing comes to it any more. */
 void web_fini(struct runner *r);
+
+/* runner_socket.c: the same. */
+void socket_open(void *runner, int64_t number, const struct tc_socket *spec);
+void socket_send(void *runner, int64_t number, struct str text);
+void socket_close(void *runner, int64_t number);
+void socket_fini(struct runner *r);
 
 /* recast.c: finds what is to be cast again; then the post may begin; then it is cast. */
 void recast_load(struct runner *r);

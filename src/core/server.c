@@ -13,6 +13,7 @@
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/httpd.h"
+#include "io/websocket.h"
 
 #define DELIVER_MS 5000 /* what instances get at the end for what is under way */
 #define GRACE_MS 10000  /* and to end */
@@ -23,6 +24,7 @@ struct server {
     struct loop *loop;
     struct ledger *ledger;
     struct httpc *httpc;
+    struct websocket *websocket;
     struct httpd *httpd; /* NULL: none is configured */
     struct dispatch *dispatch;
     struct conversations *conversations;
@@ -74,6 +76,7 @@ static int start_instances(struct server *s, struct tc_err *err)
         .httpc = s->httpc,
         .ledger = s->ledger,
         .httpd = s->httpd,
+        .websocket = s->websocket,
         .files = s->files,
         .ask = on_ask,
         .ctx = s,
@@ -107,6 +110,7 @@ struct server *server_new(const struct conf *conf, struct tc_err *err)
     s->conf = conf;
     s->loop = loop_new();
     s->httpc = httpc_new(s->loop, NULL);
+    s->websocket = websocket_new(s->loop, NULL);
     s->files = xasprintf("%s/files", conf->state_dir);
     if (begin(s, err) == 0)
         return s;
@@ -150,6 +154,7 @@ void server_free(struct server *s)
     dispatch_free(s->dispatch, GRACE_MS);
     ledger_close(s->ledger);
     conversations_free(s->conversations);
+    websocket_free(s->websocket);
     httpd_free(s->httpd);
     httpc_free(s->httpc);
     if (s->watch)
