@@ -51,8 +51,9 @@ struct tc_header {
 };
 
 /* Copied by tc_http. In url and in header values {option:NAME} stands for the value of the
- * instance's option NAME. It is put in as the request goes out: that is how secrets travel, and
- * they are in no record and in no error. */
+ * instance's option NAME, {origin:NAME} for its scheme, host and port. It is put in as the request
+ * goes out: that is how secrets travel, and they are in no record and in no error. Only a URL that
+ * begins so may be http:, and of a loopback address only. */
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */

@@ -45,8 +45,25 @@ static const char *url_of(struct tc_turn *turn, enum method m, const char *query
     const struct conf *conf = turn->inst->conf;
     const size_t n = strlen(conf->api_base);
     const char *slash = n > 0 && conf->api_base[n - 1] == '/' ? "" : "/";
-    return tc_sprint(turn, "%s%s%s%s%s", conf->api_base, slash, methods[m].name, query ? "?" : "",
+    return tc_sprint(turn, "{option:api_base}%s%s%s%s", slash, methods[m].name, query ? "?" : "",
                      query ? query : "");
+}
+
+size_t call_origin(const char *url)
+{
+    const char *host = strstr(url, "://");
+    const size_t scheme = host ? (size_t)(host - url) + 3 : 0;
+    const size_t n = scheme ? strcspn(url + scheme, "/?#\\@") : 0;
+    return n > 0 && url[scheme + n] != '@' && url[scheme + n] != '\\' ? scheme + n : 0;
+}
+
+const char *call_own(struct tc_turn *turn, const char *url)
+{
+    const struct conf *conf = turn->inst->conf;
+    const size_t n = call_origin(url);
+    const bool own =
+        n > 0 && n == call_origin(conf->api_base) && strncmp(url, conf->api_base, n) == 0;
+    return own ? tc_sprint(turn, "{origin:api_base}%s", url + n) : NULL;
 }
 
 static int send(struct tc_turn *turn, enum method m, const char *query, const char *body,

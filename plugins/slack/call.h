@@ -46,6 +46,11 @@ int call_get(struct tc_turn *turn, enum method m, const char *query, const struc
 const char *call_tag(struct tc_turn *turn, const char *word, json_t *data);
 /* Compact text of a value, which it takes over. Of the callback. NULL: no memory. */
 const char *call_dump(struct tc_turn *turn, json_t *value);
+/* How long "https://host:port" of a URL is. 0: it has no such beginning. */
+size_t call_origin(const char *url);
+/* A URL at the server of api_base as tc_http takes it, or NULL: it is elsewhere. Of the callback.
+ */
+const char *call_own(struct tc_turn *turn, const char *url);
 /* Percent-encoded. Of the callback. */
 const char *call_quote(struct tc_turn *turn, const char *raw);
 

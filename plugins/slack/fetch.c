@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "call.h"
 #include "fetch.h"
 #include "inbound.h"
 #include "slack.h"
@@ -20,35 +21,26 @@ static const char *text_at(const json_t *json, const char *key)
 
 /* ---- where the token may go */
 
-/* "https://host:port". 0: it has no such beginning. */
-static size_t origin_length(const char *url)
-{
-    const char *host = strstr(url, "://");
-    const size_t scheme = host ? (size_t)(host - url) + 3 : 0;
-    const size_t n = scheme ? strcspn(url + scheme, "/?#\\@") : 0;
-    return n > 0 && url[scheme + n] != '@' && url[scheme + n] != '\\' ? scheme + n : 0;
-}
-
 static bool ends_with(const char *p, size_t n, const char *end)
 {
     const size_t len = strlen(end);
     return n >= len && strncasecmp(p + n - len, end, len) == 0;
 }
 
-/* The token goes to Slack only, and to where it is configured to go. */
-static bool is_trusted(struct tc_turn *lobby, const char *url)
+static bool is_slack(const char *url)
 {
     static const char https[] = "https://", slack[] = "slack.com";
-    const struct conf *conf = lobby->inst->conf;
-    const size_t n = origin_length(url), base = origin_length(conf->api_base);
-    if (n == 0)
-        return false;
-    if (n == base && strncmp(url, conf->api_base, n) == 0)
-        return true;
-    const size_t scheme = sizeof https - 1;
-    return strncasecmp(url, https, scheme) == 0 &&
+    const size_t n = call_origin(url), scheme = sizeof https - 1;
+    return n > scheme && strncasecmp(url, https, scheme) == 0 &&
            (ends_with(url, n, ".slack.com") ||
             (n - scheme == sizeof slack - 1 && strncasecmp(url + scheme, slack, n - scheme) == 0));
+}
+
+/* The token goes to Slack only, and to where it is configured to go. NULL: it does not go there. */
+static const char *trusted(struct tc_turn *lobby, const char *url)
+{
+    const char *own = call_own(lobby, url);
+    return own || !is_slack(url) ? own : url;
 }
 
 /* ---- one message */
@@ -123,12 +115,12 @@ static void go_on(struct tc_turn *lobby, struct fetch *f)
     const json_t *files = json_object_get(f->message, "files");
     for (; f->next < json_array_size(files); f->next++) {
         const json_t *file = json_array_get(files, f->next);
-        const char *url = text_at(file, "url");
+        const char *url = trusted(lobby, text_at(file, "url"));
         if (f->next >= FETCH_FILES)
             skip(f, file, "too many files");
         else if (json_integer_value(json_object_get(file, "size")) > SIZE_MAX_BYTES)
             skip(f, file, "too large");
-        else if (!is_trusted(lobby, url))
+        else if (!url)
             skip(f, file, "it is not kept by Slack");
         else if (send(lobby, f, url))
             skip(f, file, "it cannot be asked for");

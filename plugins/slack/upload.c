@@ -74,10 +74,11 @@ static int put(struct tc_turn *turn, const char *url, const char *id, json_t *da
 {
     const char *text = json_string_value(json_object_get(data, "text"));
     const size_t length = json_string_length(json_object_get(data, "text"));
+    const char *own = call_own(turn, url);
     json_t *rest = json_copy(data);
     json_object_del(rest, "text");
     json_object_set_new(rest, "file", json_string(id));
-    return tc_http(turn, TC_HTTP(.url = url, .content_type = "application/octet-stream",
+    return tc_http(turn, TC_HTTP(.url = own ? own : url, .content_type = "application/octet-stream",
                                  .body = text, .body_len = length, .lane = route_of(turn)->lane,
                                  .priority = TC_P_FINAL, .flags = TC_DURABLE | TC_IDEMPOTENT,
                                  .tag = call_tag(turn, "put", rest)));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns {option:NAME} in URLs and header values. */
+ * Owns {option:NAME} and {origin:NAME} in URLs and header values. */
 #include "plugin/letter_fill.h"
 
 #include <string.h>
 
-#define OPEN "{option:"
+#define OPTION "{option:"
+#define ORIGIN "{origin:"
+#define OPEN_LEN (sizeof OPTION - 1) /* of both */
 #define MAX_OPTION ((size_t)4 << 10)
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -15,7 +17,14 @@ struct filling {
     const char *wrong; /* or NULL */
 };
 
-static void put_option(struct filling *f, struct buf *out, const char *name)
+/* "scheme://host:port" of a URL. */
+static size_t origin_len(const char *url)
+{
+    const char *const host = strstr(url, "://");
+    return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
+}
+
+static void put_option(struct filling *f, struct buf *out, const char *name, bool origin_only)
 {
     const char *const text = f->option ? f->option(f->ctx, name) : NULL;
     if (!text)
@@ -25,7 +34,14 @@ static void put_option(struct filling *f, struct buf *out, const char *name)
     else if (strpbrk(text, "\r\n"))
         f->wrong = arena_sprintf(f->arena, "option %s has a line break in it", name);
     else
-        buf_add_str(out, text);
+        buf_add(out, text, origin_only ? origin_len(text) : strlen(text));
+}
+
+/* The first placeholder, or NULL. */
+static const char *find_open(const char *text)
+{
+    const char *const option = strstr(text, OPTION), *const origin = strstr(text, ORIGIN);
+    return !option || (origin && origin < option) ? origin : option;
 }
 
 /* The text itself when nothing is to be put in. */
@@ -33,15 +49,16 @@ static const char *fill(struct filling *f, const char *text)
 {
     CLEANUP_BUF struct buf out = {0};
     const char *at = text, *open;
-    while (!f->wrong && (open = strstr(at, OPEN))) {
-        const char *const name = open + sizeof OPEN - 1;
+    while (!f->wrong && (open = find_open(at))) {
+        const char *const name = open + OPEN_LEN;
         const char *const end = strchr(name, '}');
         if (!end) {
-            f->wrong = "an {option:… has no end";
+            f->wrong = "a placeholder has no end";
             break;
         }
         buf_add(&out, at, (size_t)(open - at));
-        put_option(f, &out, arena_strndup(f->arena, name, (size_t)(end - name)));
+        put_option(f, &out, arena_strndup(f->arena, name, (size_t)(end - name)),
+                   strncmp(open, ORIGIN, OPEN_LEN) == 0);
         at = end + 1;
     }
     if (at == text || f->wrong)
@@ -61,7 +78,7 @@ static const struct httpc_header *fill_headers(struct filling *f, const struct t
 /* The operator may name a server of this machine; a plugin or a service may not. */
 static unsigned flags_of(const struct tc_http *http)
 {
-    const bool is_configured = strncmp(http->url, OPEN, sizeof OPEN - 1) == 0;
+    const bool is_configured = find_open(http->url) == http->url;
     return (is_configured ? HTTPC_LOOPBACK : 0u) |
            (http->flags & TC_IDEMPOTENT ? HTTPC_IDEMPOTENT : 0u) |
            (http->flags & TC_LONG_POLL ? HTTPC_LONG_POLL : 0u);

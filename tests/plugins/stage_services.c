@@ -154,8 +154,10 @@ static void copy_request(struct stage_request *r, const struct tc_http *http)
     const char *const query = strchr(own->url, '?');
     char *const path =
         query ? arena_strndup(a, own->url, (size_t)(query - own->url)) : arena_strdup(a, own->url);
-    const char *const slash = strrchr(path, '/');
-    r->method = slash ? slash + 1 : path;
+    /* an option may end with the slash */
+    const char *const slash = strrchr(path, '/'), *const brace = strrchr(path, '}');
+    const char *const before = slash && (!brace || slash > brace) ? slash : brace;
+    r->method = before ? before + 1 : path;
 }
 
 static void check_request(struct stage *s, const struct stage_request *r)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""People who ask, on either service, and what they see as the answer."""
+import re
+from dataclasses import dataclass
+
+OUTCOME = re.compile(r"^(Answer (?P<id>[a-z0-9-]+) |⚠)")
+
+
+@dataclass(frozen=True)
+class Question:
+    service: str
+    chat: str
+    message: str  # the service's id of it
+    id: str  # the word id=… in it
+
+
+class TelegramPeople:
+    """Private chats 1000, 1001, …"""
+
+    def __init__(self, fake, count):
+        self.fake = fake
+        self.ids = list(range(1000, 1000 + count))
+        fake.control("final", {"text": OUTCOME.pattern})
+
+    def ask(self, who, id_, words):
+        made = self.fake.control("message", {"from": self.ids[who], "text": f"{words} id={id_}"})
+        return Question("telegram", str(self.ids[who]), str(made["message_id"]), id_)
+
+    def seen(self, question):
+        """The bot's messages that answer the question."""
+        return [
+            message
+            for message in messages(self.fake, question.chat)
+            if str(message.get("reply_to")) == question.message
+        ]
+
+
+class SlackPeople:
+    """Direct messages with users U1000, U1001, …"""
+
+    def __init__(self, fake, count):
+        self.fake = fake
+        self.ids = [f"U{n}" for n in range(1000, 1000 + count)]
+        for user in self.ids:
+            fake.control("user", {"id": user, "name": user.lower()})
+            fake.control("channel", {"id": "D" + user[1:], "type": "im", "user": user})
+        fake.control("final", {"text": OUTCOME.pattern})
+
+    def ask(self, who, id_, words):
+        user = self.ids[who]
+        channel = "D" + user[1:]
+        made = self.fake.control(
+            "message", {"user": user, "channel": channel, "text": f"{words} id={id_}"}
+        )
+        return Question("slack", channel, str(made["ts"]), id_)
+
+    def seen(self, question):
+        return [
+            message
+            for message in messages(self.fake, question.chat)
+            if str(message.get("thread")) == question.message
+        ]
+
+
+def messages(fake, chat):
+    """The bot's messages in a chat that have not been deleted."""
+    chats = fake.state(chat=chat)["chats"]
+    found = chats.get(chat, {}).get("messages", [])
+    return [m for m in found if not m.get("deleted") and is_bot(m)]
+
+
+def is_bot(message):
+    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT")
+
+
+def outcomes(people, question):
+    """What of it is an outcome: an answer with the question's id, or an error."""
+    found = []
+    for message in people.seen(question):
+        match = OUTCOME.match(message.get("text") or "")
+        if match and match.group("id") in (None, question.id):
+            found.append(message)
+    return found

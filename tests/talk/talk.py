@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of whole conversations share: TAP, and a host with its folder, config and log."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"]).resolve()
+BUILD = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]).resolve()
+LONG = os.environ.get("TURNCAST_LONG") == "1"
+sys.path.insert(0, str(SOURCE / "tests" / "fake"))
+
+from drive import Fake  # noqa: E402  (its folder is known from here on)
+
+TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
+SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
+
+_results = 0
+_failures = 0
+
+
+def ok(good, what, detail=None):
+    """One result. The detail of a bad one becomes its diagnosis."""
+    global _results, _failures
+    _results += 1
+    _failures += not good
+    print(f"{'ok' if good else 'not ok'} {_results} - {what}", flush=True)
+    if not good and detail is not None:
+        for line in str(detail).splitlines()[:40]:
+            print(f"#   {line[:400]}")
+    return good
+
+
+def equal(got, wanted, what):
+    return ok(got == wanted, what, f"got    {got!r}\nwanted {wanted!r}")
+
+
+def note(text):
+    print(f"# {text}", flush=True)
+
+
+def done():
+    print(f"1..{_results}")
+    sys.exit(1 if _failures else 0)
+
+
+def until(condition, what, seconds=30):
+    """Looks until the condition holds; what it returned, or a failed result."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            ok(False, f"{what} (waited {seconds} s)")
+            return found
+        time.sleep(0.01)
+
+
+class Host:
+    """`turncast serve` with a folder of its own; can be killed and started again."""
+
+    def __init__(self, instances, *, agents="", extra=""):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-talk."))
+        self.state = self.folder / "state"
+        self.log_path = self.folder / "log"
+        self.config = self.folder / "turncast.conf"
+        talker = BUILD / "tests" / "fake" / "talker"
+        self.config.write_text(
+            f"""agents : {{ main : {{ command = ["{talker}"]; resume = ["{{session_id}}"];
+    exit_grace_s = 1; term_grace_s = 1; attempts = 1; }}; {agents} }};
+default_agent = "main";
+state_directory = "{self.state}";
+plugins : {{ instances : {{ {instances} }}; }};
+{extra}
+"""
+        )
+        self.config.chmod(0o600)
+        self.state.mkdir(mode=0o700)
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def environment(self):
+        own = dict(os.environ, HOME=str(self.folder), XDG_STATE_HOME=str(self.folder))
+        own.setdefault("TURNCAST_PLUGIN_PATH", str(BUILD / "plugins" / ".libs"))
+        return own
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [BUILD / "turncast", "serve", "-c", self.config],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment(),
+            )
+
+    def kill(self):
+        """As the power does."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def stop(self, seconds=60):
+        """Its exit status, or None: it had to be killed."""
+        if not self.process:
+            return None
+        self.process.terminate()
+        try:
+            status = self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = None
+        self.process = None
+        return status
+
+    def run(self, *words):
+        """Another command on the same config: status and output."""
+        done_ = subprocess.run(
+            [BUILD / "turncast", words[0], "-c", self.config, *words[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=self.environment(),
+            check=False,
+        )
+        return done_.returncode, done_.stdout + done_.stderr
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def memory_kib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+
+def telegram(fake, **options):
+    """The instance `tg`, on a fake."""
+    lines = {"token": TELEGRAM_TOKEN, "api_base": f"http://127.0.0.1:{fake.port}", **options}
+    return _instance("tg", "telegram", lines)
+
+
+def slack(fake, **options):
+    """The instance `sl`, on a fake, by Socket Mode."""
+    lines = {
+        "bot_token": SLACK_TOKENS[0],
+        "app_token": SLACK_TOKENS[1],
+        "api_base": f"http://127.0.0.1:{fake.port}/api/",
+        **options,
+    }
+    return _instance("sl", "slack", lines)
+
+
+def _instance(name, plugin, lines):
+    lines.setdefault("grants", ["submit", "cancel"])
+    text = " ".join(f"{key} = {_value(value)};" for key, value in lines.items())
+    return f'{name} : {{ plugin = "{plugin}"; {text} }};'
+
+
+def _value(value):
+    return json.dumps(value)
