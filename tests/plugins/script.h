@@ -19,7 +19,8 @@
  *   NAME: KIND PAYLOAD        an event of it. With done it ends, when its requests have ended
  *   wait MS                   the clock goes on, through all that falls due
  *   < [LABEL] RESULT [BODY]   the answer to the request last named, or to the one so labelled:
- *                             a status; "after=MS 429" with the header; "unsent", no connection;
+ *                             a status; "after=MS 429" with the header; "unsent", no connection
+ *                             (it goes again, and the plugin is not asked);
  *                             "lost", no answer to what was sent. A good answer to TC_SAVE is a
  * file hit METHOD PATH HEADERS BODY   a request to a route; HEADERS is a JSON object frame
  * open|text|closed [TEXT]  of the newest socket; "frame #2 …" of the second restart the host dies
