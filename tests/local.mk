@@ -50,6 +50,7 @@ include $(srcdir)/tests/core/local.mk
 include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/docs/local.mk
 include $(srcdir)/tests/cli/local.mk
+include $(srcdir)/tests/talk/local.mk
 include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/npm/local.mk
 include $(srcdir)/tests/install/local.mk

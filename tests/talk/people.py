@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-OUTCOME = re.compile(r"^(Answer (?P<id>[a-z0-9-]+) |⚠)")
+# A stream of Slack ends with the answer, behind what was said before.
+OUTCOME = re.compile(r"^(Answer (?P<id>[a-z0-9-]+) of |⚠)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class TelegramPeople:
     def __init__(self, fake, count):
         self.fake = fake
         self.ids = list(range(1000, 1000 + count))
-        fake.control("final", {"text": OUTCOME.pattern})
+        fake.control("final", {"text": "(?m)" + OUTCOME.pattern})
 
     def ask(self, who, id_, words):
         made = self.fake.control("message", {"from": self.ids[who], "text": f"{words} id={id_}"})
@@ -44,7 +45,7 @@ class SlackPeople:
         for user in self.ids:
             fake.control("user", {"id": user, "name": user.lower()})
             fake.control("channel", {"id": "D" + user[1:], "type": "im", "user": user})
-        fake.control("final", {"text": OUTCOME.pattern})
+        fake.control("final", {"text": "(?m)" + OUTCOME.pattern})
 
     def ask(self, who, id_, words):
         user = self.ids[who]
@@ -77,7 +78,7 @@ def outcomes(people, question):
     """What of it is an outcome: an answer with the question's id, or an error."""
     found = []
     for message in people.seen(question):
-        match = OUTCOME.match(message.get("text") or "")
+        match = OUTCOME.search(message.get("text") or "")
         if match and match.group("id") in (None, question.id):
             found.append(message)
     return found

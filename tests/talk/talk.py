@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of whole conversations share: TAP, and a host with its folder, config and log."""
+"""What the tests of whole conversations share: a host with its folder, config and log."""
 import json
 import os
 import pathlib
@@ -14,40 +14,17 @@ import time
 SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"]).resolve()
 BUILD = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]).resolve()
 LONG = os.environ.get("TURNCAST_LONG") == "1"
-sys.path.insert(0, str(SOURCE / "tests" / "fake"))
+for folder in ("fake", "tap"):
+    sys.path.insert(0, str(SOURCE / "tests" / folder))
 
-from drive import Fake  # noqa: E402  (its folder is known from here on)
+from drive import Fake  # noqa: E402,F401  (its folder is known from here on)
+from tap import done, equal, ok  # noqa: E402,F401
 
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 
-_results = 0
-_failures = 0
-
-
-def ok(good, what, detail=None):
-    """One result. The detail of a bad one becomes its diagnosis."""
-    global _results, _failures
-    _results += 1
-    _failures += not good
-    print(f"{'ok' if good else 'not ok'} {_results} - {what}", flush=True)
-    if not good and detail is not None:
-        for line in str(detail).splitlines()[:40]:
-            print(f"#   {line[:400]}")
-    return good
-
-
-def equal(got, wanted, what):
-    return ok(got == wanted, what, f"got    {got!r}\nwanted {wanted!r}")
-
-
 def note(text):
     print(f"# {text}", flush=True)
-
-
-def done():
-    print(f"1..{_results}")
-    sys.exit(1 if _failures else 0)
 
 
 def until(condition, what, seconds=30):
