@@ -52,10 +52,20 @@ void chips_result(struct live *l, const struct tc_tool_result *ev)
     }
 }
 
-/* The last line of what is told, as it grows. */
-void chips_narrate(struct live *l, const char *text)
+/* Another message begins a line of its own. */
+static void note_message(struct live *l, const char *id)
 {
-    for (const char *p = text; *p;) {
+    char said[ID_MAX];
+    message_clip(said, sizeof said, id ? id : "");
+    l->fresh |= strcmp(said, l->said) != 0;
+    memcpy(l->said, said, sizeof said);
+}
+
+/* The last line of what is told, as it grows. */
+void chips_narrate(struct live *l, const struct tc_narration *ev)
+{
+    note_message(l, ev->message_id);
+    for (const char *p = ev->text; *p;) {
         const size_t n = strcspn(p, "\n");
         char line[HEADLINE_MAX];
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), p);
@@ -138,7 +148,8 @@ void chips_show(struct tc_turn *turn, struct message *m)
     message_add(m, "\n");
     if (l->tools > l->chips) {
         char before[48];
-        snprintf(before, sizeof before, "\n… %u tools before", l->tools - (unsigned)l->chips);
+        const unsigned n = l->tools - (unsigned)l->chips;
+        snprintf(before, sizeof before, "\n… %u tool%s before", n, n == 1 ? "" : "s");
         message_add(m, before);
     }
     for (size_t i = 0; i < l->chips; i++)

@@ -81,7 +81,7 @@ static int on_start(struct tc_turn *turn, const struct tc_start *ev)
 
 static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
 {
-    chips_narrate(turn->state, ev->text);
+    chips_narrate(turn->state, ev);
     live_touch(turn, true);
     return 0;
 }

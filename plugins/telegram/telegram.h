@@ -53,8 +53,9 @@ struct live {
     bool creating, lost; /* lost: it may be there, but its id is not known */
     bool over;           /* the outcome is on its way: nothing is shown any more */
     bool visible, dirty, plain, used;
-    bool fresh;     /* the next narration begins a line */
-    uint64_t shown; /* hash of what the message says */
+    bool fresh;        /* the next narration begins a line */
+    char said[ID_MAX]; /* the message that was narrated last */
+    uint64_t shown;    /* hash of what the message says */
     unsigned tools;
     size_t chips, questions;
     int64_t tokens;
@@ -256,7 +257,7 @@ int live_on_draft(struct tc_turn *, const struct tc_reply *, const json_t *tag,
 /* ---- chips.c ---- */
 
 void chips_call(struct live *l, const struct tc_tool_call *ev);
-void chips_narrate(struct live *l, const char *text);
+void chips_narrate(struct live *l, const struct tc_narration *ev);
 void chips_think(struct live *l, const char *text);
 void chips_result(struct live *l, const struct tc_tool_result *ev);
 /* All of the progress message. */
