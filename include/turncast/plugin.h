@@ -418,6 +418,7 @@ struct tc_host {
     size_t (*settled)(struct tc_turn *, const char *, size_t);
     enum tc_accepted (*submit)(struct tc_turn *, const struct tc_inbound *, struct tc_receipt *);
     enum tc_accepted (*cancel)(struct tc_turn *, const char *, const char *, struct tc_receipt *);
+    bool (*may_submit)(struct tc_turn *, const char *, const char *);
     int (*route)(struct tc_instance *, const char *);
     int64_t (*socket_open)(struct tc_instance *, const struct tc_socket *);
     int (*socket_send)(struct tc_instance *, int64_t, const char *, size_t);
@@ -463,6 +464,9 @@ struct tc_host {
 /* Hands a person's message to the agent. Returns when it is on disk. Needs the grant "submit". */
 #define tc_submit(lobby, inbound, receipt)                                                         \
     ((lobby)->inst->host->submit((lobby), (inbound), (receipt)))
+/* Whether that person may submit in that chat (ids of the service): before what comes with a
+ * message is fetched. */
+#define tc_may_submit(lobby, user, chat) ((lobby)->inst->host->may_submit((lobby), (user), (chat)))
 /* A person (user: the service's id) asks for the end of the turn of that id. TC_COMMAND, TC_DENIED,
  * or TC_KNOWN: it is over already. Needs the grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \

@@ -117,7 +117,9 @@ enum event_taken inbound_take(struct tc_turn *lobby, const json_t *payload,
     if (!message)
         return EVENT_TAKEN;
     if (json_array_size(json_object_get(message, "files")) > 0)
-        return fetch_begin(lobby, message, source);
+        return tc_may_submit(lobby, text_at(message, "user"), text_at(message, "channel"))
+                   ? fetch_begin(lobby, message, source)
+                   : EVENT_TAKEN;
     return *text_at(message, "text") ? inbound_submit(lobby, message) : EVENT_TAKEN;
 }
 

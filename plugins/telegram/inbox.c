@@ -221,7 +221,14 @@ static int64_t user_of(const json_t *update)
     return call_int(json_object_get(message, "from"), "id");
 }
 
-/* Files are fetched before the host is asked who may speak: a stranger must not fill the inbox. */
+static bool is_stranger(struct tc_turn *lobby, const json_t *update)
+{
+    const json_t *const chat = json_object_get(json_object_get(update, "message"), "chat");
+    const char *const user = tc_sprint(lobby, "%" PRId64, user_of(update));
+    return !tc_may_submit(lobby, user, tc_sprint(lobby, "%" PRId64, call_int(chat, "id")));
+}
+
+/* One person must not fill the inbox. */
 static unsigned waiting_of(const struct telegram *s, int64_t user)
 {
     unsigned n = 0;
@@ -238,7 +245,7 @@ enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
     struct parcel *p = parcels(s);
     while (p && (!album || p->fetched || !p->album || strcmp(p->album, album) != 0))
         p = p->next;
-    if (!album && !update_is_addressed(lobby, message))
+    if ((!album && !update_is_addressed(lobby, message)) || is_stranger(lobby, update))
         return TAKEN;
     if (!p && (waiting_of(s, user_of(update)) >= WAITING_MAX || !(p = new_parcel(s))))
         return update_submit(lobby, update, NULL, "[the file was not fetched: too many wait]");

@@ -455,13 +455,22 @@ static void cancel(struct conversations *cs, struct ask *a, const struct conf_in
         drop_if_idle(cs, c);
 }
 
+static bool may_submit(struct conversations *cs, const struct conf_instance *inst, const char *user,
+                       const char *chat)
+{
+    return conf_agent_find(cs->spec.conf, inst->agent) &&
+           permit_allows(&cs->permit, inst, CONF_SUBMIT, user, chat);
+}
+
 void conversations_ask(struct conversations *cs, struct ask *a)
 {
     const struct conf_instance *const inst = find_instance(cs, a->instance);
     if (inst && a->kind == ASK_CANCEL)
         cancel(cs, a, inst);
-    else if (inst && conf_agent_find(cs->spec.conf, inst->agent) &&
-             permit_allows(&cs->permit, inst, CONF_SUBMIT, a->inbound->user, a->inbound->chat))
+    else if (inst && a->kind == ASK_MAY && may_submit(cs, inst, a->user, a->chat))
+        ask_answer(a, TC_ACCEPTED, NULL, NULL);
+    else if (inst && a->kind == ASK_SUBMIT &&
+             may_submit(cs, inst, a->inbound->user, a->inbound->chat))
         submit(cs, a, inst);
     else
         ask_answer(a, TC_DENIED, NULL, NULL);

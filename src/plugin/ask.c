@@ -72,6 +72,14 @@ struct ask *ask_new_cancel(const char *instance, const char *turn, const char *u
     return a;
 }
 
+struct ask *ask_new_may(const char *instance, const char *user, const char *chat)
+{
+    struct ask *const a = make(ASK_MAY, instance);
+    a->user = copy(&a->arena, user);
+    a->chat = copy(&a->arena, chat);
+    return a;
+}
+
 struct ask *ask_ref(struct ask *a)
 {
     atomic_fetch_add(&a->refs, 1);

@@ -209,6 +209,7 @@ const struct tc_host *services_table(void)
         .settled = service_settled,
         .submit = service_submit,
         .cancel = service_cancel,
+        .may_submit = service_may_submit,
         .route = service_route,
         .socket_open = service_socket_open,
         .socket_send = service_socket_send,

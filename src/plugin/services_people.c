@@ -123,3 +123,15 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
     }
     return put(t->in, ask_new_cancel(t->in->name, id, user), receipt);
 }
+
+bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat)
+{
+    struct instance_turn *const t = instance_check_turn(turn, "tc_may_submit");
+    if (!t || !services_offered(t->in, "tc_may_submit", t->in->host.ask, OFFER_ASK))
+        return false;
+    if (!user || !chat || !services_is_text(user, ID_MAX) || !services_is_text(chat, ID_MAX)) {
+        services_refuse(t->in, "tc_may_submit", "the user or the chat is missing or not valid");
+        return false;
+    }
+    return put(t->in, ask_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
+}

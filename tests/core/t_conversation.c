@@ -214,6 +214,13 @@ static void test_lost_session(void)
     talk_end("a lost session");
 }
 
+static struct said may(const char *user, const char *chat)
+{
+    struct said s = {.ask = {.kind = ASK_MAY, .instance = "tg", .user = user, .chat = chat}};
+    conversations_ask(talk.all, &s.ask);
+    return s;
+}
+
 static void test_people(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
@@ -224,6 +231,9 @@ static void test_people(void)
     talk_is(talk_as("none", "1", "A", "hi"), TC_DENIED, "", "R21: of no instance");
     talk.instances[0].allow_chats = chats;
     talk_is(talk_as("tg", "1", "B", "hi"), TC_DENIED, "", "R21: in a chat that is not listed");
+    talk_is(may("1", "B"), TC_DENIED, "", "R21: that can be asked beforehand");
+    talk_is(may("3", "A"), TC_DENIED, "", "R21: of a stranger too");
+    talk_is(may("1", "A"), TC_ACCEPTED, "", "R21: and of who is listed");
     is_int(talk.disk.n, 0, "R21: nothing of it comes near the disk");
     talk_is(talk_as("tg", "1", "A", "hi"), TC_ACCEPTED, "", "R21: in one that is");
     talk_await_quiet();

@@ -21,15 +21,21 @@
  *   < [LABEL] RESULT [BODY]   the answer to the request last named, or to the one so labelled:
  *                             a status; "after=MS 429" with the header; "unsent", no connection
  *                             (it goes again, and the plugin is not asked);
- *                             "lost", no answer to what was sent. A good answer to TC_SAVE is a
- * file hit METHOD PATH HEADERS BODY   a request to a route; HEADERS is a JSON object frame
- * open|text|closed [TEXT]  of the newest socket; "frame #2 …" of the second restart the host dies
- * and comes back: what was durable is there
+ *                             "lost", no answer to what was sent. A good answer to TC_SAVE is
+ *                             a file
+ *
+ *   hit METHOD PATH HEADERS BODY   a request to a route; HEADERS is a JSON object
+ *
+ *   frame open|text|closed [TEXT]  of the newest socket; "frame #2 …" of the second
+ *
+ *   restart                   the host dies and comes back: what was durable is there
  *
  * Before a step, what the people side answers to it:
  *   submit JSON = RESULT [TURN [ANSWER]]      tc_submit must be called, as the JSON says
  *   cancel TURN USER = RESULT [ANSWER]        RESULT: accepted queued command known denied full
  *                                             not_kept
+ *
+ *   stranger USER                             tc_may_submit says no to this one
  *
  * After a step, what it must have led to:
  *   > METHOD [WORD…] [BODY]   a request on the wire; METHOD is what the URL ends with. Words:

@@ -352,6 +352,11 @@ static void do_cancel(struct script *s, char *rest)
                                       .result = result});
 }
 
+static void do_stranger(struct script *s, char *rest)
+{
+    s->stage->stranger = arena_strdup(&s->stage->config, word(&rest));
+}
+
 /* ---- what it must have led to ---- */
 
 static bool check_flag(const struct stage_request *r, const char *w)
@@ -564,18 +569,14 @@ void script_step(struct script *s, const char *verb, char *rest)
     static const struct {
         const char *verb;
         void (*act)(struct script *, char *);
-    } verbs[] = {{"option", do_option},   {"quiet", do_quiet},
-                 {"auto", do_auto},       {"loud", do_loud},
-                 {"init", do_init},       {"restart", do_restart},
-                 {"turn", do_turn},       {"wait", do_wait},
-                 {"<", do_reply},         {"hit", do_hit},
-                 {"frame", do_frame},     {"submit", do_submit},
-                 {"cancel", do_cancel},   {">", do_expect},
-                 {"verdict", do_verdict}, {"answer", do_answer},
-                 {"ws", do_ws},           {"log", do_log},
-                 {"dead", do_dead},       {"remember", do_remember},
-                 {"over", do_over},       {"open", do_open},
-                 {"end", do_end}};
+    } verbs[] = {{"option", do_option},   {"quiet", do_quiet},       {"auto", do_auto},
+                 {"loud", do_loud},       {"init", do_init},         {"restart", do_restart},
+                 {"turn", do_turn},       {"wait", do_wait},         {"<", do_reply},
+                 {"hit", do_hit},         {"frame", do_frame},       {"submit", do_submit},
+                 {"cancel", do_cancel},   {"stranger", do_stranger}, {">", do_expect},
+                 {"verdict", do_verdict}, {"answer", do_answer},     {"ws", do_ws},
+                 {"log", do_log},         {"dead", do_dead},         {"remember", do_remember},
+                 {"over", do_over},       {"open", do_open},         {"end", do_end}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0) {
             if (!s->stage && verbs[i].act != do_option)

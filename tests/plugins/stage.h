@@ -97,7 +97,8 @@ struct stage {
     char *routes[8];
     size_t route_count;
     unsigned files;
-    bool lenient; /* a tc_submit or tc_cancel nobody promised is accepted */
+    const char *stranger; /* who may not submit; or NULL; of `config` */
+    bool lenient;         /* a tc_submit or tc_cancel nobody promised is accepted */
 };
 
 /* Milliseconds; the plugin's clocks read it too. */

@@ -353,6 +353,14 @@ static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, 
     return ask(s, true, json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt);
 }
 
+static bool service_may_submit(struct tc_turn *lobby, const char *user, const char *chat)
+{
+    struct stage *const s = stage_of(lobby->inst);
+    if (turn_of(lobby, "tc_may_submit") != &s->lobby || !user || !chat)
+        stage_fault(s, "tc_may_submit is not valid");
+    return !s->stranger || strcmp(s->stranger, user) != 0;
+}
+
 static int service_route(struct tc_instance *inst, const char *path)
 {
     struct stage *const s = stage_of(inst);
@@ -414,6 +422,7 @@ const struct tc_host *stage_services(void)
                                          .settled = service_settled,
                                          .submit = service_submit,
                                          .cancel = service_cancel,
+                                         .may_submit = service_may_submit,
                                          .route = service_route,
                                          .socket_open = service_socket_open,
                                          .socket_send = service_socket_send,
