@@ -47,8 +47,10 @@ static void poll_send(struct tc_turn *lobby, int64_t delay_ms)
 {
     struct telegram *const s = state_of(lobby);
     const bool pending = inbox_lowest(s) != 0;
-    json_t *const body = json_pack("{s:i, s:o}", "timeout", pending ? 0 : POLL_S, "allowed_updates",
-                                   wanted_updates());
+    /* Behind a failure it waits for nothing: its answer tells that Telegram is back. */
+    const bool waits = !pending && s->failures == 0;
+    json_t *const body =
+        json_pack("{s:i, s:o}", "timeout", waits ? POLL_S : 0, "allowed_updates", wanted_updates());
     json_t *const tag = call_tag("poll");
     if (s->offset)
         json_object_set_new(body, "offset", json_integer(s->offset));

@@ -58,13 +58,24 @@ static void arm(struct courier *c)
         loop_timer_set(c->timer, lanes_wait_ms(c->lanes, clock_mono_ms()));
 }
 
+/* Whether the service is there concerns all lanes. What a gateway says for it does not count. */
+static void note_reach(struct courier *c, struct parcel *p, const struct httpc_reply *reply)
+{
+    if (reply->outcome == HTTPC_NOT_SENT)
+        lanes_miss(c->lanes, &p->item);
+    else if (reply->status && reply->outcome != HTTPC_AMBIGUOUS)
+        lanes_hit(c->lanes, clock_mono_ms());
+}
+
 static void on_reply(void *arg, const struct httpc_reply *reply)
 {
     struct parcel *const p = arg;
-    const struct courier *const c = p->courier;
+    struct courier *const c = p->courier;
     p->call = NULL;
+    note_reach(c, p, reply);
     if (!c->is_closing)
         c->owner.judge(c->owner.ctx, p, p->arg, reply);
+    arm(c);
 }
 
 static void on_time(void *arg)

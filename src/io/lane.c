@@ -58,6 +58,7 @@ static struct lane_item *replace(struct lane *l, struct lane_item **at, struct l
     if (item->not_before_ms < old->not_before_ms)
         item->not_before_ms = old->not_before_ms;
     item->attempts = old->attempts;
+    item->is_unsent = old->is_unsent;
     *at = item;
     if (!item->next)
         l->end[LANE_LIVE] = &item->next;
@@ -78,6 +79,7 @@ struct lane_item *lane_push(struct lane *l, struct lane_item *item)
     item->lane = l;
     item->next = NULL;
     item->attempts = 0;
+    item->is_unsent = false;
     note_deadline(l, item->deadline_ms);
     struct lane_item **const same = item->priority == LANE_LIVE ? find_edit(l, item) : NULL;
     if (same)
@@ -123,6 +125,14 @@ bool lane_return(struct lane *l)
     put_first(l, item);
     note_deadline(l, item->deadline_ms);
     return true;
+}
+
+void lane_hurry(struct lane *l, int64_t until_ms)
+{
+    for (int i = 0; i < LANE_PRIORITIES; i++)
+        for (struct lane_item *item = l->first[i]; item; item = item->next)
+            if (item->is_unsent && item->not_before_ms > until_ms)
+                item->not_before_ms = until_ms;
 }
 
 struct lane_item *lane_expire(struct lane *l, int64_t now_ms)

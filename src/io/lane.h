@@ -27,6 +27,7 @@ struct lane_item {
     struct lane *lane;
     struct lane_item *next;
     unsigned attempts; /* that failed */
+    bool is_unsent;    /* the last one did not reach the service */
     int64_t taken_ms;
 };
 
@@ -50,6 +51,8 @@ void lane_land(struct lane *l);
 /* The item in flight has to go again: it is the first of its priority again. False when it is a
  * live edit that is pointless by now: then it has left the lane. */
 bool lane_return(struct lane *l);
+/* What did not reach the service waits no longer than until then. */
+void lane_hurry(struct lane *l, int64_t until_ms);
 /* Takes the chain of those that wait and have passed their deadline. */
 struct lane_item *lane_expire(struct lane *l, int64_t now_ms);
 /* Takes the chain of all that wait. */

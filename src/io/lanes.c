@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 
 #define HOLD_JITTER_MS 100 /* behind a hold: not all lanes at the same moment */
+#define HIT_JITTER_MS 1000 /* nor when the service is back */
 
 /* A lane and its pace. `lane` is first: items point at it. */
 struct track {
@@ -27,6 +28,7 @@ struct lanes {
     size_t count, sweep_at;
     struct bucket hold, buckets[LANE_MAX_RATES];
     uint64_t random, turn;
+    bool is_away; /* something has not reached the service since it answered last */
 };
 
 static void init_buckets(const struct lanes *s, struct bucket *hold, struct bucket *buckets)
@@ -211,6 +213,7 @@ struct lane_item *lanes_next(struct lanes *s, int64_t now_ms)
         return NULL;
     struct lane_item *const item = lane_take(&t->lane);
     item->taken_ms = now_ms;
+    item->is_unsent = false;
     t->served = ++s->turn;
     for (size_t i = 0; i < s->rate_count; i++) {
         struct bucket *const b = bucket_for(s, item, i);
@@ -274,6 +277,7 @@ static void postpone(struct lanes *s, struct lane_item *item, const struct verdi
         const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
         hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
         item->not_before_ms = now_ms + v->hold_ms;
+        item->is_unsent = false;
     } else {
         item->attempts++;
         item->not_before_ms = now_ms + verdict_backoff_ms(item->attempts, draw(s));
@@ -290,6 +294,18 @@ void lanes_decide(struct lanes *s, struct lane_item *item, const struct verdict 
     postpone(s, item, v, now_ms);
     if (!lane_return(item->lane))
         s->ended(s->ctx, item, LANES_REPLACED);
+}
+
+void lanes_miss(struct lanes *s, struct lane_item *item)
+{
+    item->is_unsent = s->is_away = true;
+}
+
+void lanes_hit(struct lanes *s, int64_t now_ms)
+{
+    for (struct track *t = s->tracks; t && s->is_away; t = t->next)
+        lane_hurry(&t->lane, now_ms + (int64_t)(draw(s) % HIT_JITTER_MS));
+    s->is_away = false;
 }
 
 void lanes_close(struct lanes *s)

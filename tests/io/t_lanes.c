@@ -379,6 +379,47 @@ static void test_times(void)
     lanes_free(s);
 }
 
+/* An hour without the service: the back-off of each has grown to minutes, but the first answer
+ * ends it for those that were not sent, and for no others. */
+static void test_outage(void)
+{
+    static const struct verdict again = {.again = true};
+    struct lane_item a = {0}, b = {0}, refused = {0}, probe = {0};
+    unsigned ended = 0, attempts = 0;
+    int64_t now = 0;
+    struct lanes *const s = lanes_new(&(struct lanes_spec){.ended = count_end, .ctx = &ended});
+    lanes_submit(s, "a", &a, 0);
+    lanes_submit(s, "b", &b, 0);
+    lanes_submit(s, "c", &refused, 0);
+    for (struct lane_item *item; (item = lanes_next(s, now)) || now < 3600 * 1000;) {
+        attempts += item != NULL;
+        if (item && item != &refused)
+            lanes_miss(s, item);
+        if (item)
+            lanes_decide(s, item, &again, now);
+        else
+            now += lanes_wait_ms(s, now);
+    }
+    ok(attempts < 3 * 50, "%u attempts of three lanes in an hour", attempts);
+    refused.not_before_ms = now + 60000;
+    lanes_submit(s, NULL, &probe, now);
+    ok(lanes_next(s, now) == &probe, "somebody asks again");
+    lanes_hit(s, now);
+    lanes_decide(s, &probe, &(struct verdict){0}, now);
+    const int64_t back = now;
+    for (int went = 0; went < 2; now++) {
+        struct lane_item *const item = lanes_next(s, now);
+        went += item != NULL;
+        if (item)
+            lanes_decide(s, item, &(struct verdict){0}, now);
+    }
+    ok(now - back <= 1000, "those that were not sent go %lld ms after an answer",
+       (long long)(now - back));
+    ok(ended == 3 && lanes_wait_ms(s, now) > 50000, "what was refused keeps its back-off");
+    lanes_close(s);
+    lanes_free(s);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -388,5 +429,6 @@ int main(void)
     test_forgetting();
     test_no_lane();
     test_times();
+    test_outage();
     return 0;
 }
