@@ -175,7 +175,10 @@ static int act(const struct conf *conf, const struct action *a, char *const *wor
     if (!has_state(conf))
         return a->act ? tell_missing(words[0]) : 0;
     struct tc_err err = {0};
-    struct journal *const j = journal_open(&(struct journal_spec){.dir = conf->state_dir}, &err);
+    const bool beside =
+        a->act != retry_one; /* which lays a row, and rows are numbered by the host */
+    struct journal *const j =
+        journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = beside}, &err);
     if (!j) {
         host_tell(&err);
         return EXIT_USAGE;
@@ -207,8 +210,8 @@ const struct command cmd_dead = {
     .name = "dead",
     .operands = "list [INSTANCE] | show ID... | retry ID... | drop ID...",
     .summary = "Lists what could not be delivered, sends it again or drops it",
-    .about = "What is to be sent again goes out when the host starts. While a host runs, it holds\n"
-             "the state: stop it first. Exit status: 1 there is no such dead letter.",
+    .about = "What is to be sent again goes out when the host starts: stop it before retry. Exit\n"
+             "status: 1 there is no such dead letter.",
     .args = rows,
     .min = 1,
     .max = 1000,

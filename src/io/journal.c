@@ -136,15 +136,17 @@ struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err
     struct journal *const j = xcalloc(1, sizeof *j);
     j->limits = spec->limits ? *spec->limits : journal_default_limits;
     j->anchor_ms = (int64_t)(clock_wall() * 1000) - clock_mono_ms();
-    j->store = store_open(
-        &(struct store_spec){
-            .dir = spec->dir, .schema = schema, .point = spec->point, .ctx = spec->ctx},
-        err);
+    j->store = store_open(&(struct store_spec){.dir = spec->dir,
+                                               .schema = schema,
+                                               .beside = spec->beside,
+                                               .point = spec->point,
+                                               .ctx = spec->ctx},
+                          err);
     if (!j->store) {
         free(j);
         return NULL;
     }
-    if (store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
+    if (!spec->beside && store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
         err_set(err, spec->dir, "cannot be resumed: %s", sql_message(store_sql(j->store)));
         journal_close(j);
         return NULL;

@@ -34,6 +34,7 @@ extern const struct journal_limits journal_default_limits;
 struct journal_spec {
     const char *dir;
     const struct journal_limits *limits; /* or NULL: the default */
+    bool beside; /* a host has it: for dead letters alone, to be listed, shown and dropped */
     /* Tests only, or NULL: told each named point (store.h). */
     void (*point)(void *ctx, struct sql *db, const char *name);
     void *ctx;

@@ -190,10 +190,30 @@ static int open_or_replace(struct store *s, struct tc_err *err)
     return failure == SQL_DAMAGED ? start_empty(s, err) : -1;
 }
 
+static struct store *open_beside(const struct store_spec *spec, struct tc_err *err)
+{
+    struct store *const s = xcalloc(1, sizeof *s);
+    enum sql_failure failure;
+    int64_t version = 0;
+    *s = (struct store){.spec = *spec, .file = xasprintf("%s/state.db", spec->dir)};
+    s->db = sql_open(s->file, &failure, err);
+    if (s->db && sql_number(s->db, "pragma user_version", &version) < 0)
+        err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+    else if (s->db && version != newest_version(s))
+        err_set(err, s->file, "has schema %" PRId64 ", this program knows %" PRId64, version,
+                newest_version(s));
+    else if (s->db)
+        return s;
+    store_close(s);
+    return NULL;
+}
+
 struct store *store_open(const struct store_spec *spec, struct tc_err *err)
 {
     struct tc_err unused = {0};
     err = err ? err : &unused;
+    if (spec->beside)
+        return open_beside(spec, err);
     struct store *const s = xcalloc(1, sizeof *s);
     s->spec = *spec;
     signal(SIGXFSZ, SIG_IGN);
@@ -216,7 +236,8 @@ void store_close(struct store *s)
     if (!s)
         return;
     sql_close(s->db);
-    store_dir_fini(&s->dir, !s->damaged);
+    if (!s->spec.beside)
+        store_dir_fini(&s->dir, !s->damaged);
     free(s->file);
     free(s);
 }

@@ -12,6 +12,9 @@ struct store_spec {
     const char *dir;
     /* Step i brings version i to version i+1, `pragma user_version` included; NULL-terminated. */
     const char *const *schema;
+    /* Beside a process that has it: nothing is locked, made, checked, mended or migrated, and the
+     * schema has to be the newest. For few, small transactions. */
+    bool beside;
     /* Tests only, or NULL: told each named point that is passed, with the store open. */
     void (*point)(void *ctx, struct sql *db, const char *name);
     void *ctx;

@@ -51,17 +51,21 @@ is "$status $err" "1 turncast: there is no dead letter 1" "one that is not there
 try dead list
 is "$status $out" "0 " "and the other is dropped"
 
+"$state" lay "$dir" slack turn-3 "gone" "{}"
 mkfifo "$scratch/hold" "$scratch/held"
 "$state" hold "$dir" <"$scratch/hold" >"$scratch/held" 2>/dev/null &
 exec 3>"$scratch/hold"
 read -r held <"$scratch/held"
 try dead list
-is "$held $status" "held 2" "while another process holds the state"
+is "$held $status" "held 0" "while a host holds the state"
+has "$out" "of turn turn-3" "they are listed"
+try dead retry 3
+is "$status" 2 "but none is sent again"
 is "$(wc -l <"$scratch/err")" 1 "one line says"
 has "$err" "is in use by process $!, another turncast; stop that first" "by which and what to do"
 exec 3>&-
 wait $!
-try dead list
+try dead drop 3
 is "$status" 0 "and then it is free"
 
 try dead
