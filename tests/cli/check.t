@@ -31,8 +31,9 @@ sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* = \)/\
 cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
 try check "$scratch/shipped.conf"
 is "$status $out" "0 $scratch/shipped.conf: good: 0 agents, 1 instances" "the shipped one"
-try check "$scratch/all.conf"
-is "$status $out" "0 $scratch/all.conf: good: 1 agents, 2 instances" "with all its examples"
+TELEGRAM_TOKEN=1:a-token SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token \
+    try check "$scratch/all.conf"
+is "$status $out" "0 $scratch/all.conf: good: 1 agents, 4 instances" "with all its examples"
 is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
     "of which only prose is left out"
 

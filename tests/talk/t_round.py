@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The rounds in the README are what round.py prints, but for the times."""
+import pathlib
+import re
+import subprocess
+import sys
+
+from talk import SOURCE, done, equal
+
+TIMES = re.compile(r"\((\d+m)?[0-9.]+m?s\)|(?<=⏱ )\S+")
+
+
+def without_times(text):
+    return TIMES.sub("(time)", text).strip().splitlines()
+
+
+def shown(service):
+    text = (SOURCE / "README.md").read_text()
+    block = re.search(rf"<!-- round: {service} -->\n```\n(.*?)```", text, re.DOTALL)
+    return without_times(block.group(1))
+
+
+def printed(service):
+    script = pathlib.Path(__file__).with_name("round.py")
+    run = subprocess.run(
+        [sys.executable, "-B", script, service], capture_output=True, text=True, check=False
+    )
+    return without_times(run.stdout + run.stderr)
+
+
+for name in ("telegram", "slack"):
+    equal(printed(name), shown(name), f"the README shows a round in {name}")
+done()
