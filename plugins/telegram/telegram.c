@@ -27,7 +27,8 @@ static const struct tc_option options[] = {
 static const struct tc_rate rates[] = {
     {.count = 1, .burst = 1, .interval_ms = 1100, .per_lane = 1},
     {.count = 1, .burst = 1, .interval_ms = 3100, .per_lane = 1},
-    {.count = 30, .burst = 1, .interval_ms = 1000, .per_lane = 0},
+    /* The service takes 30; what leaves evenly does not arrive so. */
+    {.count = 25, .burst = 1, .interval_ms = 1000, .per_lane = 0},
     {0},
 };
 
