@@ -38,8 +38,8 @@ static const char *const bodies[] = {
     "{\"ok\":true,\"ts\":\"2.1\",\"user_id\":\"UBOT\",\"url\":\"wss://s.test/1\"}",
     "{\"ok\":true,\"upload_url\":\"https://f.test/up\",\"file_id\":\"F1\"}",
     "{\"ok\":true,\"messages\":[],\"response_metadata\":{\"next_cursor\":\"x\"}}",
-    "{\"ok\":true,\"messages\":[{\"metadata\":{\"event_type\":\"turncast_turn\",\"event_payload\":"
-    "{\"turn\":\"t\",\"part\":0}}}, 7, {\"files\":[{\"id\":\"F1\"},null]}]}",
+    ("{\"ok\":true,\"messages\":[{\"metadata\":{\"event_type\":\"turncast_turn\",\"event_payload\":"
+     "{\"turn\":\"t\",\"part\":0}}}, 7, {\"files\":[{\"id\":\"F1\"},null]}]}"),
     "{\"ok\":true,\"ts\":7,\"messages\":7,\"url\":[],\"user_id\":{},\"upload_url\":1}",
     "{\"ok\":1}",
     "{}",
