@@ -204,7 +204,7 @@ conf quick
 serve
 told '^done'
 is "$(grep -c '^final talk:A done' "$out")" 1 "R18: the outcome that was on disk is told"
-has "$(cat "$out")" 'start talk:A resumed {"to":"A"} hi' "R24: as a turn that goes on"
+has "$(cat "$out")" 'start talk:A resumed {"to":"A"}' "R24: as a turn that goes on"
 kill "$host"
 ended
 

@@ -386,19 +386,22 @@ void stage_drop_all(struct stage *s)
     remove_requests(s, true);
 }
 
+/* One that the plugin has not been asked about yet; or NULL. */
+static struct stage_request *find_marked(const struct stage *s)
+{
+    struct stage_request *r = s->requests;
+    while (r && r->born_ms >= 0)
+        r = r->next;
+    return r;
+}
+
 void stage_resume(struct stage *s)
 {
-    bool found = true;
     for (struct stage_request *r = s->requests; r; r = r->next)
         r->born_ms = r->state == STAGE_WAITS ? r->born_ms : -r->born_ms; /* marks it */
-    while (found) {
-        found = false;
-        for (struct stage_request *r = s->requests; r && !found; r = r->next)
-            if (r->born_ms < 0) {
-                r->born_ms = -r->born_ms;
-                stage_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
-                found = true;
-            }
+    for (struct stage_request *r; (r = find_marked(s));) {
+        r->born_ms = -r->born_ms;
+        stage_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
     }
     stage_idle(s);
 }
