@@ -126,11 +126,25 @@ bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *r
            post_parts(turn, pieces, count, TAIL_PART) == 0;
 }
 
-/* What was under way as the end was sent must have been shown too. */
-static bool is_whole(struct tc_turn *turn, const json_t *data)
+/* The end itself says all of it. */
+static bool carries(struct tc_turn *turn, const json_t *body, const char *text)
+{
+    const char *said = json_string_value(json_object_get(body, "markdown_text"));
+    size_t i;
+    const json_t *chunk;
+    json_array_foreach(json_object_get(body, "chunks"), i, chunk)
+    {
+        const char *part = json_string_value(json_object_get(chunk, "text"));
+        said = part ? tc_sprint(turn, "%s%s", said ? said : "", part) : said;
+    }
+    return said && strstr(said, text);
+}
+
+/* Else what was under way as the end was sent must have been shown too. */
+static bool is_whole(struct tc_turn *turn, const json_t *data, const json_t *body, const char *text)
 {
     const struct cast *cast = cast_of(turn);
-    return json_is_false(json_object_get(data, "busy")) ||
+    return carries(turn, body, text) || json_is_false(json_object_get(data, "busy")) ||
            (cast->begun && !cast->stream.broken && !cast->stream.busy);
 }
 
@@ -141,7 +155,8 @@ int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
     const char *text = json_string_value(json_object_get(data, "text"));
     const char *ts = json_string_value(json_object_get(body, "ts"));
     fault_judge(turn, &f, r, true, v);
-    if (!text || f.kind == FAULT_DROPPED || (f.kind == FAULT_NONE && is_whole(turn, data)))
+    if (!text || f.kind == FAULT_DROPPED ||
+        (f.kind == FAULT_NONE && is_whole(turn, data, body, text)))
         return 0;
     if (f.kind == FAULT_DOUBT) {
         fault_replaced(v, find_stream(turn, text), in_doubt);
