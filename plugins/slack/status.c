@@ -59,8 +59,8 @@ static void send(struct tc_turn *turn, enum status_now now)
     const bool end = now == STATUS_ACTIVE;
     const struct call how = {.tag = "status",
                              .lane = tc_sprint(turn, "status:%s", r->lane),
-                             .priority = end ? TC_P_NOTICE : TC_P_LIVE,
-                             .key = end ? NULL : "status",
+                             .priority = TC_P_LIVE,
+                             .key = "status", /* only the last one matters */
                              .flags = TC_IDEMPOTENT,
                              .max_age_ms = end ? END_MAX_AGE_MS : 0};
     switch (state_of(turn)->status_way) {
