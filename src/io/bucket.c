@@ -9,7 +9,10 @@ void bucket_init(struct bucket *b, const struct bucket_rate *rate)
     const int64_t count = rate->count;
     const int64_t burst = rate->burst ? rate->burst : 1;
     const int64_t step = count ? (rate->interval_ms * US + count - 1) / count : 0;
-    *b = (struct bucket){.step_us = step, .slack_us = (burst - 1) * step, .full_us = INT64_MIN};
+    *b = (struct bucket){.step_us = step,
+                         .slack_us = (burst - 1) * step,
+                         .full_us = INT64_MIN,
+                         .held_us = INT64_MIN};
 }
 
 int64_t bucket_wait_ms(const struct bucket *b, int64_t now_ms)
@@ -26,6 +29,12 @@ void bucket_take(struct bucket *b, int64_t now_ms)
     b->full_us = from + b->step_us;
 }
 
+void bucket_return(struct bucket *b)
+{
+    const int64_t full_us = b->full_us - b->step_us;
+    b->full_us = full_us > b->held_us ? full_us : b->held_us;
+}
+
 void bucket_delay(struct bucket *b, int64_t ms)
 {
     if (b->step_us)
@@ -36,7 +45,7 @@ void bucket_hold(struct bucket *b, int64_t until_ms)
 {
     const int64_t full = until_ms * US + b->slack_us;
     if (full > b->full_us)
-        b->full_us = full;
+        b->full_us = b->held_us = full;
 }
 
 bool bucket_is_full(const struct bucket *b, int64_t now_ms)

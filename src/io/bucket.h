@@ -19,6 +19,7 @@ struct bucket {
     int64_t step_us;  /* one token */
     int64_t slack_us; /* what a full bucket lets go at once, but the first */
     int64_t full_us;
+    int64_t held_us; /* not full before, by the last hold */
 };
 
 /* Full. */
@@ -27,6 +28,8 @@ void bucket_init(struct bucket *b, const struct bucket_rate *rate);
 int64_t bucket_wait_ms(const struct bucket *b, int64_t now_ms);
 /* One goes now. */
 void bucket_take(struct bucket *b, int64_t now_ms);
+/* What was taken last did not go. */
+void bucket_return(struct bucket *b);
 /* What was taken last left so much later than it was taken. */
 void bucket_delay(struct bucket *b, int64_t ms);
 /* None goes before until_ms, and then one, not a burst. A shorter hold changes nothing. */

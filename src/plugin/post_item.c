@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "plugin/letter_fill.h"
 #include "plugin/post_impl.h"
 
@@ -136,6 +137,9 @@ static void tell(struct post_item *item, const struct tc_reply *what, enum tc_ne
     item->error = *what->error ? xstrdup(what->error) : NULL;
     /* It was surely not done, and goes again: there is nothing to say. */
     const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
+    if (is_silent)
+        log_line(LOG_DEBUG, p->spec.instance, "attempt %u of a request is not sent: %s",
+                 item->attempts, what->error);
     if (is_silent || !item->turn || !p->channel) {
         answer_for_plugin(item, &verdict);
         return;

@@ -68,6 +68,19 @@ static bool is_paced(const struct bucket_rate *rate, int trials)
     return true;
 }
 
+static void test_return(void)
+{
+    struct bucket b;
+    bucket_init(&b, &(struct bucket_rate){.count = 1, .interval_ms = 1000});
+    bucket_take(&b, 0);
+    bucket_return(&b);
+    is_int(bucket_wait_ms(&b, 0), 0, "what did not go does not count");
+    bucket_take(&b, 0);
+    bucket_hold(&b, 5000);
+    bucket_return(&b);
+    is_int(bucket_wait_ms(&b, 0), 5000, "but a hold stays");
+}
+
 static void test_any_pace(void)
 {
     bool good = true;
@@ -89,6 +102,7 @@ int main(void)
     test_spacing();
     test_burst();
     test_hold();
+    test_return();
     test_any_pace();
     return 0;
 }

@@ -384,10 +384,12 @@ static void test_times(void)
 static void test_outage(void)
 {
     static const struct verdict again = {.again = true};
-    struct lane_item a = {0}, b = {0}, refused = {0}, probe = {0};
+    static const struct lanes_rate slow = {.rate = {.count = 2, .burst = 2, .interval_ms = 60000}};
+    struct lane_item a = {.rates = 1}, b = {.rates = 1}, refused = {0}, probe = {0};
     unsigned ended = 0, attempts = 0;
     int64_t now = 0;
-    struct lanes *const s = lanes_new(&(struct lanes_spec){.ended = count_end, .ctx = &ended});
+    struct lanes *const s = lanes_new(
+        &(struct lanes_spec){.rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
     lanes_submit(s, "a", &a, 0);
     lanes_submit(s, "b", &b, 0);
     lanes_submit(s, "c", &refused, 0);
