@@ -1,47 +1,114 @@
 # SPDX-License-Identifier: MIT
-"""The service is away for what is an hour to it: afterwards each answer arrives once, in order,
-and nothing else of the turns does."""
-from people import TelegramPeople, outcomes
-from talk import Fake, Host, done, equal, note, ok, telegram, until
+"""Both services are away while turns run and end, and the host dies meanwhile: afterwards each
+turn's outcome arrives once, soon, in order, and nothing else of the turns does."""
+import json
+import re
+import time
 
-SCALE = 0.005  # an hour lasts 18 s
-PEOPLE = 5
-TURNS = 3
+from people import SlackPeople, TelegramPeople, messages, outcomes
+from talk import LONG, Fake, Host, done, equal, note, ok, slack, telegram, until
+
+OUTAGE_S = 3600 if LONG else 20
+PEOPLE = 5  # on each service; one more is in the middle of something when the host dies
+BACK_S = 45  # a probe goes every 30 s, at most 5 s are its own, and then there is the pace
+# Attempts in vain: a conversation's back-off doubles to a mean of 150 s in each of the host's two
+# lives, and the instance's own probe comes every 30 s in the end.
+# In Slack each thread has a lane for its status beside that for its messages.
+MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1)}  # lanes
 
 
-def ask_all(crowd, host):
-    """Each asks all its questions; the turns end while nobody can be told."""
-    asked = []
-    for number in range(1, TURNS + 1):
+def answered(path):
+    """Turns that the agent has ended, as the log of events has them."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [e for e in map(json.loads, lines) if e["type"] == "final"]
+
+
+def in_vain(host, instance):
+    return len(re.findall(rf"{instance}: attempt \d+ of a request is not sent", host.log()))
+
+
+def begin(crowds):
+    """Turns that run when the outage begins. In a chat of Telegram the second waits for the first;
+    in Slack each is a thread of its own."""
+    asked = {
+        name: [crowd.ask(who, f"first-{who}", "tools=1 ms=5000") for who in range(PEOPLE)]
+        for name, crowd in crowds.items()
+    }
+    crowds["Telegram"].fake.wait(method="sendMessage", count=PEOPLE, timeout=20)
+    crowds["Slack"].fake.wait(method="chat.startStream", count=PEOPLE, timeout=20)
+    for name, crowd in crowds.items():
         for who in range(PEOPLE):
-            asked.append(crowd.ask(who, f"o{who}-{number}", "tools=1 ms=100"))
+            asked[name].append(crowd.ask(who, f"second-{who}", "tools=2 ms=2000"))
+        asked[name].append(crowd.ask(PEOPLE, "cut-short", "tools=1 ms=600000"))
+    crowds["Telegram"].fake.wait(polling=1)
+    crowds["Slack"].fake.wait(acked=1)
     return asked
 
 
+def judge(crowd, asked, name, since):
+    fake = crowd.fake
+    equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"{name}: each once")
+    for who in range(PEOPLE):
+        mine = [outcomes(crowd, q)[0] for q in (asked[who], asked[PEOPLE + who])]
+        order = [float(m["id"]) for m in mine]
+        ok(order == sorted(order), f"{name}: in order for person {who}", order)
+    late = [r for r in fake.record(since) if r["kind"] == "call" and r.get("done")]
+    live = [r for r in late if r["method"] in ("editMessageText", "chat.update", "sendChatAction")]
+    equal(live, [], f"{name}: nothing live of old turns")
+    seen = [m for q in asked[: PEOPLE + 1] for m in messages(fake, q.chat)]
+    note(f"{name}: {len(late)} calls after the outage, {len(seen)} messages, {len(asked)} turns")
+    equal(fake.violations(), [], f"{name}: nothing a strict service objects to")
+    return seen
+
+
 def main():
-    with Fake("telegram", scale=SCALE) as fake:
-        crowd = TelegramPeople(fake, PEOPLE)
-        with Host(telegram(fake, allow=crowd.ids)) as host:
-            fake.wait(polling=1)
-            asked = ask_all(crowd, host)
-            fake.wait(method="setMessageReaction", count=len(asked), timeout=30)
-            fake.control("down", {})
-            since = len(fake.record())
-            fake.control_wait(3600 * SCALE)
-            fake.control("up", {})
-            until(lambda: all(outcomes(crowd, q) for q in asked), "all answers arrive", 120)
-            equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), "each once")
-            for who in range(PEOPLE):
-                mine = [q for q in asked if q.chat == str(crowd.ids[who])]
-                ids = [int(outcomes(crowd, q)[0]["id"]) for q in mine]
-                ok(ids == sorted(ids), f"in order for person {who}", ids)
-            late = [r for r in fake.record() if r["seq"] > since and r.get("kind") == "call"]
-            edits = [r for r in late if r["method"] == "editMessageText"]
-            equal(edits, [], "no edit of what was shown before")
-            note(f"{len(late)} calls after the outage for {len(asked)} turns")
-            equal(host.stop(), 0, "the host ends well")
-            equal(fake.violations(), [], "nothing a strict service objects to")
+    with Fake("telegram") as tg, Fake("slack") as sl:
+        crowds = {"Telegram": TelegramPeople(tg, PEOPLE + 1), "Slack": SlackPeople(sl, PEOPLE + 1)}
+        instances = telegram(tg, allow=crowds["Telegram"].ids) + slack(
+            sl, allow=crowds["Slack"].ids
+        )
+        extra = """visibility : { show_tools = true; show_narration = true; };
+log : { level = "debug"; };
+conversations : { max_turns = 64; debounce_ms = 0; };"""
+        with Host(instances, events=True, extra=extra) as host:
+            run(host, crowds)
     done()
+
+
+def run(host, crowds):
+    crowds["Telegram"].fake.wait(polling=1)
+    crowds["Slack"].fake.wait(sockets=1)
+    asked = begin(crowds)
+    early = len(answered(host.events))
+    for crowd in crowds.values():
+        crowd.fake.control("down")
+    away = time.monotonic()
+    until(lambda: len(answered(host.events)) == 4 * PEOPLE, "the turns end meanwhile")
+    equal(early, 0, "none before")
+    wait_until(away + OUTAGE_S / 2)
+    host.kill()
+    host.start()
+    wait_until(away + OUTAGE_S)
+    since = {name: crowd.fake.record()[-1]["seq"] for name, crowd in crowds.items()}
+    vain = {name: in_vain(host, name) for name in ("tg", "sl")}
+    back = time.monotonic()
+    for crowd in crowds.values():
+        crowd.fake.control("up")
+    pairs = [(crowd, q) for name, crowd in crowds.items() for q in asked[name]]
+    until(lambda: all(outcomes(*pair) for pair in pairs), "all outcomes arrive", BACK_S)
+    note(f"all told {time.monotonic() - back:.1f} s after the services were back")
+    note(f"attempts in vain in {OUTAGE_S} s: {vain}")
+    for name, count in vain.items():
+        most = MOST[name] * (2 * 10 + OUTAGE_S // 100) + 2 * 10 + OUTAGE_S // 3
+        ok(0 < count <= most, f"{name}: no hammering, {count} of {most}", count)
+    equal(host.stop(), 0, "the host ends well")
+    for name, crowd in crowds.items():
+        judge(crowd, asked[name], name, since[name])
+
+
+def wait_until(moment):
+    """An outage is time that passes: there is nothing to be seen of it."""
+    time.sleep(max(0, moment - time.monotonic()))
 
 
 main()

@@ -43,11 +43,15 @@ def until(condition, what, seconds=30):
 class Host:
     """`turncast serve` with a folder of its own; can be killed and started again."""
 
-    def __init__(self, instances, *, agents="", extra=""):
+    def __init__(self, instances, *, events=False, agents="", extra=""):
+        """events: the instance `log` writes all events to the file `events`."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-talk."))
         self.state = self.folder / "state"
         self.log_path = self.folder / "log"
+        self.events = self.folder / "events"
         self.config = self.folder / "turncast.conf"
+        if events:
+            instances += _instance("log", "jsonl", {"path": str(self.events)})
         talker = BUILD / "tests" / "fake" / "talker"
         self.config.write_text(
             f"""agents : {{ main : {{ command = ["{talker}"]; resume = ["{{session_id}}"];
