@@ -90,7 +90,8 @@ int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
         return 0;
     }
     if (s->failures == 0)
-        tc_log(lobby->inst, TC_WARN, "cannot open a connection: %s", f.error);
+        tc_log(lobby->inst, TC_WARN, "cannot open a connection: %s",
+               f.error[0] ? f.error : "Slack's answer makes no sense");
     ask_later(lobby);
     return 0;
 }

@@ -3,6 +3,7 @@
  * until it is asked to end. */
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "base/log.h"
 #include "cli/cli.h"
@@ -72,6 +73,9 @@ static int start_and_serve(const struct conf *conf)
 
 static int run(const struct args *args)
 {
+    /* Its memory holds tokens for as long as it lives: no core, nobody's debugger. Agents, which
+     * are programs of their own, are not concerned. */
+    prctl(PR_SET_DUMPABLE, 0);
     struct conf *const conf = host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;

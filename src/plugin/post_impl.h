@@ -66,6 +66,7 @@ struct post {
     size_t loose_count, loose_bytes;  /* of items that are not durable */
     struct post_commit *first, **end; /* batches */
     bool is_draining;
+    bool is_away; /* its service was not reached */
     size_t dead;
 };
 

@@ -246,10 +246,24 @@ void post_start_item(void *ctx, struct parcel *parcel, void *arg)
     ledger_start(p->spec.ledger, item->seq, on_recorded, item->recording);
 }
 
+/* Who goes again unasked says nothing: so that the service is away, and back, is said here. */
+static void note_reach(struct post *p, const struct httpc_reply *reply)
+{
+    const bool is_away = reply->outcome == HTTPC_NOT_SENT;
+    if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
+        return;
+    p->is_away = is_away;
+    if (is_away)
+        log_line(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
+                 reply->error);
+    else
+        log_line(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
+}
+
 void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply)
 {
-    (void)ctx;
     (void)parcel;
+    note_reach(ctx, reply);
     tell_answer(arg, reply);
 }
 

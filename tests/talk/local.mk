@@ -2,7 +2,8 @@
 # Whole conversations: a service's fake, `turncast serve`, an agent. The service's fake is real
 # HTTP and websockets, the host is the program as it is installed.
 
-TALK_TESTS = tests/talk/t_crowd.py tests/talk/t_outage.py tests/talk/t_round.py
+TALK_TESTS = tests/talk/t_canary.py tests/talk/t_crowd.py tests/talk/t_outage.py \
+	tests/talk/t_round.py
 dist_check_SCRIPTS += $(TALK_TESTS)
 EXTRA_DIST += tests/talk/people.py tests/talk/t_kill.py tests/talk/round.py tests/talk/talk.py
 
