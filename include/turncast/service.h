@@ -15,6 +15,10 @@
 #ifndef TURNCAST_SERVICE_H
 #define TURNCAST_SERVICE_H
 
+#ifndef TURNCAST_PLUGIN_H
+#error "include <turncast/plugin.h>"
+#endif
+
 struct tc_turn;
 struct tc_instance;
 

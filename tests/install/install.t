@@ -13,8 +13,9 @@ XDG_STATE_HOME=$scratch/state
 export PKG_CONFIG_PATH PATH HOME XDG_CONFIG_HOME XDG_STATE_HOME
 recording=$top/examples/recording.jsonl
 
-[ "$(ls "$TURNCAST_INCLUDEDIR/turncast")" = plugin.h ]
-result $? "plugin.h is the only header"
+headers=$(cd "$TURNCAST_INCLUDEDIR/turncast" && echo *)
+[ "$headers" = "plugin.h service.h" ]
+result $? "plugin.h and what it includes are the headers"
 [ "$(pkg-config --variable=plugindir turncast)" = "$TURNCAST_PLUGINDIR" ]
 result $? "pkg-config knows the plugin directory"
 [ "$(command -v turncast)" = "$TURNCAST_BINDIR/turncast" ] && turncast --version >/dev/null
@@ -29,6 +30,15 @@ cc() {
     # shellcheck disable=SC2086
     ${TURNCAST_CC:-gcc} "$@"
 }
+# includes HEADER: whether a file that includes it alone compiles, from the installed copy only.
+includes() {
+    printf '#include <turncast/%s>\nint unused;\n' "$1" >"$scratch/includes.c"
+    # shellcheck disable=SC2046
+    cc -std=c11 -fsyntax-only $(pkg-config --cflags turncast) "$scratch/includes.c" \
+        2>"$scratch/said"
+}
+includes plugin.h && ! includes service.h && grep -q 'include <turncast/plugin.h>' "$scratch/said"
+result $? "plugin.h is the one header an author includes"
 command=$(sed -n 's/^    \(cc -shared .*\)/\1/p' "$top/README.md")
 cp "$top/examples/hello.c" "$scratch/hello.c"
 (cd "$scratch" && eval "$command")
