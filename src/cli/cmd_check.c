@@ -100,6 +100,15 @@ static unsigned check_instance(const struct conf *conf, const struct conf_instan
     return (rc < 0) + check_agent_of(conf, inst);
 }
 
+static unsigned check_keys(struct conf *conf)
+{
+    struct tc_err err = {0};
+    if (conf_resolve_keys(conf, &err) == 0)
+        return 0;
+    printf("%s\n", err_str(&err));
+    return 1;
+}
+
 static int check_conf(const char *path)
 {
     struct tc_err err = {0};
@@ -108,7 +117,7 @@ static int check_conf(const char *path)
         printf("%s\n", err_str(&err));
         return EXIT_USAGE;
     }
-    unsigned problems = 0;
+    unsigned problems = check_keys(conf);
     for (size_t i = 0; i < conf->n_agents; i++)
         problems += check_agent(conf, &conf->agents[i]);
     for (size_t i = 0; i < conf->n_instances; i++)

@@ -36,6 +36,15 @@ static int check_agents(const struct conf *conf)
     return 0;
 }
 
+static int check_keys(struct conf *conf)
+{
+    struct tc_err err = {0};
+    if (conf_resolve_keys(conf, &err) == 0)
+        return 0;
+    host_tell(&err);
+    return EXIT_USAGE;
+}
+
 static void on_signal(void *arg, int signo)
 {
     log_line(LOG_INFO, "host", "asked to end by signal %d", signo);
@@ -80,6 +89,8 @@ static int run(const struct args *args)
     if (!conf)
         return EXIT_USAGE;
     int status = check_agents(conf);
+    if (status == 0)
+        status = check_keys(conf);
     if (status == 0)
         status = start_and_serve(conf);
     conf_free(conf);

@@ -126,6 +126,8 @@ static struct conf_box *box_new(const char *path)
                           .max_turns = 32,
                           .per_user = 2,
                           .drain_ms = 30 * 1000},
+        .http = {.hosts = arena_alloc(a, sizeof(char *)),
+                 .origins = arena_alloc(a, sizeof(char *))},
     };
     return box;
 }
@@ -202,6 +204,12 @@ struct conf *conf_load(const char *path, struct tc_err *err)
     }
     fill_defaults(box);
     return &box->conf;
+}
+
+int conf_resolve_keys(struct conf *c, struct tc_err *err)
+{
+    struct conf_box *const box = (struct conf_box *)c;
+    return key_resolve_all(&c->http, c->file, &box->arena, err);
 }
 
 void conf_free(struct conf *c)

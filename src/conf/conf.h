@@ -37,8 +37,8 @@ struct conf_agent {
     int line;
 };
 
-/* What an instance may ask of the host. */
-enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_ANSWER = 4 };
+/* What an instance, or who has a key of the HTTP server, may ask of the host. */
+enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_ANSWER = 4, CONF_WATCH = 8 };
 
 struct conf_instance {
     char *name;
@@ -66,10 +66,27 @@ struct conf_conversations {
     int64_t drain_ms;    /* what running turns get when the host is asked to end */
 };
 
+/* Who may use the HTTP server. */
+struct conf_key {
+    char *name;         /* of the principal */
+    char *source;       /* where the secret comes from, as secret_resolve takes it */
+    const char *secret; /* NULL before conf_resolve_keys */
+    unsigned grants;    /* CONF_SUBMIT, CONF_CANCEL, CONF_WATCH */
+    int line;
+};
+
+/* Lists are NULL-terminated and never NULL. */
 struct conf_http {
     char *listen;      /* "ADDRESS:PORT", or NULL: there is no server */
     bool allow_remote; /* the address may be another than a loopback one */
     bool remote;       /* and is */
+    char **hosts;      /* names it answers to beside its address, without port; "*": any */
+    char **origins;    /* web pages that may ask, "https://example.org" */
+    struct conf_key *keys;
+    size_t n_keys; /* 0: whoever reaches it may do everything */
+    bool sees_all; /* visibility = "all" | "agent": of a turn's events */
+    bool
+        continue_disconnected; /* on_disconnect = "continue" | "cancel": a turn whose client left */
 };
 
 struct conf {
@@ -97,6 +114,9 @@ struct conf *conf_load(const char *path, struct tc_err *err);
  * exists. Owned. */
 char *conf_default_path(void);
 void conf_free(struct conf *c);
+/* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
+ * read, is too short, or is that of another key. */
+int conf_resolve_keys(struct conf *c, struct tc_err *err) __attribute__((__warn_unused_result__));
 /* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has
  * none. */
 const char *conf_placeholder(const char *arg);

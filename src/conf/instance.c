@@ -17,11 +17,11 @@ static int read_audience(const struct reader *r, const struct node *n, const str
                          void *target);
 static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
                       void *target);
-
-static int read_grants(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
 static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
                     void *target);
+
+static const struct choice grants[] = {
+    {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
 
 static const struct row rows[] = {
     {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},
@@ -34,7 +34,7 @@ static const struct row rows[] = {
     {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
     {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
     {"agent", read_string, INSTANCE(agent), 0, 0, NULL},
-    {"grants", read_grants, INSTANCE(grants), 0, 0, NULL},
+    {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
     {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
@@ -108,25 +108,6 @@ static int read_wants(const struct reader *r, const struct node *n, const struct
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)
             return -1;
-    return 0;
-}
-
-static int read_grants(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
-{
-    static const struct choice choices[] = {
-        {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
-    struct conf_instance *inst = target;
-    (void)row;
-    if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
-    for (size_t i = 0; i < n->n; i++) {
-        int grant;
-        if (read_expect(r, &n->items[i], NODE_STRING) < 0 ||
-            read_name(r, &n->items[i], n->items[i].value.string, choices, &grant) < 0)
-            return -1;
-        inst->grants |= (unsigned)grant;
-    }
     return 0;
 }
 

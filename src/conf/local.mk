@@ -7,6 +7,7 @@ libtcconf_la_SOURCES = \
 	src/conf/conf.c \
 	src/conf/conf.h \
 	src/conf/instance.c \
+	src/conf/key.c \
 	src/conf/node.c \
 	src/conf/node.h \
 	src/conf/options.c \

@@ -22,7 +22,12 @@ int serve_read_conversations(const struct reader *r, const struct node *n, const
                              void *target) __attribute__((__warn_unused_result__));
 int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
                     void *target) __attribute__((__warn_unused_result__));
-/* Names of agents and instances: letters, digits, - and _. */
+/* The group `http.keys`, of which target is the struct conf_http. */
+int key_read_all(const struct reader *r, const struct node *n, const struct row *row, void *target)
+    __attribute__((__warn_unused_result__));
+int key_resolve_all(struct conf_http *http, const char *file, struct arena *a, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+/* Names of agents, instances and keys: letters, digits, - and _. */
 int part_check_name(const struct reader *r, const struct node *n)
     __attribute__((__warn_unused_result__));
 

@@ -233,6 +233,21 @@ int read_choice(const struct reader *r, const struct node *n, const struct row *
     return 0;
 }
 
+int read_flags(const struct reader *r, const struct node *n, const struct row *row, void *target)
+{
+    unsigned flags = 0;
+    if (n->type != NODE_LIST)
+        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+    for (size_t i = 0; i < n->n; i++) {
+        int flag;
+        if (read_choice(r, &n->items[i], &(struct row){.extra = row->extra}, &flag) < 0)
+            return -1;
+        flags |= (unsigned)flag;
+    }
+    store(target, row, &flags, sizeof flags);
+    return 0;
+}
+
 int read_group(const struct reader *r, const struct node *n, const struct row *row, void *target)
 {
     return read_rows(r, n, row->extra, target);

@@ -24,7 +24,7 @@ struct row {
     int (*read)(const struct reader *r, const struct node *n, const struct row *row, void *target);
     size_t offset;     /* of the member in the target */
     int64_t min, max;  /* of numbers (in the unit of the file) and of the length of lists */
-    const void *extra; /* read_choice: struct choice; read_group: struct row */
+    const void *extra; /* read_choice, read_flags: struct choice; read_group: struct row */
 };
 
 /* Reads every key of the group into target. One that no row has is an error that names the
@@ -36,7 +36,7 @@ const struct row *read_find_row(const struct row *rows, const char *key);
 
 /* What a row's `read` may be, by the member's type: char * (read_path: resolved), char ** (a list,
  * read_paths: or one string), bool, int64_t (read_ms: seconds in the file), an enum (read_choice),
- * and a group whose rows fill the same target. */
+ * unsigned (read_flags: a list of choices), and a group whose rows fill the same target. */
 int read_string(const struct reader *r, const struct node *n, const struct row *row, void *target);
 int read_path(const struct reader *r, const struct node *n, const struct row *row, void *target);
 int read_strings(const struct reader *r, const struct node *n, const struct row *row, void *target);
@@ -45,6 +45,7 @@ int read_bool(const struct reader *r, const struct node *n, const struct row *ro
 int read_int(const struct reader *r, const struct node *n, const struct row *row, void *target);
 int read_ms(const struct reader *r, const struct node *n, const struct row *row, void *target);
 int read_choice(const struct reader *r, const struct node *n, const struct row *row, void *target);
+int read_flags(const struct reader *r, const struct node *n, const struct row *row, void *target);
 int read_group(const struct reader *r, const struct node *n, const struct row *row, void *target);
 
 /* 0, or -1 when the node is of another type: for rows with a read of their own. */

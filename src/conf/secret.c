@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +15,13 @@
 
 #define SECRET_MAX ((size_t)16384) /* bytes of a secret's file */
 
-static int check_file(int fd, const char *path, struct tc_err *err)
+/* What a service manager hands over: it belongs to root, and its list of who may read shows as
+ * the group's right. */
+#define CREDENTIALS "CREDENTIALS_DIRECTORY"
+
+static int check_file(int fd, const char *path, bool credential, struct tc_err *err)
 {
+    const mode_t closed = credential ? 037 : 077;
     struct stat st;
     if (fstat(fd, &st) < 0)
         return err_sys(err, errno, NULL, "cannot look at secret file %s", path);
@@ -24,7 +30,7 @@ static int check_file(int fd, const char *path, struct tc_err *err)
     if (st.st_uid != 0 && st.st_uid != geteuid())
         return err_set(err, NULL, "secret file %s belongs to user %ld, not to root or user %ld",
                        path, (long)st.st_uid, (long)geteuid());
-    if (st.st_mode & 077)
+    if (st.st_mode & closed)
         return err_set(err, NULL, "secret file %s is open to others (mode %04o): chmod 600 %s",
                        path, (unsigned)st.st_mode & 07777, path);
     return 0;
@@ -47,14 +53,36 @@ static ssize_t read_all(int fd, char *to, size_t cap)
     return (ssize_t)have;
 }
 
-static const char *read_file(const char *path, struct arena *arena, struct tc_err *err)
+/* Of "${CREDENTIALS_DIRECTORY}/NAME"; NULL: the path is none of those. */
+static const char *credential_name(const char *path)
 {
+    static const char front[] = "${" CREDENTIALS "}/";
+    return strncmp(path, front, sizeof front - 1) == 0 ? path + sizeof front - 1 : NULL;
+}
+
+/* The credential's path; NULL with err. */
+static const char *find_credential(const char *name, struct arena *arena, struct tc_err *err)
+{
+    const char *const dir = getenv(CREDENTIALS);
+    if (dir && *dir == '/')
+        return arena_sprintf(arena, "%s/%s", dir, name);
+    err_set(err, NULL, "there is no credential %s: environment variable %s is not set", name,
+            CREDENTIALS);
+    return NULL;
+}
+
+static const char *read_file(const char *given, struct arena *arena, struct tc_err *err)
+{
+    const char *const name = credential_name(given);
+    const char *const path = name ? find_credential(name, arena, err) : given;
+    if (!path)
+        return NULL;
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         err_sys(err, errno, NULL, "cannot open secret file %s", path);
         return NULL;
     }
-    if (check_file(fd, path, err) < 0)
+    if (check_file(fd, path, name != NULL, err) < 0)
         return NULL;
     char *const text = arena_bytes(arena, SECRET_MAX + 1);
     const ssize_t n = read_all(fd, text, SECRET_MAX + 1);

@@ -6,8 +6,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* "env:NAME": that variable; "file:PATH": the first line of a file that nobody else may read;
- * else the value itself. The text is registered with the log's redaction. In the arena; NULL
+/* "env:NAME": that variable; "file:PATH": the first line of a file that nobody else may read,
+ * ${CREDENTIALS_DIRECTORY} at the front of PATH replaced by that variable, which a service manager
+ * sets; else the value itself. The text is registered with the log's redaction. In the arena; NULL
  * with err (its place is left to the caller). */
 const char *secret_resolve(const char *value, struct arena *arena, struct tc_err *err);
 

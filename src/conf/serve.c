@@ -26,10 +26,24 @@ int serve_read_conversations(const struct reader *r, const struct node *n, const
 
 static int read_listen(const struct reader *r, const struct node *n, const struct row *row,
                        void *target);
+static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target);
+static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target);
+static int read_either(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+
+/* The words for false and true. */
+static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"};
 
 static const struct row http_rows[] = {
     {"listen", read_listen, HTTP(listen), 0, 0, NULL},
     {"allow_remote", read_bool, HTTP(allow_remote), 0, 0, NULL},
+    {"hosts", read_hosts, HTTP(hosts), 0, 100, NULL},
+    {"origins", read_origins, HTTP(origins), 0, 100, NULL},
+    {"keys", key_read_all, 0, 0, 0, NULL},
+    {"visibility", read_either, HTTP(sees_all), 0, 0, sees},
+    {"on_disconnect", read_either, HTTP(continue_disconnected), 0, 0, leaves},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -68,6 +82,65 @@ static int read_listen(const struct reader *r, const struct node *n, const struc
     return read_string(r, n, row, target);
 }
 
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+
+/* What stands in a Host header before its port. */
+static bool is_host(const char *text)
+{
+    const size_t len = strlen(text);
+    if (*text == '[')
+        return len > 2 && strspn(text + 1, "0123456789abcdefABCDEF:.") == len - 2 &&
+               text[len - 1] == ']';
+    return len && strspn(text, NAME_CHARS) == len;
+}
+
+static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!is_host(n->items[i].value.string) && strcmp(n->items[i].value.string, "*") != 0)
+            return read_fail(r, &n->items[i],
+                             "\"%s\" is not the name of a host, as bot.example.org, without port",
+                             n->items[i].value.string);
+    return 0;
+}
+
+/* As browsers send it: no path, and lower case. */
+static bool is_origin(const char *text)
+{
+    const char *const host = strncmp(text, "https://", 8) == 0  ? text + 8
+                             : strncmp(text, "http://", 7) == 0 ? text + 7
+                                                                : "";
+    return *host && host[strcspn(host, "/?#@*\\ ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
+}
+
+static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!is_origin(n->items[i].value.string))
+            return read_fail(r, &n->items[i], "\"%s\" is not an origin, as https://bot.example.org",
+                             n->items[i].value.string);
+    return 0;
+}
+
+/* A bool that has words in the file. */
+static int read_either(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    const char *const *const words = row->extra;
+    const struct choice choices[] = {{words[0], false}, {words[1], true}, {NULL, 0}};
+    int value;
+    if (read_choice(r, n, &(struct row){.extra = choices}, &value) < 0)
+        return -1;
+    ((char *)target)[row->offset] = (char)value;
+    return 0;
+}
+
 int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
                     void *target)
 {
@@ -77,5 +150,7 @@ int serve_read_http(const struct reader *r, const struct node *n, const struct r
     if (http->remote && !http->allow_remote)
         return read_fail(r, n, "others could reach %s: say allow_remote = true if they shall",
                          http->listen);
+    if (http->remote && !http->n_keys)
+        return read_fail(r, n, "others reach %s: say in keys who may use it", http->listen);
     return 0;
 }

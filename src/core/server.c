@@ -50,6 +50,14 @@ static void on_ask(void *ctx, struct ask *a)
 
 /* ---- begin ---- */
 
+static size_t count_strings(char *const *list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
 /* "127.0.0.1:8089" or "[::1]:8089", checked by the configuration. */
 static int listen_on(struct server *s, struct tc_err *err)
 {
@@ -64,6 +72,10 @@ static int listen_on(struct server *s, struct tc_err *err)
         .address = address,
         .port = (uint16_t)strtoul(colon + 1, NULL, 10),
         .allow_remote = http->allow_remote,
+        .hosts = (const char *const *)http->hosts,
+        .host_count = count_strings(http->hosts),
+        .origins = (const char *const *)http->origins,
+        .origin_count = count_strings(http->origins),
     };
     s->httpd = httpd_new(s->loop, &options, err);
     return s->httpd ? 0 : -1;

@@ -29,6 +29,8 @@ sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* = \)/\
     -e "s,directory = \[\"plugins\"\],directory = [\"$plugins\"]," \
     -e "s,/var/log/turncast,$scratch," "${TURNCAST_SRCDIR:?}/etc/turncast.conf" >"$scratch/all.conf"
 cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
+echo "a key of this test" >"$scratch/phone.key"
+chmod 600 "$scratch/phone.key"
 try check "$scratch/shipped.conf"
 is "$status $out" "0 $scratch/shipped.conf: good: 0 agents, 1 instances" "the shipped one"
 TELEGRAM_TOKEN=1:a-token SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token \

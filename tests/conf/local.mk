@@ -9,5 +9,7 @@ tests_conf_t_options_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf
 tests_conf_t_conf_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_key
+tests_conf_t_key_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)

@@ -236,8 +236,37 @@ static void test_conversations(void)
     is_str(c->http.listen, "[::1]:0", "http.listen");
     ok(!c->http.remote, "nobody else reaches it");
     conf_free(c);
-    c = load("http : { allow_remote = true; listen = \"192.0.2.1:80\"; };");
-    ok(c->http.remote && c->http.allow_remote, "unless that is wanted");
+}
+
+static void test_http(void)
+{
+    struct conf *c = load("");
+    const struct conf_http *h = &c->http;
+    ok(!h->listen && !h->hosts[0] && !h->origins[0] && !h->n_keys, "HTTP: nothing by default");
+    ok(!h->sees_all && !h->continue_disconnected, "what the agent shows, and no turn for nobody");
+    conf_free(c);
+    c = load(
+        "http : { allow_remote = true; listen = \"192.0.2.1:80\";\n"
+        "  hosts = [\"bot.example.org\", \"[fe80::1]\", \"*\"];\n"
+        "  origins = [\"https://a.example\", \"http://localhost:3000\"];\n"
+        "  visibility = \"all\"; on_disconnect = \"continue\";\n"
+        "  keys : { one : { secret = \"env:KEY\"; grants = [\"submit\", \"cancel\"]; };\n"
+        "    two : { secret_file = \"two.key\"; grants = [\"watch\"]; };\n"
+        "    three : { secret_file = \"${CREDENTIALS_DIRECTORY}/k\"; grants = [\"watch\"]; };\n"
+        "  }; };");
+    h = &c->http;
+    ok(h->remote && h->allow_remote, "others may reach it if that is wanted");
+    is_str(joined(h->hosts), "bot.example.org|[fe80::1]|*", "hosts");
+    is_str(joined(h->origins), "https://a.example|http://localhost:3000", "origins");
+    ok(h->sees_all && h->continue_disconnected, "visibility, on_disconnect");
+    is_int(h->n_keys, 3, "keys");
+    is_str(h->keys[0].name, "one", "by name");
+    is_int(h->keys[0].grants, CONF_SUBMIT | CONF_CANCEL, "with grants");
+    ok(!h->keys[0].secret, "and no secret before somebody wants it");
+    char path[640];
+    snprintf(path, sizeof path, "file:%s", below("two.key"));
+    is_str(h->keys[1].source, path, "a file is looked for beside the configuration");
+    is_str(h->keys[2].source, "file:${CREDENTIALS_DIRECTORY}/k", "a credential is not");
     conf_free(c);
 }
 
@@ -399,6 +428,7 @@ int main(void)
     test_instances();
     test_rest();
     test_conversations();
+    test_http();
     test_people();
     test_text();
     test_plugin_option();

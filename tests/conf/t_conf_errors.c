@@ -11,6 +11,8 @@
 #define AGENT "agents : { a : { command = [\"x\"];\n"
 #define INSTANCE "plugins : { instances : { i : {\n"
 #define ENDED " } }"
+#define KEY "http : { keys : {\n"
+#define KEYS_END " }; };"
 
 /* The message stands behind "FILE:"; without a number it is about the file itself. */
 static const struct {
@@ -71,6 +73,44 @@ static const struct {
      "2: http: others could reach 0.0.0.0:8089: say allow_remote = true if they shall"},
     {"http : { listen = \"[::]:8089\"; allow_remote = false; };",
      "1: http: others could reach [::]:8089: say allow_remote = true if they shall"},
+    {"\nhttp : { listen = \"0.0.0.0:8089\"; allow_remote = true; };",
+     "2: http: others reach 0.0.0.0:8089: say in keys who may use it"},
+    {"http : { listen = \"0.0.0.0:8089\"; allow_remote = true; keys : { }; };",
+     "1: http: others reach 0.0.0.0:8089: say in keys who may use it"},
+    {"http : { hosts = \"a\"; };", "1: http.hosts: a list of strings is expected, not a string"},
+    {"http : { hosts = [\"a\", \"a:80\"]; };",
+     "1: http.hosts[1]: \"a:80\" is not the name of a host, as bot.example.org, without port"},
+    {"http : { hosts = [\"\"]; };",
+     "1: http.hosts[0]: \"\" is not the name of a host, as bot.example.org, without port"},
+    {"http : { hosts = [\"[]\"]; };",
+     "1: http.hosts[0]: \"[]\" is not the name of a host, as bot.example.org, without port"},
+    {"http : { origins = [\"example.org\"]; };",
+     "1: http.origins[0]: \"example.org\" is not an origin, as https://bot.example.org"},
+    {"http : { origins = [\"https://a\",\n \"https://a/\"]; };",
+     "2: http.origins[1]: \"https://a/\" is not an origin, as https://bot.example.org"},
+    {"http : { origins = [\"*\"]; };",
+     "1: http.origins[0]: \"*\" is not an origin, as https://bot.example.org"},
+    {"http : { visibility = \"none\"; };", "1: http.visibility: \"none\" is none of agent, all"},
+    {"http : {\n on_disconnect = true; };",
+     "2: http.on_disconnect: a string is expected, not true or false"},
+    {"http : { on_disconnect = \"stop\"; };",
+     "1: http.on_disconnect: \"stop\" is none of cancel, continue"},
+    {"http : { keys = [\"a\"]; };", "1: http.keys: a group is expected, not a list"},
+    {KEY "a = \"secret\";" KEYS_END, "2: http.keys.a: a group is expected, not a string"},
+    {KEY "a* : { };" KEYS_END,
+     "2: http.keys.a*: not a name: letters, digits, - and _, at most 100"},
+    {KEY "a : { grants = [\"watch\"]; };" KEYS_END, "2: http.keys.a: secret_file is missing"},
+    {KEY "a : { secret = \"x\"; };" KEYS_END,
+     "2: http.keys.a: grants is missing: submit, cancel, watch"},
+    {KEY "a : { secret = \"x\"; grants = []; };" KEYS_END,
+     "2: http.keys.a: grants is missing: submit, cancel, watch"},
+    {KEY "a : { secret = \"x\"; grants = [\"answer\"]; };" KEYS_END,
+     "2: http.keys.a.grants[0]: \"answer\" is none of submit, cancel, watch"},
+    {KEY "a : { secret = \"x\";\n secret_file = \"y\"; };" KEYS_END,
+     "3: http.keys.a.secret_file: either secret or secret_file is expected, not both"},
+    {KEY "a : { secret = \"\"; };" KEYS_END, "2: http.keys.a.secret: may not be empty"},
+    {KEY "a : { secrt = \"x\"; };" KEYS_END,
+     "2: http.keys.a.secrt: unknown key: did you mean \"secret\"?"},
     /* log and visibility */
     {"log : { levle = \"warn\"; };", "1: log.levle: unknown key: did you mean \"level\"?"},
     {"log : { level = \"loud\"; };", "1: log.level: \"loud\" is none of error, warn, info, debug"},
