@@ -215,6 +215,19 @@ static bool take(struct step *s)
 
 /* ---- in doubt ---- */
 
+/* Who may see it twice is told so. */
+static void mark(struct step *s)
+{
+    json_t *const rich = json_object_get(s->body, "rich_message");
+    json_t *const holder = rich ? rich : s->body;
+    const char *const key = rich ? "markdown" : "text", *const text = call_str(holder, key);
+    note(s, "resent");
+    if (text)
+        json_object_set_new(holder, key, json_string(tc_sprint(s->turn, "%s\n\n" RESENT, text)));
+    else if (s->content)
+        json_object_set_new(s->body, "caption", json_string(RESENT));
+}
+
 /* An edit can be made twice: the progress message becomes the outcome. */
 static bool try_edit(struct step *s)
 {
@@ -222,26 +235,24 @@ static bool try_edit(struct step *s)
     if (!progress || call_int(s->tag, "i") > 0 || !call_str(s->body, "text") ||
         strcmp(s->method, "sendMessage") != 0 || s->priority != TC_P_FINAL)
         return false;
+    mark(s);
     final_make_edit(s->body, progress);
     s->method = "editMessageText";
-    note(s, "doubt");
     return resend(s);
 }
 
-/* Once, and it says so. */
 static bool try_marked(struct step *s)
 {
-    if (strcmp(conf_of(s->turn)->ambiguous, "drop") == 0 || was_tried(s, "resent"))
+    if (strcmp(conf_of(s->turn)->ambiguous, "drop") == 0)
         return false;
-    note(s, "resent");
-    json_t *const rich = json_object_get(s->body, "rich_message");
-    json_t *const holder = rich ? rich : s->body;
-    const char *const key = rich ? "markdown" : "text", *const text = call_str(holder, key);
-    if (text)
-        json_object_set_new(holder, key, json_string(tc_sprint(s->turn, "%s\n\n" RESENT, text)));
-    else if (s->content)
-        json_object_set_new(s->body, "caption", json_string(RESENT));
+    mark(s);
     return resend(s);
+}
+
+/* Once: what is in doubt again may be there three times. */
+static bool take_doubt(struct step *s)
+{
+    return !was_tried(s, "resent") && (try_edit(s) || try_marked(s));
 }
 
 int ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
@@ -258,7 +269,7 @@ int ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t
         v->reason = "its own request cannot be read";
         return 0;
     }
-    const bool sent = doubt ? try_edit(&s) || try_marked(&s) : take(&s);
+    const bool sent = doubt ? take_doubt(&s) : take(&s);
     if (!sent)
         v->reason = doubt ? "whether it arrived is not known"
                           : tc_sprint(turn, "Telegram: %s", a->description);
