@@ -5,25 +5,39 @@
  *
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
  * waits so long in each; chars=N makes the answer at least so long; fail ends in an error; hang
- * never ends. The answer tells the id and the session. */
+ * never ends. The answer tells the id, the session, and how long the files of the message are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 struct wish {
     char id[64];
-    long tools, ms, chars;
+    long tools, ms, chars, files, bytes;
     int fail, hang;
 };
 
-static const char *session = "talk-0";
+static char session[64];
 
 static long number(const char *message, const char *word)
 {
     const char *const at = strstr(message, word);
     return at ? strtol(at + strlen(word), NULL, 10) : 0;
+}
+
+/* A file stands in the message as "[file: PATH (NAME)]", the name left out if there is none. */
+static void read_files(struct wish *w, const char *message)
+{
+    static const char mark[] = "[file: ";
+    for (const char *at = message; (at = strstr(at, mark)); w->files++) {
+        char path[4096];
+        struct stat st;
+        at += sizeof mark - 1;
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(at, " ]"), at);
+        w->bytes += stat(path, &st) == 0 ? (long)st.st_size : -1;
+    }
 }
 
 static struct wish read_wish(const char *message)
@@ -39,6 +53,7 @@ static struct wish read_wish(const char *message)
     w.chars = number(message, "chars=");
     w.fail = strstr(message, "fail") != NULL;
     w.hang = strstr(message, "hang") != NULL;
+    read_files(&w, message);
     return w;
 }
 
@@ -79,6 +94,8 @@ static void use_tool(long i, long ms)
 static void print_answer(const struct wish *w)
 {
     printf("Answer %s of %s: **%ld** parts looked at.", w->id, session, w->tools);
+    if (w->files)
+        printf("\\n\\nThe files have %ld bytes.", w->bytes);
     for (long n = 0; n < w->chars; n += 40)
         printf("\\n\\nLine %06ld tells of the part in words.", n / 40);
 }
@@ -114,7 +131,9 @@ int main(int argc, char **argv)
 {
     static char message[1 << 20];
     if (argc > 1)
-        session = argv[1];
+        snprintf(session, sizeof session, "%s", argv[1]);
+    else
+        snprintf(session, sizeof session, "talk-%ld", (long)getpid());
     if (!fgets(message, sizeof message, stdin))
         return 2;
     const struct wish w = read_wish(message);

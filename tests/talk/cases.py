@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Cases beside each other on one host: each is a function that raises when it does not hold, and
+its docstring is its name. Each has people and chats of its own."""
+import re
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+from talk import ok
+
+AT_ONCE = 8
+
+
+def run(cases, *given, at_once=AT_ONCE):
+    with ThreadPoolExecutor(at_once) as pool:
+        for case, wrong in zip(cases, list(pool.map(lambda case: _failure(case, given), cases))):
+            ok(wrong is None, case.__doc__, wrong)
+
+
+def _failure(case, given):
+    try:
+        case(*given)
+        return None
+    except Exception:  # whatever it is: the case does not hold
+        return traceback.format_exc(limit=-3)
+
+
+def same(found, wanted, what=""):
+    assert found == wanted, f"{what}: found {found!r}, wanted {wanted!r}"
+
+
+def await_(condition, what, seconds=30):
+    """What the condition returned once it held."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
+        time.sleep(0.02)
+    return found
+
+
+def session_of(message):
+    """The session that the agent told in its answer."""
+    return re.search(r"^Answer \S+ of (\S+):", message["text"], re.MULTILINE).group(1)
+
+
+def lines_of(text):
+    """The numbered lines of a long answer that are in it."""
+    return [int(n) for n in re.findall(r"Line (\d{6}) tells of the part in words\.", text)]

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MIT
+"""What only the whole can show of conversations in Telegram: people, the service, the host, an
+agent. Cases are named after what a connector has to do."""
+import itertools
+import json
+import socket
+import urllib.error
+import urllib.request
+
+from cases import await_, lines_of, run, same, session_of
+from people import messages, outcomes
+from people import Question
+from talk import Fake, Host, done, equal, note, telegram
+
+ALLOWED = list(range(1000, 1100))
+GROUPS = [-1001000 - n for n in range(10)]
+EXTRA = """visibility : { show_tools = true; show_narration = true; };
+conversations : { max_turns = 64; debounce_ms = 50; };"""
+SECRET = "s3cret-of-ours"
+_people = iter(ALLOWED)
+_words = itertools.count()
+
+
+class Person:
+    """One of those who may; by default in a private chat of their own."""
+
+    def __init__(self, fake, chat=None, thread=None):
+        self.fake, self.id = fake, next(_people)
+        self.chat, self.thread = str(chat or self.id), thread
+
+    def say(self, text, **more):
+        name = "caption" if "document" in more else "text"
+        body = {"from": self.id, "chat": int(self.chat), name: text, **more}
+        if self.thread:
+            body["thread"] = self.thread
+        return str(self.fake.control("message", body)["message_id"])
+
+    def ask(self, words="", **more):
+        id_ = f"q{next(_words)}"
+        text = f"{'@fake_bot ' if int(self.chat) < 0 else ''}{words} id={id_}"
+        message = self.say(text, **more)
+        return Question("telegram", self.chat, message, id_)
+
+    def seen(self, question):
+        found = messages(self.fake, question.chat)
+        return [m for m in found if str(m.get("reply_to")) == question.message]
+
+    def answer(self, question, seconds=30):
+        return await_(lambda: outcomes(self, question), f"the outcome of {question}", seconds)[0]
+
+    def sees_end_of(self, question):
+        """A turn that was stopped has no answer, and says so."""
+        said = "The turn has ended without an answer."
+        await_(lambda: [m for m in self.seen(question) if m["text"] == said], said)
+
+    def hear(self, text, **more):
+        query = {"visible": 1, "from": "bot", "chat": self.chat, "text": text, **more}
+        return self.fake.wait(30, **query)[0]
+
+    def calls(self, *methods):
+        calls = [r for r in self.fake.record() if r["kind"] == "call" and r["chat"] == self.chat]
+        return [r for r in calls if not methods or r["method"] in methods]
+
+
+def stranger(fake, host):
+    """R21: who is not allowed gets nothing, and nothing is kept"""
+    fake.control("message", {"from": 9999, "text": "tools=1 zanzibar"})
+    fake.control("message", {"from": 9999, "text": "/status"})
+    friend = Person(fake)
+    friend.answer(friend.ask())
+    same([r["method"] for r in fake.record() if r.get("chat") == "9999" and r["kind"] == "call"], [])
+    for path in host.state.rglob("*"):
+        assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
+
+
+def stop_by(text):
+    def case(fake, host):
+        person = Person(fake)
+        question = person.ask("tools=1 ms=600000")
+        person.hear("Looking at part 1", buttons=1)
+        said = Question("telegram", person.chat, person.say(text), "-")
+        person.sees_end_of(question)
+        person.hear("Stopping")
+        fake.wait(30, visible=1, gone=1, chat=person.chat, text="Looking at part 1")
+        person.answer(person.ask())
+        same(outcomes(person, said), [], "the agent's answer to it")
+
+    case.__doc__ = f"R19: {text!r} stops the turn, visibly, and the agent is not told"
+    return case
+
+
+def stop_by_button(fake, host):
+    """R19, R21: the button stops the turn, but not for a stranger"""
+    person = Person(fake)
+    question = person.ask("tools=1 ms=600000")
+    shown = person.hear("Looking at part 1", buttons=1)
+    press = {"chat": int(person.chat), "message_id": shown["id"], "button": "⏹ Stop"}
+    fake.control("callback", {**press, "from": 9999})
+    fake.wait(30, method="answerCallbackQuery", text="You may not stop this")
+    person.hear("Looking at part 1", buttons=1)
+    fake.control("callback", {**press, "from": person.id})
+    person.sees_end_of(question)
+
+
+def queue(fake, host):
+    """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
+    person = Person(fake)
+    first = person.ask("tools=1 ms=8000")
+    person.hear("Looking at part 1")
+    second, third = person.ask("second"), person.ask("third")
+    person.say("/queue")
+    person.hear("2 messages wait")
+    same(outcomes(person, first), [], "told before its end")
+    person.answer(first)
+    last = await_(lambda: outcomes(person, second) or outcomes(person, third), "the second")[0]
+    both = [m["text"] for m in messages(fake, person.chat) if m["text"].startswith("Answer")]
+    same(len(both), 2, "answers to three messages")
+    assert person.answer(first)["id"] < last["id"]
+
+
+def sessions(fake, host):
+    """R27: the session goes on, and /new begins another"""
+    person = Person(fake)
+    told = [session_of(person.answer(person.ask())) for _ in range(2)]
+    same(told[0], told[1], "the session of the second turn")
+    person.say("/new")
+    assert session_of(person.answer(person.ask())) != told[0], "the same session after /new"
+
+
+def flood(fake, host):
+    """R5, R6: a pause that is asked for is kept, and the answer is the first behind it"""
+    person = Person(fake)
+    match = {"method": ["sendMessage", "editMessageText"], "chat": person.chat}
+    fake.control("fault", {"match": match, "do": "flood", "retry_after": 6})
+    question = person.ask("tools=3 ms=1000")
+    person.answer(question)
+    calls = person.calls("sendMessage", "editMessageText")
+    pause = calls[1]["t"] - calls[0]["t_done"]
+    assert calls[0]["status"] == 429 and pause >= 6.0, pause
+    assert calls[1]["text"].startswith("Answer"), calls[1]
+
+
+def lost_answer(fake, host):
+    """R1: an answer of which nobody knows whether it has arrived is not doubled unmarked"""
+    lose_answer(fake, Person(fake), "")
+    person = Person(fake)
+    lose_answer(fake, person, "tools=1 ms=3000")
+    edits = person.calls("editMessageText")
+    assert "(resent)" in edits[-1]["text"], "the progress message is the answer"
+
+
+def lose_answer(fake, person, words):
+    match = {"method": "sendMessage", "chat": person.chat, "text": "^Answer"}
+    fake.control("fault", {"match": match, "do": "reset", "done": True})
+    question = person.ask(words)
+    person.answer(question)
+    person.answer(person.ask())
+    found = ["(resent)" in m["text"] for m in outcomes(person, question)]
+    same(sorted(found), [False, True], "answers that are marked")
+
+
+def refused(fake, host):
+    """R2: what is refused for its entities arrives as text"""
+    person = Person(fake)
+    match = {"method": "sendMessage", "chat": person.chat}
+    words = "Bad Request: can't parse entities: x"
+    fake.control("fault", {"match": match, "do": "error", "code": 400, "description": words})
+    question = person.ask()
+    same(person.answer(question)["entities"], [], "entities")
+    same(len(outcomes(person, question)), 1)
+
+
+def long_answer(fake, host):
+    """R11: a long answer is several messages, and nothing of it is lost"""
+    person = Person(fake)
+    question = person.ask("chars=9000")
+    person.hear("Line 000224")
+    parts = messages(fake, person.chat)
+    assert len(parts) > 1 and all(len(m["text"].encode("utf-16-le")) <= 8192 for m in parts)
+    same([n for m in parts for n in lines_of(m["text"])], list(range(225)), "lines")
+    same(len(outcomes(person, question)), 1)
+
+
+def file_answer(fake, host):
+    """R12: a very long one is its beginning and a file"""
+    person = Person(fake)
+    person.ask("chars=100000")
+    call = fake.wait(method="sendDocument", chat=person.chat, status=200, timeout=30)[0]
+    id_ = call["answer"]["result"]["document"]["file_id"]
+    same(lines_of(fake.get("file", id=id_).decode()), list(range(2500)), "lines of the file")
+    same(len(messages(fake, person.chat)), 2, "messages")
+
+
+def topic(fake, host):
+    """R24: in a topic all goes there"""
+    chat = GROUPS[0]
+    fake.control("chat", {"id": chat, "type": "supergroup", "is_forum": True, "topics": [7]})
+    person = Person(fake, chat, 7)
+    person.answer(person.ask("tools=1 ms=3000 chars=9000"))
+    person.hear("Line 000224")
+    fake.wait(30, visible=1, gone=1, chat=chat, text="Looking at part")
+    made = person.calls("sendMessage", "sendChatAction")
+    assert len(made) > 4, made
+    same({r["params"].get("message_thread_id") for r in made}, {7})
+
+
+def attachment(fake, host):
+    """R28: a file arrives as a path that the agent can read"""
+    person = Person(fake)
+    notes = {"file_name": "my notes.txt", "content": "x" * 4321}
+    assert "The files have 4321 bytes." in person.answer(person.ask(document=notes))["text"]
+
+
+def group(fake, host):
+    """R29: in a group only those are answered who speak to the bot, and no bots"""
+    chat = GROUPS[1]
+    fake.control("chat", {"id": chat, "type": "supergroup"})
+    person = Person(fake, chat)
+    alone = Question("telegram", person.chat, person.say("tools=1 id=alone"), "alone")
+    other = Question("telegram", person.chat, person.say("/stop@other_bot"), "-")
+    first = person.ask("with a mention")
+    shown = person.answer(first)
+    reply = person.say("id=reply", reply_to=shown["id"])
+    person.answer(Question("telegram", person.chat, reply, "reply"))
+    same([person.seen(alone), person.seen(other)], [[], []], "answers to those not asked")
+
+
+CASES = [
+    *(stop_by(text) for text in ("/stop", "stop", "!stop", " /stop", "/STOP@fake_bot")),
+    *(stranger, stop_by_button, queue, sessions, flood, lost_answer, refused, long_answer),
+    *(file_answer, topic, attachment, group),
+]
+
+
+# ---- what concerns all: one after the other
+
+
+def twice(fake, host):
+    """R18: updates that come again are answered once"""
+    person = Person(fake)
+    first = person.ask()
+    person.answer(first)
+    fake.wait(30, polling=1)
+    fake.control("options", {"updates_lost": 3})
+    second = person.ask()
+    person.answer(second)
+    same([len(outcomes(person, q)) for q in (first, second)], [1, 1])
+
+
+def conflict(fake, host):
+    """R16: another poller is waited for, and told of"""
+    person = Person(fake)
+    words = "Conflict: terminated by other getUpdates request"
+    fake.control(
+        "fault",
+        {"match": {"method": "getUpdates"}, "do": "error", "code": 409, "description": words},
+    )
+    person.answer(person.ask())
+    person.answer(person.ask())
+    same(host.log().count("another process polls"), 1)
+
+
+def drops(fake, host):
+    """R16: polls that are reset, cut, or answered with rubbish go on"""
+    person = Person(fake)
+    for kind in ("reset", "html", "garbage"):
+        fake.control("fault", {"match": {"method": "getUpdates"}, "do": kind, "done": False})
+    question = person.ask()
+    person.answer(question)
+    person.answer(person.ask())
+    same(len(outcomes(person, question)), 1)
+
+
+def restart(fake, host):
+    """R26, R27: behind a kill the session goes on, and what waited is answered"""
+    person, busy = Person(fake), Person(fake)
+    told = session_of(person.answer(person.ask()))
+    cut = busy.ask("tools=1 ms=600000")
+    busy.hear("Looking at part 1")
+    waits = busy.ask("waits")
+    fake.wait(30, polling=1)
+    host.kill()
+    host.start()
+    same(session_of(person.answer(person.ask())), told, "the session after the restart")
+    assert busy.answer(cut)["text"].startswith("⚠")
+    busy.answer(waits)
+    same([len(outcomes(busy, q)) for q in (cut, waits)], [1, 1])
+
+
+def bad_token(fake, host):
+    """R2, R16: a token that is refused is said once, and its answers are dead letters"""
+    person = Person(fake)
+    fake.wait(30, polling=1)
+    fake.control("options", {"token": "123456:another"})
+    person.ask()
+    await_(lambda: f" for {person.chat}, " in host.run("dead", "list")[1], "the dead letter")
+    same(host.stop(), 0, "the end of the host")
+    same(host.log().count("refuses the token"), 1, "said so often")
+    same(host.log().count("FAKE-telegram-token"), 0, "the token in the log")
+    asked = [v for v in fake.violations() if v["rule"] == "bad-token"]
+    assert len(asked) < 8, asked
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def hit(url, secret, person):
+    """An update that came by that way: the status of the answer."""
+    sender = {"id": person.id, "is_bot": False, "first_name": "A"}
+    chat = {"id": int(person.chat), "type": "private"}
+    message = {"message_id": 77, "date": 1, "from": sender, "chat": chat, "text": "id=hit"}
+    headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
+    body = json.dumps({"update_id": 5000, "message": message}).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), None, 30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def webhook(fake, host, url):
+    """R21: updates that come to the webhook are answered, with the right secret only"""
+    person = Person(fake)
+    person.answer(person.ask())
+    same([hit(url, secret, person) for secret in ("wrong", None)], [401, 401], "a bad secret")
+    same([hit(url, SECRET, person) for _ in range(2)], [200, 200], "the right one, twice")
+    person.hear("Answer hit")
+    person.answer(person.ask())
+    found = [m["text"] for m in messages(fake, person.chat)]
+    same(len(found), 3, "answers")
+    same([r for r in fake.record() if r.get("method") == "getUpdates"], [], "polls")
+    same(host.stop(), 0, "the end of the host")
+    same(fake.violations(), [], "what a strict service objects to")
+
+
+def through_webhook():
+    with Fake("telegram") as fake:
+        port = free_port()
+        url = f"http://127.0.0.1:{port}/hooks/tg/update"
+        options = telegram(fake, allow=ALLOWED, webhook=url, webhook_secret=SECRET)
+        with Host(options, extra=EXTRA + f'http : {{ listen = "127.0.0.1:{port}"; }};') as host:
+            fake.wait(30, method="setWebhook", status=200)
+            run([webhook], fake, host, url)
+
+
+def main():
+    with Fake("telegram") as fake:
+        fake.control("message", {"from": 9999, "chat": 9999, "text": "early zanzibar"})
+        with Host(telegram(fake, allow=ALLOWED), extra=EXTRA) as host:
+            fake.wait(30, polling=1)
+            run(CASES, fake, host)
+            run([twice, conflict, drops, restart], fake, host, at_once=1)
+            equal(fake.violations(), [], "nothing a strict service objects to")
+            note(f"{len(fake.record())} records")
+            run([bad_token], fake, host, at_once=1)
+    through_webhook()
+    done()
+
+
+main()
