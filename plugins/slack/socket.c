@@ -11,7 +11,6 @@
 #define BACKOFF_MS 2000
 #define BACKOFF_MAX_MS 20000 /* and up to half of it more */
 #define HELLO_MS 15000       /* a connection that has not said hello by then is given up */
-#define ASK_MAX_AGE_MS 20000
 
 static struct socket *socket_of(struct tc_turn *lobby)
 {
@@ -42,7 +41,7 @@ static void ask(struct tc_turn *lobby)
     struct socket *s = socket_of(lobby);
     if (s->stopped || s->asking || s->next)
         return;
-    const struct call how = {.tag = "open", .priority = TC_P_REQUEST, .max_age_ms = ASK_MAX_AGE_MS};
+    const struct call how = {.tag = "open", .priority = TC_P_REQUEST};
     s->waiting = false;
     s->asking = call_json(lobby, CONNECTIONS_OPEN, json_object(), &how) == 0;
 }
