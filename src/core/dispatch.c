@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "core/turnlog.h"
 #include "plugin/loader.h"
 
 /* Defaults of an instance that only lies in the directory. */
@@ -38,6 +39,7 @@ struct dispatch {
     struct seat *seats;
     struct group *groups;
     size_t n, n_groups;
+    size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
     int patience_ms;
     unsigned failed;
 };
@@ -45,7 +47,8 @@ struct dispatch {
 struct dispatch_turn {
     struct dispatch *dispatch;
     struct visibility visibility;
-    void **handles; /* one per seat, NULL: it is gone or has got done */
+    struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
+    void **handles;              /* one per seat, NULL: it is gone or has got done */
 };
 
 /* ---- start ---- */
@@ -55,26 +58,36 @@ static bool same_audience(const char *a, const char *b)
     return strcmp(a ? a : "user", b ? b : "user") == 0;
 }
 
-/* The group of an instance; a new one when no other sees the same. */
-static size_t find_group(struct dispatch *d, const struct conf_instance *spec,
-                         const struct tc_plugin *plugin)
+/* The group that sees the same; a new one when there is none. */
+static size_t find_group(struct dispatch *d, const struct group *wanted, const char *audience)
 {
-    const char *const audience = spec->audience ? spec->audience : plugin->audience;
+    for (size_t i = 0; i < d->n_groups; i++) {
+        const struct group *const c = &d->groups[i];
+        if (c->sees_all == wanted->sees_all && c->wants_state == wanted->wants_state &&
+            c->wants_raw == wanted->wants_raw && same_audience(c->audience, audience))
+            return i;
+    }
+    d->groups = xrealloc(d->groups, (d->n_groups + 1) * sizeof *d->groups);
+    d->groups[d->n_groups] = *wanted;
+    d->groups[d->n_groups].audience = audience ? xstrdup(audience) : NULL;
+    return d->n_groups++;
+}
+
+static size_t group_of(struct dispatch *d, const struct conf_instance *spec,
+                       const struct tc_plugin *plugin)
+{
     const struct group wanted = {
         .sees_all = spec->sees_all_set ? spec->sees_all : (plugin->flags & TC_SEES_ALL) != 0,
         .wants_state = spec->wants_state,
         .wants_raw = spec->wants_raw,
     };
-    for (size_t i = 0; i < d->n_groups; i++) {
-        const struct group *const c = &d->groups[i];
-        if (c->sees_all == wanted.sees_all && c->wants_state == wanted.wants_state &&
-            c->wants_raw == wanted.wants_raw && same_audience(c->audience, audience))
-            return i;
-    }
-    d->groups = xrealloc(d->groups, (d->n_groups + 1) * sizeof *d->groups);
-    d->groups[d->n_groups] = wanted;
-    d->groups[d->n_groups].audience = audience ? xstrdup(audience) : NULL;
-    return d->n_groups++;
+    return find_group(d, &wanted, spec->audience ? spec->audience : plugin->audience);
+}
+
+static void make_log_groups(struct dispatch *d)
+{
+    d->log_all = find_group(d, &(struct group){.sees_all = true, .wants_state = true}, NULL);
+    d->log_shown = find_group(d, &(struct group){.wants_state = true}, NULL);
 }
 
 static bool is_running(const struct dispatch *d, const char *name)
@@ -95,7 +108,7 @@ static void start_loaded(struct dispatch *d, const struct conf *conf,
                          const struct conf_instance *spec, struct loaded *loaded)
 {
     struct tc_err err = {0};
-    const size_t group = find_group(d, spec, &loaded->plugin);
+    const size_t group = group_of(d, spec, &loaded->plugin);
     struct runner *const runner = runner_new(conf, spec, loaded, &d->services, &err);
     if (!runner) {
         refuse(d, &err);
@@ -166,6 +179,8 @@ struct dispatch *dispatch_new(const struct conf *conf, const struct services *se
     struct dispatch *const d = xcalloc(1, sizeof *d);
     if (services)
         d->services = *services;
+    if (d->services.turnlog)
+        make_log_groups(d);
     for (size_t i = 0; i < conf->n_instances; i++)
         if (conf->instances[i].enabled)
             start_instance(d, conf, &conf->instances[i]);
@@ -260,7 +275,18 @@ static void *open_for(struct runner *r, const struct dispatch_spec *spec)
 struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
 {
     struct dispatch_turn *const t = xcalloc(1, sizeof *t);
-    *t = (struct dispatch_turn){d, spec->visibility, xcalloc(d->n + 1, sizeof *t->handles)};
+    *t = (struct dispatch_turn){
+        .dispatch = d,
+        .visibility = spec->visibility,
+        .handles = xcalloc(d->n + 1, sizeof *t->handles),
+    };
+    if (d->services.turnlog)
+        t->entry = turnlog_begin(d->services.turnlog, &(struct turnlog_spec){
+                                                          .id = spec->id,
+                                                          .agent = spec->agent,
+                                                          .conversation = spec->conversation,
+                                                          .source = spec->submitter,
+                                                      });
     for (size_t i = 0; i < d->n; i++)
         t->handles[i] = open_for(d->seats[i].runner, spec);
     return t;
@@ -270,6 +296,8 @@ void dispatch_close(struct dispatch_turn *t)
 {
     if (!t)
         return;
+    if (t->entry)
+        turnlog_end(t->dispatch->services.turnlog, t->entry);
     free(t->handles);
     free(t);
 }
@@ -305,13 +333,26 @@ static enum form form_of(const struct dispatch_turn *t, size_t i)
     return t->handles[i] ? d->groups[d->seats[i].group].form : FORM_NONE;
 }
 
+/* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
+ */
+static enum form log_shown(const struct dispatch *d)
+{
+    const enum form form = d->groups[d->log_shown].form;
+    return form == FORM_STRIPPED ? form : FORM_NONE;
+}
+
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
 static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
                        struct event_box *boxes[FORMS])
 {
+    const struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
-    for (size_t i = 0; i < t->dispatch->n; i++)
+    for (size_t i = 0; i < d->n; i++)
         wanted[form_of(t, i)]++;
+    if (t->entry) {
+        wanted[d->groups[d->log_all].form]++;
+        wanted[log_shown(d)]++;
+    }
     for (enum form form = FORM_PLAIN; form < FORMS; form++)
         if (wanted[form])
             boxes[form] = event_box_ref_many(make_box(ev, form, &t->visibility), wanted[form] - 1);
@@ -341,6 +382,15 @@ void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
     }
 }
 
+static void cast_to_log(struct dispatch_turn *t, struct event_box *const boxes[FORMS])
+{
+    const struct dispatch *const d = t->dispatch;
+    const enum form whole = d->groups[d->log_all].form, shown = log_shown(d);
+    if (whole != FORM_NONE)
+        turnlog_add(d->services.turnlog, t->entry, boxes[whole], whole == FORM_HIDDEN,
+                    shown == FORM_NONE ? NULL : boxes[shown]);
+}
+
 void dispatch_cast(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
@@ -349,6 +399,8 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
     decide_forms(t, ev);
     struct event_box *boxes[FORMS] = {NULL};
     make_boxes(t, ev, boxes);
+    if (t->entry)
+        cast_to_log(t, boxes);
     for (size_t i = 0; i < d->n; i++) {
         const enum form form = form_of(t, i);
         if (form == FORM_NONE)

@@ -48,5 +48,9 @@ libtccore_la_SOURCES = \
 	src/core/tail.h \
 	src/core/turn.c \
 	src/core/turn.h \
+	src/core/turnlog.c \
+	src/core/turnlog.h \
+	src/core/turnlog_follow.c \
+	src/core/turnlog_impl.h \
 	src/core/uuid.c \
 	src/core/uuid.h

@@ -13,6 +13,7 @@ struct httpd;
 struct ledger;
 struct websocket;
 struct runner;
+struct turnlog;
 
 /* What instances may use beside being cast to. Without a loop nothing of it; each other may be
  * NULL: what needs it is refused then. */
@@ -22,7 +23,8 @@ struct services {
     struct ledger *ledger;
     struct httpd *httpd;
     struct websocket *websocket;
-    const char *files; /* directory for what they download */
+    struct turnlog *turnlog; /* gets what is cast, too; of dispatch alone */
+    const char *files;       /* directory for what they download */
     /* Answers with ask_answer, now or later. */
     void (*ask)(void *ctx, struct ask *a);
     void *ctx;

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the turns that are known, their events, and when these are forgotten. */
+#include "core/turnlog.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "core/turnlog_impl.h"
+
+#define TASK_BYTES 1000 /* of the message, for people */
+
+const struct turnlog_limits turnlog_default_limits = {
+    .turn_bytes = 8 << 20, .bytes = 64 << 20, .turns = 500};
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+const char *turnlog_state_name(enum turnlog_state state)
+{
+    static const char *const names[] = {"waiting", "running", "final",
+                                        "error",   "merged",  "cancelled"};
+    return names[state];
+}
+
+bool turnlog_is_over(const struct turnlog_turn *t)
+{
+    return t->state >= TURNLOG_FINAL;
+}
+
+/* ---- watchers ---- */
+
+static void free_unwatched(struct turnlog *log)
+{
+    for (struct turnlog_watcher **at = &log->watchers; *at;) {
+        struct turnlog_watcher *const w = *at;
+        if (w->log) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        free(w);
+    }
+}
+
+static void tell(struct turnlog *log, const struct turnlog_turn *t)
+{
+    log->telling = true;
+    for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
+        if (w->log)
+            w->changed(w->ctx, t);
+    log->telling = false;
+    free_unwatched(log);
+}
+
+struct turnlog_watcher *turnlog_watch(struct turnlog *log,
+                                      void (*changed)(void *ctx, const struct turnlog_turn *t),
+                                      void *ctx)
+{
+    struct turnlog_watcher *const w = xmalloc(sizeof *w);
+    *w = (struct turnlog_watcher){log, log->watchers, changed, ctx};
+    log->watchers = w;
+    return w;
+}
+
+void turnlog_unwatch(struct turnlog_watcher *w)
+{
+    if (!w)
+        return;
+    struct turnlog *const log = w->log;
+    w->log = NULL;
+    if (!log->telling)
+        free_unwatched(log);
+}
+
+/* ---- events that are kept ---- */
+
+static size_t event_bytes(const struct turnlog_event *ev)
+{
+    return sizeof *ev + event_box_size(ev->box) + (ev->stripped ? event_box_size(ev->stripped) : 0);
+}
+
+static void forget_event(struct turnlog *log, struct turnlog_entry *e)
+{
+    struct turnlog_event *const ev = &e->events[e->first++];
+    e->bytes -= event_bytes(ev);
+    log->bytes -= event_bytes(ev);
+    e->forgotten = ev->seq;
+    event_box_unref(ev->box);
+    event_box_unref(ev->stripped);
+}
+
+static void make_room(struct turnlog_entry *e)
+{
+    if (e->n < e->cap)
+        return;
+    if (e->first > e->cap / 2) {
+        memmove(e->events, e->events + e->first, (e->n - e->first) * sizeof *e->events);
+        e->n -= e->first;
+        e->first = 0;
+        return;
+    }
+    e->cap = e->cap ? 2 * e->cap : 16;
+    e->events = xrealloc(e->events, e->cap * sizeof *e->events);
+}
+
+/* ---- turns that are known ---- */
+
+struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id)
+{
+    struct turnlog_entry *e = log->newest;
+    while (e && strcmp(e->turn.spec.id, id) != 0)
+        e = e->older;
+    return e;
+}
+
+static void unlink_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    *(e->newer ? &e->newer->older : &log->newest) = e->older;
+    *(e->older ? &e->older->newer : &log->oldest) = e->newer;
+}
+
+static void free_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    unlink_entry(log, e);
+    while (e->first < e->n)
+        forget_event(log, e);
+    turnlog_orphan_followers(e);
+    log->n_sealed -= e->sealed;
+    free(e->events);
+    arena_fini(&e->arena);
+    free(e);
+}
+
+static struct turnlog_entry *find_oldest_sealed(const struct turnlog *log)
+{
+    struct turnlog_entry *e = log->oldest;
+    while (e && !e->sealed)
+        e = e->newer;
+    return e;
+}
+
+static void apply_limits(struct turnlog *log)
+{
+    while (log->n_sealed > log->limits.turns || (log->bytes > log->limits.bytes && log->n_sealed))
+        free_entry(log, find_oldest_sealed(log));
+}
+
+static const char *copy(struct arena *a, const char *text)
+{
+    return text ? arena_strdup(a, text) : NULL;
+}
+
+static void fill(const char **place, struct arena *a, const char *text)
+{
+    if (!*place)
+        *place = copy(a, text);
+}
+
+static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
+{
+    struct turnlog_spec *const s = &e->turn.spec;
+    fill(&s->agent, &e->arena, spec->agent);
+    fill(&s->conversation, &e->arena, spec->conversation);
+    fill(&s->source, &e->arena, spec->source);
+    fill(&s->owner, &e->arena, spec->owner);
+    if (!s->task && spec->task)
+        s->task = arena_strndup(&e->arena, spec->task,
+                                utf8_cut(spec->task, strlen(spec->task), TASK_BYTES));
+}
+
+static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    struct turnlog_entry *e = turnlog_entry_find(log, spec->id);
+    if (!e) {
+        e = xcalloc(1, sizeof *e);
+        e->turn.spec.id = arena_strdup(&e->arena, spec->id);
+        e->turn.created_ms = now_ms();
+        e->turn.cost_usd = -1;
+        e->older = log->newest;
+        *(log->newest ? &log->newest->newer : &log->oldest) = e;
+        log->newest = e;
+    }
+    fill_spec(e, spec);
+    return e;
+}
+
+/* ---- what becomes of a turn ---- */
+
+static void enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
+{
+    e->turn.state = state;
+    if (turnlog_is_over(&e->turn) && !e->turn.ended_ms)
+        e->turn.ended_ms = now_ms();
+    tell(log, &e->turn);
+}
+
+void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    enter(log, find_or_make(log, spec), TURNLOG_WAITING);
+}
+
+struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    struct turnlog_entry *const e = find_or_make(log, spec);
+    e->turn.started_ms = now_ms();
+    enter(log, e, TURNLOG_RUNNING);
+    return e;
+}
+
+static void seal(struct turnlog *log, struct turnlog_entry *e)
+{
+    log->n_sealed += !e->sealed;
+    e->sealed = true;
+    turnlog_wake(e);
+}
+
+void turnlog_merge(struct turnlog *log, const char *id, const char *into)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    struct turnlog_entry *const head = turnlog_entry_find(log, into);
+    if (!e || !head || e == head)
+        return;
+    e->turn.into = arena_strdup(&e->arena, into);
+    turnlog_move_followers(e, head);
+    seal(log, e);
+    enter(log, e, TURNLOG_MERGED);
+    apply_limits(log);
+}
+
+void turnlog_cancel(struct turnlog *log, const char *id)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (!e)
+        return;
+    seal(log, e);
+    enter(log, e, TURNLOG_CANCELLED);
+    apply_limits(log);
+}
+
+/* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
+static void note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
+{
+    const bool own = !ev->meta.agent && !ev->meta.parent_id;
+    if (ev->kind == TC_TOOL_CALL)
+        e->turn.tools++;
+    if (!own)
+        return;
+    if (ev->kind == TC_USAGE && ev->u.usage.cost_usd >= 0)
+        e->turn.cost_usd = ev->u.usage.cost_usd;
+    if (ev->kind == TC_FINAL)
+        enter(log, e, TURNLOG_FINAL);
+    if (ev->kind == TC_ERROR) {
+        e->turn.code = copy(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
+        enter(log, e, TURNLOG_ERROR);
+    }
+}
+
+void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
+                 struct event_box *stripped)
+{
+    const struct event *const ev = event_box_get(box);
+    make_room(e);
+    e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
+    e->turn.last_seq = ev->meta.seq;
+    e->bytes += event_bytes(&e->events[e->n - 1]);
+    log->bytes += event_bytes(&e->events[e->n - 1]);
+    while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
+        forget_event(log, e);
+    turnlog_wake(e);
+    note(log, e, ev);
+}
+
+void turnlog_end(struct turnlog *log, struct turnlog_entry *e)
+{
+    seal(log, e);
+    if (!turnlog_is_over(&e->turn))
+        enter(log, e, TURNLOG_ERROR);
+    apply_limits(log);
+}
+
+/* ---- looking ---- */
+
+const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *id)
+{
+    const struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    return e ? &e->turn : NULL;
+}
+
+void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
+                  void *ctx)
+{
+    const struct turnlog_entry *e = log->newest;
+    while (e && each(ctx, &e->turn))
+        e = e->older;
+}
+
+/* ---- begin and end ---- */
+
+struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limits)
+{
+    struct turnlog *const log = xcalloc(1, sizeof *log);
+    log->loop = loop;
+    log->limits = limits ? *limits : turnlog_default_limits;
+    return log;
+}
+
+void turnlog_free(struct turnlog *log)
+{
+    if (!log)
+        return;
+    while (log->newest)
+        free_entry(log, log->newest);
+    free_unwatched(log);
+    free(log);
+}
