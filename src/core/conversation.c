@@ -18,15 +18,15 @@ static void on_calm(void *arg)
     c->calm(c->ctx, c);
 }
 
-struct conversation *conversation_new(struct loop *loop, const struct conf_instance *instance,
+struct conversation *conversation_new(struct loop *loop, const char *source,
                                       const struct conf_agent *agent, const char *key,
                                       const char *chat,
                                       void (*calm)(void *ctx, struct conversation *c), void *ctx)
 {
     struct conversation *const c = xcalloc(1, sizeof *c);
     *c = (struct conversation){
-        .instance = instance,
         .agent = agent,
+        .source = xstrdup(source),
         .key = xstrdup(key),
         .chat = chat ? xstrdup(chat) : NULL,
         .burst = loop_timer_new(loop, on_calm, c),
@@ -63,6 +63,7 @@ void conversation_free(struct conversation *c)
     job_free(c->job);
     free(c->user);
     free(c->chat);
+    free(c->source);
     free(c->key);
     free(c);
 }
@@ -72,7 +73,8 @@ bool conversation_is_idle(const struct conversation *c)
     return !c->job && !c->n_waiting && !c->n_admitting;
 }
 
-void conversation_add(struct conversation *c, const struct record_turn *t, const char *user)
+struct message *conversation_add(struct conversation *c, const struct record_turn *t,
+                                 const char *user)
 {
     const char *const prompt = t->prompt ? t->prompt : "";
     struct message *const m = xcalloc(1, sizeof *m);
@@ -89,6 +91,7 @@ void conversation_add(struct conversation *c, const struct record_turn *t, const
         c->first = m;
     c->last = m;
     c->n_waiting++;
+    return m;
 }
 
 void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
@@ -101,12 +104,14 @@ void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
     loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
 }
 
-size_t conversation_clear(struct conversation *c, struct ledger *ledger)
+size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
 {
     const size_t n = c->n_waiting;
     while (c->first) {
         struct message *const m = take_first(c);
         ledger_cancel(ledger, m->id, NULL, NULL);
+        if (turnlog)
+            turnlog_cancel(turnlog, m->id);
         free_message(m);
     }
     loop_timer_set(c->burst, -1);
@@ -119,7 +124,7 @@ size_t conversation_clear(struct conversation *c, struct ledger *ledger)
 static size_t join(struct conversation *c, struct buf *prompt, char **merged)
 {
     size_t n = 0;
-    while (c->first && prompt->len + c->first->prompt_len <= PROMPT_MAX) {
+    while (c->first && !c->first->alone && prompt->len + c->first->prompt_len <= PROMPT_MAX) {
         struct message *const m = take_first(c);
         prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
         merged[n++] = m->id;
@@ -130,27 +135,32 @@ static size_t join(struct conversation *c, struct buf *prompt, char **merged)
 }
 
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        void (*over)(void *conversation))
+                        struct turnlog *turnlog, void (*over)(void *conversation))
 {
     struct message *const head = take_first(c);
     CLEANUP_BUF struct buf prompt = {0};
     prompt_join(&prompt, (struct str){head->prompt, head->prompt_len});
     char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
     struct job_spec full = *spec;
-    full.n_merged = join(c, &prompt, merged);
+    full.n_merged = head->alone ? 0 : join(c, &prompt, merged);
     full.merged = (const char *const *)merged;
     full.agent = c->agent;
     full.id = head->id;
     full.conversation = c->key;
-    full.submitter = c->instance->name;
+    full.submitter = c->source;
     full.route = head->route;
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->ready = 0;
     c->user = head->user;
     head->user = NULL;
     c->job = job_start(&full, over, c);
-    for (size_t i = 0; i < full.n_merged; i++)
+    if (c->throwaway)
+        job_forget_session(c->job);
+    for (size_t i = 0; i < full.n_merged; i++) {
+        if (turnlog)
+            turnlog_merge(turnlog, merged[i], head->id);
         free(merged[i]);
+    }
     free(merged);
     free_message(head);
 }

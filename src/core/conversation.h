@@ -6,6 +6,7 @@
 #define CORE_CONVERSATION_H
 
 #include "core/job.h"
+#include "core/turnlog.h"
 
 /* A message that is on disk and waits. */
 struct message {
@@ -15,19 +16,21 @@ struct message {
     char *route; /* or NULL */
     char *prompt;
     size_t prompt_len;
+    bool alone; /* it is a turn of its own: not given to the agent with others */
 };
 
 struct conversation {
     struct conversation *next; /* for the owner of it */
-    const struct conf_instance *instance;
     const struct conf_agent *agent;
-    char *key;  /* instance:chat[:thread] */
+    char *source; /* where its messages come from: an instance, or an API */
+    char *key;
     char *chat; /* or NULL: not known any more */
     struct message *first, *last;
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
     struct job *job;
-    char *user; /* who began it, or NULL */
+    char *user;     /* who began it, or NULL */
+    bool throwaway; /* its session is not kept */
     struct loop_timer *burst;
     bool bursts; /* the timer runs */
     int64_t burst_began_ms;
@@ -36,7 +39,7 @@ struct conversation {
 };
 
 /* Copies the texts. */
-struct conversation *conversation_new(struct loop *loop, const struct conf_instance *instance,
+struct conversation *conversation_new(struct loop *loop, const char *source,
                                       const struct conf_agent *agent, const char *key,
                                       const char *chat,
                                       void (*calm)(void *ctx, struct conversation *c), void *ctx);
@@ -45,14 +48,15 @@ void conversation_free(struct conversation *c);
 bool conversation_is_idle(const struct conversation *c);
 
 /* Appends a copy; the record's id, route and prompt count. */
-void conversation_add(struct conversation *c, const struct record_turn *t, const char *user);
+struct message *conversation_add(struct conversation *c, const struct record_turn *t,
+                                 const char *user);
 /* A burst goes on: it is over after so long a silence, or ten times that. 0: it is over. */
 void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
 /* Takes back all that waits; returns how many those were. */
-size_t conversation_clear(struct conversation *c, struct ledger *ledger);
+size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
 /* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        void (*over)(void *conversation));
+                        struct turnlog *turnlog, void (*over)(void *conversation));
 /* Frees the turn that is over. */
 void conversation_end(struct conversation *c);
 

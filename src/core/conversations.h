@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * All conversations of the host: a person's message becomes a turn, waits, is refused, or is a
- * command. Commands are done at once, whatever waits or runs, and never get to the agent. Loop
- * thread only. */
+ * All conversations of the host: a message becomes a turn, waits, or is refused, within the limits
+ * of a conversation, a person and the host. Loop thread only. */
 #ifndef CORE_CONVERSATIONS_H
 #define CORE_CONVERSATIONS_H
 
+#include <turncast/plugin.h>
+
 #include "conf/conf.h"
+#include "core/conversation.h"
 #include "core/dispatch.h"
+#include "core/turnlog.h"
 #include "io/ledger.h"
-#include "plugin/ask.h"
 
 struct conversations;
 
@@ -17,15 +19,51 @@ struct conversations_spec {
     struct loop *loop;
     struct ledger *ledger;
     struct dispatch *dispatch;
+    struct turnlog *turnlog; /* or NULL */
 };
 
 struct conversations *conversations_new(const struct conversations_spec *spec);
 /* When they are drained, or the ledger is closed. NULL is fine. */
 void conversations_free(struct conversations *cs);
 
-/* Answers it, at once or when the message is on disk. */
-void conversations_ask(struct conversations *cs, struct ask *a);
-/* A message that waited when an earlier host ended. False: its instance is not there any more. */
+/* A message of somebody who may. Borrowed for the call; what may be NULL is said. */
+struct conversations_message {
+    const char *key;    /* of its conversation */
+    const char *source; /* where it comes from: an instance, or CONVERSATIONS_HTTP… */
+    const struct conf_agent *agent;
+    const char *chat, *user, *route; /* or NULL */
+    const char *owner;               /* the API client, or NULL */
+    const char *id, *also; /* its own in that source: what is known is not taken; or NULL */
+    const char *turn;      /* the id its turn shall have (36 characters), or NULL */
+    struct str prompt;
+    struct str
+        first;      /* instead of it while the agent has no session of the conversation; or none */
+    bool alone;     /* a turn of its own: neither joined with others nor waiting for them */
+    bool throwaway; /* the conversation ends with it: the session is not kept */
+};
+/* Sources that are no instance. What waits of DETACHED is run by the next host; of others, whose
+ * client is gone then, it is dropped. */
+#define CONVERSATIONS_DETACHED "http"
+
+/* Once, at once or later. TC_ACCEPTED, TC_QUEUED, TC_KNOWN: `turn` is the one it is part of. `text`
+ * (or NULL) is for people. */
+typedef void conversations_done(void *ctx, enum tc_accepted accepted, const char *turn,
+                                const char *text);
+void conversations_submit(struct conversations *cs, const struct conversations_message *m,
+                          conversations_done *done, void *ctx);
+
+/* NULL: nothing waits or runs in it. */
+struct conversation *conversations_find(const struct conversations *cs, const char *key);
+/* The one in which this turn runs, or waits first. */
+struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn);
+/* Takes back what waits; returns how many messages. The conversation may be gone then. */
+size_t conversations_clear(struct conversations *cs, struct conversation *c);
+/* The turn of this id is ended if it runs, and taken back if it waits; false: neither. */
+bool conversations_cancel_turn(struct conversations *cs, const char *turn);
+/* What the configuration and people say is shown of that agent's turns. */
+struct visibility conversations_visibility(const struct conversations *cs, const char *agent);
+
+/* A message that waited when an earlier host ended. False: who sent it is not there any more. */
 bool conversations_restore(struct conversations *cs, const struct record_turn *t);
 /* Begins what was restored. */
 void conversations_begin(struct conversations *cs);

@@ -29,6 +29,8 @@ libtccore_la_SOURCES = \
 	src/core/prompt.c \
 	src/core/prompt.h \
 	src/core/recast.c \
+	src/core/reception.c \
+	src/core/reception.h \
 	src/core/restart.c \
 	src/core/restart.h \
 	src/core/result.c \
@@ -46,6 +48,8 @@ libtccore_la_SOURCES = \
 	src/core/sticky.h \
 	src/core/tail.c \
 	src/core/tail.h \
+	src/core/toggle.c \
+	src/core/toggle.h \
 	src/core/turn.c \
 	src/core/turn.h \
 	src/core/turnlog.c \

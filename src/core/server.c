@@ -10,6 +10,7 @@
 #include "base/dir.h"
 #include "base/log.h"
 #include "core/conversations.h"
+#include "core/reception.h"
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/httpd.h"
@@ -27,7 +28,9 @@ struct server {
     struct websocket *websocket;
     struct httpd *httpd; /* NULL: none is configured */
     struct dispatch *dispatch;
+    struct turnlog *turnlog;
     struct conversations *conversations;
+    struct reception *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *files;
 };
@@ -45,7 +48,7 @@ static void on_watch(void *arg)
 static void on_ask(void *ctx, struct ask *a)
 {
     const struct server *const s = ctx;
-    conversations_ask(s->conversations, a);
+    reception_ask(s->reception, a);
 }
 
 /* ---- begin ---- */
@@ -89,6 +92,7 @@ static int start_instances(struct server *s, struct tc_err *err)
         .ledger = s->ledger,
         .httpd = s->httpd,
         .websocket = s->websocket,
+        .turnlog = s->turnlog,
         .files = s->files,
         .ask = on_ask,
         .ctx = s,
@@ -105,8 +109,9 @@ static int begin(struct server *s, struct tc_err *err)
     if (!s->ledger || dir_make(s->files, err) < 0 || listen_on(s, err) < 0 ||
         start_instances(s, err) < 0)
         return -1;
-    s->conversations =
-        conversations_new(&(struct conversations_spec){s->conf, s->loop, s->ledger, s->dispatch});
+    s->conversations = conversations_new(
+        &(struct conversations_spec){s->conf, s->loop, s->ledger, s->dispatch, s->turnlog});
+    s->reception = reception_new(s->conf, s->ledger, s->conversations);
     if (restart_take_over(s->ledger, s->dispatch, s->conversations, err) < 0)
         return -1;
     dispatch_resume(s->dispatch);
@@ -123,6 +128,7 @@ struct server *server_new(const struct conf *conf, struct tc_err *err)
     s->loop = loop_new();
     s->httpc = httpc_new(s->loop, NULL);
     s->websocket = websocket_new(s->loop, NULL);
+    s->turnlog = turnlog_new(s->loop, NULL);
     s->files = xasprintf("%s/files", conf->state_dir);
     if (begin(s, err) == 0)
         return s;
@@ -165,7 +171,9 @@ void server_free(struct server *s)
         return;
     dispatch_free(s->dispatch, GRACE_MS);
     ledger_close(s->ledger);
+    reception_free(s->reception);
     conversations_free(s->conversations);
+    turnlog_free(s->turnlog);
     websocket_free(s->websocket);
     httpd_free(s->httpd);
     httpc_free(s->httpc);

@@ -39,16 +39,16 @@ static void test_known(void)
     for (int i = 0; i < 3; i++) {
         s.answered = false;
         s.in.id = i == 2 ? "e2" : "e1";
-        conversations_ask(talk.all, &s.ask);
+        reception_ask(talk.reception, &s.ask);
         talk_spin(talk_is_answered, &s);
         is_int(s.accepted, i ? TC_KNOWN : TC_ACCEPTED, "R18: time %d, %s", i + 1, s.in.id);
         is_str(s.turn, talk.disk.turns[0].id, "R18: one turn");
     }
     s.answered = false;
     s.in = (struct tc_inbound){.chat = "A", .user = "1", .text = "/new", .id = "c1"};
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     is_int(s.accepted, TC_COMMAND, "R18: a command");
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     is_int(s.accepted, TC_KNOWN, "R18: is done once");
     talk_await_quiet();
     talk_await_states("ended", "one turn came of it");
@@ -141,7 +141,7 @@ static void test_stop(void)
 static struct said cancel_as(const char *instance, const char *user, const char *turn)
 {
     struct said s = {.ask = {.kind = ASK_CANCEL, .instance = instance, .turn = turn, .user = user}};
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     return s;
 }
 
@@ -218,7 +218,7 @@ static void test_lost_session(void)
 static struct said may(const char *user, const char *chat)
 {
     struct said s = {.ask = {.kind = ASK_MAY, .instance = "tg", .user = user, .chat = chat}};
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     return s;
 }
 
@@ -275,7 +275,7 @@ static void test_thread(void)
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     struct said s = {.in = {.chat = "A", .thread = "7", .user = "1", .text = "x", .id = "e1"}};
     s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in};
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     talk_spin(talk_is_answered, &s);
     is_str(talk.disk.turns[0].conv, "tg:A:7", "R27: a thread is a conversation of its own");
     talk_await_quiet();

@@ -71,12 +71,14 @@ void talk_begin(const char *const *others)
     };
     talk.disk = (struct ledger){.loop = talk.loop};
     talk.all = conversations_new(
-        &(struct conversations_spec){&talk.conf, talk.loop, &talk.disk, &talk.log});
+        &(struct conversations_spec){&talk.conf, talk.loop, &talk.disk, &talk.log, NULL});
+    talk.reception = reception_new(&talk.conf, &talk.disk, talk.all);
 }
 
 void talk_end(const char *what)
 {
     is_int(conversations_running(talk.all), 0, "%s: nothing runs", what);
+    reception_free(talk.reception);
     conversations_free(talk.all);
     is_int(children_marked(mark), 0, "%s: no process is left", what);
     fake_ledger_fini(&talk.disk);
@@ -113,7 +115,7 @@ struct said talk_as(const char *instance, const char *user, const char *chat, co
     s.in.id = s.id;
     s.in.route = "{\"r\":1}";
     s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = instance, .inbound = &s.in};
-    conversations_ask(talk.all, &s.ask);
+    reception_ask(talk.reception, &s.ask);
     talk_spin(talk_is_answered, &s);
     s.in.id = NULL; /* it points into another copy */
     return s;

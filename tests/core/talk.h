@@ -7,12 +7,14 @@
 #include "core/cast_log.h"
 #include "core/conversations.h"
 #include "core/fake_ledger.h"
+#include "core/reception.h"
 
 extern struct talk {
     struct loop *loop;
     struct ledger disk;
     struct dispatch log;
     struct conversations *all;
+    struct reception *reception;
     struct conf conf;
     struct conf_instance instances[2]; /* tg, which may submit and cancel; sl, which may submit */
 } talk;

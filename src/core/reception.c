@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ * Owns permission, commands, and the words that change what is shown. */
+#include "core/reception.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/answer.h"
+#include "core/command.h"
+#include "core/permit.h"
+#include "core/prompt.h"
+#include "core/toggle.h"
+
+#define COMMANDS_KNOWN 64 /* messages that were commands and are known when they come again */
+
+struct reception {
+    const struct conf *conf;
+    struct ledger *ledger;
+    struct conversations *conversations;
+    struct permit permit;
+    char *commands[COMMANDS_KNOWN]; /* a ring */
+    size_t n_commands;
+};
+
+static const struct conf_instance *find_instance(const struct reception *r, const char *name)
+{
+    for (size_t i = 0; i < r->conf->n_instances; i++)
+        if (strcmp(r->conf->instances[i].name, name) == 0)
+            return &r->conf->instances[i];
+    return NULL;
+}
+
+static char *make_key(const char *instance, const struct tc_inbound *in)
+{
+    return in->thread ? xasprintf("%s:%s:%s", instance, in->chat, in->thread)
+                      : xasprintf("%s:%s", instance, in->chat);
+}
+
+static const struct conf_agent *agent_of(const struct reception *r,
+                                         const struct conf_instance *inst)
+{
+    return conf_agent_find(r->conf, inst->agent);
+}
+
+/* ---- commands ---- */
+
+/* A command that the service gives a second time is not done a second time. */
+static bool was_done(struct reception *r, const struct ask *a)
+{
+    CLEANUP_FREE char *id = xasprintf("%s\n%s", a->instance, a->inbound->id);
+    for (size_t i = 0; i < COMMANDS_KNOWN; i++)
+        if (r->commands[i] && strcmp(r->commands[i], id) == 0)
+            return true;
+    char **const place = &r->commands[r->n_commands++ % COMMANDS_KNOWN];
+    free(*place);
+    *place = xstrdup(id);
+    return false;
+}
+
+static void stop(struct reception *r, struct ask *a, const struct conf_instance *inst,
+                 struct conversation *c)
+{
+    if (!(inst->grants & CONF_CANCEL)) {
+        ask_answer(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    const bool runs = c && c->job;
+    answer_stopped(&text, runs, c ? conversations_clear(r->conversations, c) : 0);
+    ask_answer(a, TC_COMMAND, runs ? job_id(c->job) : NULL, text.p);
+    if (runs)
+        job_cancel(c->job);
+}
+
+static void forget_session(struct reception *r, struct ask *a, const char *key,
+                           const struct conf_agent *agent, struct conversation *c)
+{
+    CLEANUP_FREE char *session = job_session_key(agent->name, key);
+    const bool runs = c && c->job;
+    if (runs)
+        job_forget_session(c->job);
+    ledger_put(r->ledger, session, NULL, NULL, NULL);
+    ask_answer(a, TC_COMMAND, NULL,
+               runs ? "The next message begins a new session; the running turn ends in the old one."
+                    : "The next message begins a new session.");
+}
+
+static void clear_queue(struct reception *r, struct ask *a, struct conversation *c)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_cleared(&text, c ? conversations_clear(r->conversations, c) : 0);
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+struct status_ask {
+    struct ask *ask;
+    struct buf text;
+    struct visibility visibility;
+};
+
+static void on_status(void *ctx, enum record_status status, const char *session)
+{
+    struct status_ask *const s = ctx;
+    answer_session(&s->text, status == RECORD_DONE ? session : NULL);
+    answer_visibility(&s->text, s->visibility);
+    ask_answer(s->ask, TC_COMMAND, NULL, s->text.p);
+    buf_fini(&s->text);
+    free(s);
+}
+
+static void tell_status(struct reception *r, struct ask *a, const char *key,
+                        const struct conf_agent *agent, const struct conversation *c)
+{
+    CLEANUP_FREE char *session = job_session_key(agent->name, key);
+    struct status_ask *const s = xcalloc(1, sizeof *s);
+    s->ask = a;
+    s->visibility = conversations_visibility(r->conversations, agent->name);
+    answer_running(&s->text, c);
+    if (c && c->job && *job_session(c->job))
+        on_status(s, RECORD_DONE, job_session(c->job));
+    else
+        ledger_get(r->ledger, session, on_status, s);
+}
+
+static void tell_queue(struct ask *a, const struct conversation *c)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_queue(&text, c);
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void do_command(struct reception *r, enum command command, struct ask *a, const char *key,
+                       const struct conf_instance *inst)
+{
+    struct conversation *const c = conversations_find(r->conversations, key);
+    const struct conf_agent *const agent = agent_of(r, inst);
+    if (was_done(r, a)) {
+        ask_answer(a, TC_KNOWN, NULL, NULL);
+        return;
+    }
+    switch (command) {
+    case COMMAND_STOP:
+        stop(r, a, inst, c);
+        break;
+    case COMMAND_NEW:
+        forget_session(r, a, key, agent, c);
+        break;
+    case COMMAND_STATUS:
+        tell_status(r, a, key, agent, c);
+        break;
+    case COMMAND_QUEUE_CLEAR:
+        clear_queue(r, a, c);
+        break;
+    case COMMAND_QUEUE:
+    case COMMAND_NONE:
+        tell_queue(a, c);
+        break;
+    }
+}
+
+/* ---- messages ---- */
+
+static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+{
+    ask_answer(ctx, accepted, turn, text);
+}
+
+struct submission {
+    struct reception *reception;
+    const struct conf_instance *instance;
+    struct ask *ask;
+};
+
+static void tell_visibility(struct ask *a, struct visibility v)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_visibility(&text, v);
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void submit_text(const struct submission *s, struct str text)
+{
+    const struct tc_inbound *const in = s->ask->inbound;
+    CLEANUP_FREE char *key = make_key(s->instance->name, in);
+    CLEANUP_BUF struct buf prompt = {0};
+    prompt_add(&prompt, in, text);
+    const struct conversations_message m = {
+        .key = key,
+        .source = s->instance->name,
+        .agent = agent_of(s->reception, s->instance),
+        .chat = in->chat,
+        .user = in->user,
+        .route = in->route,
+        .id = in->id,
+        .also = in->also,
+        .prompt = {prompt.p ? prompt.p : "", prompt.len},
+    };
+    conversations_submit(s->reception->conversations, &m, on_submitted, s->ask);
+}
+
+static void on_toggled(void *ctx, const struct toggle *t)
+{
+    struct submission *const s = ctx;
+    if (t->empty && !s->ask->inbound->file_count)
+        tell_visibility(s->ask, t->visibility);
+    else
+        submit_text(s, t->rest);
+    free(s);
+}
+
+static void submit(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    const struct tc_inbound *const in = a->inbound;
+    const enum command command = in->file_count ? COMMAND_NONE : command_parse(in->text);
+    if (command != COMMAND_NONE) {
+        CLEANUP_FREE char *key = make_key(inst->name, in);
+        do_command(r, command, a, key, inst);
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    command_unaddress(&text, in->text);
+    struct submission *const s = xmalloc(sizeof *s);
+    *s = (struct submission){r, inst, a};
+    if (text.len)
+        toggle_apply(r->conf, agent_of(r, inst)->name, (struct str){text.p, text.len}, on_toggled,
+                     s);
+    else
+        on_toggled(s, &(struct toggle){.rest = {"", 0}});
+}
+
+/* ---- the end of a turn ---- */
+
+static void cancel(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    struct conversation *c = conversations_find_turn(r->conversations, a->turn);
+    if (c && strcmp(c->source, inst->name) != 0)
+        c = NULL;
+    if (!permit_allows(&r->permit, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
+        ask_answer(a, TC_DENIED, NULL, NULL);
+        return;
+    }
+    if (!c) {
+        ask_answer(a, TC_KNOWN, NULL, NULL);
+        return;
+    }
+    const bool runs = c->job && strcmp(job_id(c->job), a->turn) == 0;
+    CLEANUP_BUF struct buf text = {0};
+    answer_stopped(&text, runs, runs ? 0 : conversations_clear(r->conversations, c));
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+    if (runs)
+        job_cancel(c->job);
+}
+
+/* ---- */
+
+static bool may_submit(struct reception *r, const struct conf_instance *inst, const char *user,
+                       const char *chat)
+{
+    return agent_of(r, inst) && permit_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
+}
+
+void reception_ask(struct reception *r, struct ask *a)
+{
+    const struct conf_instance *const inst = find_instance(r, a->instance);
+    if (inst && a->kind == ASK_CANCEL)
+        cancel(r, a, inst);
+    else if (inst && a->kind == ASK_MAY && may_submit(r, inst, a->user, a->chat))
+        ask_answer(a, TC_ACCEPTED, NULL, NULL);
+    else if (inst && a->kind == ASK_SUBMIT &&
+             may_submit(r, inst, a->inbound->user, a->inbound->chat))
+        submit(r, a, inst);
+    else
+        ask_answer(a, TC_DENIED, NULL, NULL);
+}
+
+struct reception *reception_new(const struct conf *conf, struct ledger *ledger,
+                                struct conversations *conversations)
+{
+    struct reception *const r = xcalloc(1, sizeof *r);
+    r->conf = conf;
+    r->ledger = ledger;
+    r->conversations = conversations;
+    return r;
+}
+
+void reception_free(struct reception *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < COMMANDS_KNOWN; i++)
+        free(r->commands[i]);
+    free(r);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * What instances ask of the host on behalf of people: whether they may, a message, the end of a
+ * turn. Commands are done at once, whatever waits or runs, and never get to the agent. Loop thread
+ * only. */
+#ifndef CORE_RECEPTION_H
+#define CORE_RECEPTION_H
+
+#include "core/conversations.h"
+#include "plugin/ask.h"
+
+struct reception;
+
+/* Borrows all. */
+struct reception *reception_new(const struct conf *conf, struct ledger *ledger,
+                                struct conversations *conversations);
+void reception_free(struct reception *r); /* NULL is fine */
+/* Answers it, at once or when the message is on disk. */
+void reception_ask(struct reception *r, struct ask *a);
+
+#endif

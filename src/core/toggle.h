@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The words in a message that change or ask what is shown of an agent's turns: taken out, and done.
+ * Loop thread only. */
+#ifndef CORE_TOGGLE_H
+#define CORE_TOGGLE_H
+
+#include "base/str.h"
+#include "conf/conf.h"
+#include "turn/visibility.h"
+
+struct toggle {
+    bool empty;      /* nothing is left for the agent: the switches are the answer */
+    bool failed;     /* they were changed, but not stored */
+    struct str rest; /* the message without them; borrowed for the call */
+    struct visibility visibility;
+};
+
+/* `done` is called once, at once or later, from the loop. Copies what it needs. */
+void toggle_apply(const struct conf *conf, const char *agent, struct str text,
+                  void (*done)(void *ctx, const struct toggle *t), void *ctx);
+
+#endif
