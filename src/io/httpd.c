@@ -148,6 +148,7 @@ static struct httpd_options with_defaults(struct httpd_options o)
     or_else(&o.deadline_ms, 10 * 1000);
     or_else(&o.arrival_ms, 20 * 1000);
     or_else(&o.idle_ms, 60 * 1000);
+    o.stream_bytes = o.stream_bytes ? o.stream_bytes : 1 << 20;
     o.max_connections = o.max_connections ? o.max_connections : 256;
     o.max_per_address = o.max_per_address ? o.max_per_address : 64;
     return o;

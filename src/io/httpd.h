@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The host's HTTP server: routes, who may ask, and one answer for each request, at once or later.
- * Requests are read by httpd_parse alone, which refuses what is not plain. Loop thread only. */
+ * The host's HTTP server: routes, who may ask, and one answer for each request, at once, later, or
+ * as a stream. Requests are read by httpd_parse alone, which refuses what is not plain. Loop thread
+ * only. */
 #ifndef IO_HTTPD_H
 #define IO_HTTPD_H
 
@@ -33,6 +34,7 @@ struct httpd_options {
     int64_t deadline_ms;      /* of an answer, then it is 503; 10 s */
     int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
     int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
+    size_t stream_bytes;      /* of a stream that are not read yet; 1 MiB */
     unsigned max_connections; /* 256 */
     unsigned max_per_address; /* 64 */
 };
@@ -45,13 +47,16 @@ enum httpd_methods {
     HTTPD_PATCH = 16,
     HTTPD_OPTIONS = 32,
     HTTPD_ANY = 63,
+    /* Not a method: answers of this route may take any time, deadline_ms is not theirs. */
+    HTTPD_PATIENT = 64,
 };
 
 struct httpd_header {
     const char *name, *value;
 };
 
-/* The handler's until it calls httpd_answer, whatever becomes of the client or of the server. */
+/* The handler's until it answers or begins a stream, whatever becomes of the client or of the
+ * server. */
 struct httpd_request {
     const char *method; /* "GET"… */
     const char *path;   /* not decoded: what a route is compared with */
@@ -82,8 +87,43 @@ void httpd_unroute(struct httpd *h, const char *path);
 /* The value of the first header of that name, any case; or NULL. */
 const char *httpd_header(const struct httpd_request *r, const char *name);
 
+/* fn(arg) is called once when nobody waits for the answer any longer, so that what it waits for
+ * can be cancelled: soon, from the loop; of a request that is gone already, too; not by httpd_free.
+ * The request still has to be answered, which fn may do. fn NULL: no longer. */
+void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
+
+/* All borrowed for the call. */
+struct httpd_answer {
+    int status;               /* 200…599, else it is 500 */
+    const char *content_type; /* NULL: plain text */
+    /* More of them. Left out, and logged: what is no header (a line break in it), and those that
+     * are the server's own. Cache-Control is "no-store" unless it is here. */
+    const struct httpd_header *headers;
+    size_t header_count;
+    struct str body; /* not of a stream; none goes out with 204 and 304 */
+};
+
 /* Answers and frees the request: exactly once, in the handler or at any time after. Nothing is
- * sent when it is gone. `content_type` NULL: plain text. */
+ * sent when it is gone. */
+void httpd_answer_with(struct httpd_request *r, const struct httpd_answer *a);
+/* The same without more headers. */
 void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body);
+
+/* An answer of unknown length. It has no deadline; what is written in one round of the loop goes
+ * out together. A client that does not read is dropped, never waited for: the stream is gone then,
+ * as when the client leaves. */
+struct httpd_stream;
+
+/* Frees the request and begins its answer; never NULL. When the request is gone, or its answer has
+ * no body (HEAD), the stream is gone. */
+struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const char *content_type,
+                                  const struct httpd_header *more, size_t n);
+/* Never blocks and never calls back. Nothing, when it is gone. */
+void httpd_stream_write(struct httpd_stream *s, struct str bytes);
+bool httpd_stream_is_gone(const struct httpd_stream *s);
+/* As httpd_on_gone: called once when the stream goes before its end. fn may end it. */
+void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
+/* Its owner's last word, whether it is gone or not: frees it. */
+void httpd_stream_end(struct httpd_stream *s);
 
 #endif

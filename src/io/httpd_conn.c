@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "io/httpd_impl.h"
 
@@ -20,38 +18,45 @@ enum {
     LINGER_MS = 1000,
 };
 
-/* What the phase waits for. While a request is with its handler it reads on, to see the client
- * leave. */
-static void watch(struct httpd_conn *c)
+static bool has_to_wait(const struct httpd_conn *c)
 {
-    const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
-    loop_fd_set(c->on_loop, in | (c->sent < c->out.len ? LOOP_WRITE : 0u));
+    return c->stream ? c->stream->state == HTTPD_STREAM_BLOCKED : c->sent < c->out.len;
 }
 
-static void enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
+/* While a request is with its handler it reads on, to see the client leave. */
+void httpd_conn_watch(struct httpd_conn *c)
+{
+    const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
+    loop_fd_set(c->on_loop, in | (has_to_wait(c) ? LOOP_WRITE : 0u));
+}
+
+void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
 {
     c->phase = phase;
     loop_timer_set(c->timer, ms);
 }
 
-void httpd_conn_part(struct httpd_conn *c)
+struct httpd_gone *httpd_conn_part(struct httpd_conn *c)
 {
-    c->pending->conn = NULL;
-    c->pending->request.peer = "";
-    c->pending = NULL;
-}
-
-static void leave(struct httpd_conn *c)
-{
-    if (!c->pending)
-        return;
-    c->pending->request.gone = true;
-    httpd_conn_part(c);
+    struct httpd_gone *gone = NULL;
+    if (c->pending) {
+        gone = &c->pending->gone;
+        c->pending->conn = NULL;
+        c->pending->request.gone = true;
+        c->pending->request.peer = "";
+        c->pending = NULL;
+    }
+    if (c->stream) {
+        gone = &c->stream->gone;
+        c->stream->conn = NULL;
+        c->stream = NULL;
+    }
+    return gone;
 }
 
 void httpd_conn_free(struct httpd_conn *c)
 {
-    leave(c);
+    httpd_conn_part(c);
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;
@@ -65,39 +70,21 @@ void httpd_conn_free(struct httpd_conn *c)
     free(c);
 }
 
-/* ---- what goes out ---- */
-
-/* As RFC 9110 has it, whatever the locale. */
-static void add_date(struct buf *out)
+void httpd_conn_drop(struct httpd_conn *c)
 {
-    static const char days[] = "SunMonTueWedThuFriSat";
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const time_t now = (time_t)clock_wall();
-    struct tm t;
-    gmtime_r(&now, &t);
-    buf_printf(out, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n", days + t.tm_wday * 3,
-               t.tm_mday, months + t.tm_mon * 3, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+    httpd_gone_tell(httpd_conn_part(c));
+    httpd_conn_free(c);
 }
 
-void httpd_conn_say(struct httpd_conn *c, int status, const char *content_type, struct str body,
-                    const char *allow)
+/* ---- what goes out ---- */
+
+void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a)
 {
-    struct buf *const out = &c->out;
-    const bool has_body = status != 204 && status != 304;
-    buf_printf(out, "HTTP/1.1 %d %s\r\n", status, httpd_reason(status));
-    add_date(out);
-    if (has_body)
-        buf_printf(out, "Content-Type: %s\r\nContent-Length: %zu\r\n", content_type, body.len);
-    if (allow)
-        buf_printf(out, "Allow: %s\r\n", allow);
-    if (c->closes)
-        buf_add_str(out, "Connection: close\r\n");
-    buf_add_str(out, "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n\r\n");
-    if (has_body && !c->is_head)
-        buf_add(out, body.p, body.len);
+    if (httpd_head_add(c, a, false))
+        buf_add(&c->out, a->body.p, a->body.len);
     httpd_parse_reset(&c->parse);
-    enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
-    watch(c);
+    httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
+    httpd_conn_watch(c);
 }
 
 static void refuse_and_close(struct httpd_conn *c, int status)
@@ -106,20 +93,30 @@ static void refuse_and_close(struct httpd_conn *c, int status)
     httpd_refuse(c, status, NULL);
 }
 
-static void linger(struct httpd_conn *c)
+void httpd_conn_linger(struct httpd_conn *c)
 {
     shutdown(c->fd, SHUT_WR);
     buf_reset(&c->in);
-    enter(c, HTTPD_LINGERING, LINGER_MS);
+    httpd_conn_enter(c, HTTPD_LINGERING, LINGER_MS);
 }
 
-/* -1: the connection is broken. */
-static int write_some(struct httpd_conn *c)
+/* What has been sent makes room, at a cost that does not grow with what has not. */
+static void forget_sent(struct httpd_conn *c)
+{
+    if (c->sent <= c->out.len / 2)
+        return;
+    buf_consume(&c->out, c->sent);
+    c->sent = 0;
+}
+
+int httpd_conn_flush(struct httpd_conn *c)
 {
     while (c->sent < c->out.len) {
         const ssize_t n = write(c->fd, c->out.p + c->sent, c->out.len - c->sent);
-        if (n < 0)
+        if (n < 0) {
+            forget_sent(c);
             return errno == EAGAIN || errno == EINTR ? 0 : -1;
+        }
         c->sent += (size_t)n;
     }
     buf_fini(&c->out);
@@ -154,12 +151,6 @@ static void parse_some(struct httpd_conn *c)
     }
 }
 
-static void on_request(struct httpd_conn *c)
-{
-    enter(c, HTTPD_HANDLING, c->owner->options.deadline_ms);
-    httpd_dispatch(c);
-}
-
 /* As far as the bytes reach. A handler never runs inside another one: an answer goes out by the
  * loop, and only then the next request is looked at. */
 static void advance(struct httpd_conn *c)
@@ -173,7 +164,9 @@ static void advance(struct httpd_conn *c)
         log_line(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer, c->parse.why);
         refuse_and_close(c, c->parse.status);
     } else if (c->parse.state == HTTPD_PARSE_READY)
-        on_request(c);
+        httpd_dispatch(c);
+    if (!c->in.len)
+        buf_fini(&c->in);
 }
 
 static void on_written(struct httpd_conn *c)
@@ -182,21 +175,38 @@ static void on_written(struct httpd_conn *c)
         return;
     c->is_head = false;
     if (c->closes)
-        linger(c);
+        httpd_conn_linger(c);
     else
-        enter(c, HTTPD_READING, c->owner->options.idle_ms);
+        httpd_conn_enter(c, HTTPD_READING, c->owner->options.idle_ms);
+}
+
+/* -1: the client has left, or cannot be told apart from one that has. */
+static int exchange(struct httpd_conn *c, unsigned ready)
+{
+    if (ready & LOOP_WRITE) {
+        if (httpd_conn_flush(c) < 0)
+            return -1;
+        if (c->stream)
+            httpd_stream_on_flush(c->stream);
+        else if (c->phase == HTTPD_WRITING)
+            loop_timer_set(c->timer, c->owner->options.idle_ms);
+    }
+    if (ready & LOOP_READ && read_some(c) < 0)
+        return -1;
+    /* One that asks on and on below a stream would not be seen to leave. */
+    return c->stream && c->in.len >= AHEAD_MAX ? -1 : 0;
 }
 
 static void on_ready(void *arg, unsigned ready)
 {
     struct httpd_conn *const c = arg;
-    if ((ready & LOOP_WRITE && write_some(c) < 0) || (ready & LOOP_READ && read_some(c) < 0)) {
-        httpd_conn_free(c);
+    if (exchange(c, ready) < 0) {
+        httpd_conn_drop(c);
         return;
     }
     on_written(c);
     advance(c);
-    watch(c);
+    httpd_conn_watch(c);
 }
 
 static void on_time(void *arg)
@@ -210,8 +220,11 @@ static void on_time(void *arg)
             refuse_and_close(c, 408);
         return;
     case HTTPD_HANDLING:
-        leave(c);
+        httpd_gone_tell(httpd_conn_part(c));
         refuse_and_close(c, 503);
+        return;
+    case HTTPD_STREAMING:
+        httpd_stream_on_time(c->stream);
         return;
     case HTTPD_WRITING:
     case HTTPD_LINGERING:
@@ -233,5 +246,5 @@ void httpd_conn_new(struct httpd *h, int fd, const char *peer)
     h->conn_count++;
     c->timer = loop_timer_new(h->loop, on_time, c);
     c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, on_ready, c);
-    enter(c, HTTPD_READING, h->options.idle_ms);
+    httpd_conn_enter(c, HTTPD_READING, h->options.idle_ms);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a request to its handler: for whom it is, from where, which route; and back. */
+ * Owns the way of a request to its handler: for whom it is, from where, which route; and what
+ * the handler can do with it but stream. */
 #include <stdlib.h>
 #include <strings.h>
 
@@ -110,6 +111,7 @@ static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
     const size_t n = c->parse.header_count;
     struct httpd_pending *const p = xcalloc(1, sizeof *p + n * sizeof *p->headers);
     p->conn = c;
+    p->gone.loop = c->owner->loop;
     p->parse = c->parse;
     c->parse = (struct httpd_parse){0};
     const char *const target = httpd_parse_target(&p->parse);
@@ -135,6 +137,7 @@ void httpd_dispatch(struct httpd_conn *c)
     const struct httpd_parse *const parse = &c->parse;
     c->closes = !parse->keep_alive;
     c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
+    c->is_old = parse->is_old;
     const int status = who_may_not(c->owner, parse);
     if (status) {
         httpd_refuse(c, status, NULL);
@@ -153,56 +156,24 @@ void httpd_dispatch(struct httpd_conn *c)
         httpd_refuse(c, 405, allow.p);
         return;
     }
+    httpd_conn_enter(c, HTTPD_HANDLING,
+                     route->methods & HTTPD_PATIENT ? -1 : c->owner->options.deadline_ms);
     c->pending = new_pending(c, path.len);
     route->fn(route->arg, &c->pending->request);
 }
 
 /* ---- answers ---- */
 
-const char *httpd_reason(int status)
-{
-    static const struct {
-        int status;
-        const char *reason;
-    } reasons[] = {
-        {200, "OK"},
-        {201, "Created"},
-        {202, "Accepted"},
-        {204, "No Content"},
-        {303, "See Other"},
-        {304, "Not Modified"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {408, "Request Timeout"},
-        {409, "Conflict"},
-        {410, "Gone"},
-        {413, "Content Too Large"},
-        {414, "URI Too Long"},
-        {415, "Unsupported Media Type"},
-        {417, "Expectation Failed"},
-        {421, "Misdirected Request"},
-        {422, "Unprocessable Content"},
-        {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
-        {501, "Not Implemented"},
-        {503, "Service Unavailable"},
-        {505, "HTTP Version Not Supported"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].status == status)
-            return reasons[i].reason;
-    return "Status";
-}
-
 void httpd_refuse(struct httpd_conn *c, int status, const char *allow)
 {
     CLEANUP_BUF struct buf body = {0};
-    buf_printf(&body, "%s\n", httpd_reason(status));
-    httpd_conn_say(c, status, "text/plain; charset=utf-8", (struct str){body.p, body.len}, allow);
+    buf_printf(&body, "%s\n", httpd_head_reason(status));
+    httpd_conn_say(c, &(struct httpd_answer){
+                          .status = status,
+                          .headers = &(struct httpd_header){"Allow", allow},
+                          .header_count = allow ? 1 : 0,
+                          .body = {body.p, body.len},
+                      });
 }
 
 const char *httpd_header(const struct httpd_request *r, const char *name)
@@ -213,19 +184,32 @@ const char *httpd_header(const struct httpd_request *r, const char *name)
     return NULL;
 }
 
-void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body)
+void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 {
-    struct httpd_pending *const p = (struct httpd_pending *)r;
-    struct httpd_conn *const c = p->conn;
-    /* Both may come from a plugin: neither shall end the head, or begin another answer. */
-    const int sane = status >= 200 && status <= 599 ? status : 500;
-    const char *const type =
-        content_type && !strpbrk(content_type, "\r\n") ? content_type : "text/plain; charset=utf-8";
-    if (c) {
-        httpd_conn_part(c);
-        httpd_conn_say(c, sane, type, body, NULL);
-    }
+    httpd_gone_watch(&((struct httpd_pending *)r)->gone, r->gone, fn, arg);
+}
+
+void httpd_pending_free(struct httpd_pending *p)
+{
+    httpd_gone_fini(&p->gone);
     httpd_parse_fini(&p->parse);
     free(p->path);
     free(p);
+}
+
+void httpd_answer_with(struct httpd_request *r, const struct httpd_answer *a)
+{
+    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_conn *const c = p->conn;
+    if (c) {
+        httpd_conn_part(c);
+        httpd_conn_say(c, a);
+    }
+    httpd_pending_free(p);
+}
+
+void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body)
+{
+    httpd_answer_with(
+        r, &(struct httpd_answer){.status = status, .content_type = content_type, .body = body});
 }

@@ -34,7 +34,8 @@ enum httpd_phase {
     HTTPD_READING,   /* a request, or waits for one */
     HTTPD_HANDLING,  /* its request is with a handler */
     HTTPD_WRITING,   /* the answer goes out */
-    HTTPD_LINGERING, /* all is said: the client shall read it before the connection is cut */
+    HTTPD_STREAMING, /* an answer without an end yet */
+    HTTPD_LINGERING, /* the end of the client's reading */
 };
 
 struct httpd_conn {
@@ -46,38 +47,85 @@ struct httpd_conn {
     enum httpd_phase phase;
     struct httpd_parse parse;
     struct buf in, out;
-    size_t sent; /* of out */
-    struct httpd_pending *pending;
-    bool is_head; /* the answer has no body */
-    bool closes;  /* after this answer */
+    size_t sent;                   /* of out */
+    struct httpd_pending *pending; /* HANDLING: it, else NULL */
+    struct httpd_stream *stream;   /* STREAMING: it, else NULL */
+    bool is_head;                  /* the answer has no body */
+    bool is_old;                   /* HTTP/1.0: the answer has no chunks */
+    bool closes;                   /* after this answer */
     char peer[64];
+};
+
+/* Who is told that the client has gone. */
+struct httpd_gone {
+    struct loop *loop;
+    void (*fn)(void *arg); /* NULL: nobody, or it has been told */
+    void *arg;
+    bool is_posted;
 };
 
 /* A request that is with its handler. */
 struct httpd_pending {
     struct httpd_request request; /* first: a handler has its address */
     struct httpd_conn *conn;      /* NULL once it is gone */
-    struct httpd_parse parse;     /* owns the strings of request */
+    struct httpd_gone gone;
+    struct httpd_parse parse; /* owns the strings of request */
     char *path;
     struct httpd_header headers[];
 };
 
+enum httpd_stream_state {
+    HTTPD_STREAM_STILL,   /* all has been sent */
+    HTTPD_STREAM_DUE,     /* something was written: the connection's timer sends it */
+    HTTPD_STREAM_BLOCKED, /* the client has to read first; the timer drops it */
+    HTTPD_STREAM_CUT,     /* too much is unread: the timer drops it at once */
+};
+
+struct httpd_stream {
+    struct httpd_conn *conn; /* NULL once it is gone */
+    struct httpd_gone gone;
+    enum httpd_stream_state state;
+};
+
 /* Takes over the descriptor. */
 void httpd_conn_new(struct httpd *h, int fd, const char *peer);
-/* Its request, if there is one, is gone. */
+/* Its request or stream, if there is one, is gone; nobody is told. */
 void httpd_conn_free(struct httpd_conn *c);
-/* The request is no longer of the connection. */
-void httpd_conn_part(struct httpd_conn *c);
-/* Puts an answer into `out`: numbers and strings that have been checked; `allow` is for 405, else
- * NULL. */
-void httpd_conn_say(struct httpd_conn *c, int status, const char *content_type, struct str body,
-                    const char *allow);
+/* The same, and who waits is told. Not while the connection runs a handler. */
+void httpd_conn_drop(struct httpd_conn *c);
+/* Request and stream are no longer of the connection. Says who has to be told, or NULL. */
+struct httpd_gone *httpd_conn_part(struct httpd_conn *c);
+/* `ms`: until the timer of the phase; negative: never. */
+void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms);
+/* Waits for what the phase waits for. */
+void httpd_conn_watch(struct httpd_conn *c);
+/* Writes what the client takes. -1: the connection is broken. */
+int httpd_conn_flush(struct httpd_conn *c);
+/* A whole answer begins to go out. */
+void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a);
+
+/* All has gone out, and it is the last: the client shall read it before the connection is cut. */
+void httpd_conn_linger(struct httpd_conn *c);
 
 /* The request that conn has read goes to who answers it: a handler, or the server itself. */
 void httpd_dispatch(struct httpd_conn *c);
-/* The server's own answer: the name of the status. */
+/* The server's own answer: the name of the status. `allow` is for 405, else NULL. */
 void httpd_refuse(struct httpd_conn *c, int status, const char *allow);
+void httpd_pending_free(struct httpd_pending *p);
 
-const char *httpd_reason(int status);
+/* Puts the head of an answer into `out`, its length being unknown when it is a stream's. Whether a
+ * body comes behind it. */
+bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream);
+const char *httpd_head_reason(int status);
+
+/* After LOOP_WRITE. */
+void httpd_stream_on_flush(struct httpd_stream *s);
+/* The connection's timer has run out. */
+void httpd_stream_on_time(struct httpd_stream *s);
+
+void httpd_gone_watch(struct httpd_gone *g, bool is_gone, void (*fn)(void *arg), void *arg);
+/* Soon, from the loop; once. NULL is fine. */
+void httpd_gone_tell(struct httpd_gone *g);
+void httpd_gone_fini(struct httpd_gone *g);
 
 #endif

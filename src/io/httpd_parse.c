@@ -86,7 +86,6 @@ static void in_target(struct httpd_parse *p, unsigned char c)
     const size_t len = p->text.len - p->piece;
     if (c == ' ' && len) {
         end_piece(p);
-        p->version = p->piece;
         p->state = HTTPD_PARSE_VERSION;
         return;
     }
@@ -109,7 +108,8 @@ static void in_version(struct httpd_parse *p, unsigned char c)
             refuse(p, 400, "no end of the request line");
             return;
         }
-        p->keep_alive = strcmp(end_piece(p), "HTTP/1.1") == 0;
+        p->is_old = strcmp(end_piece(p), "HTTP/1.0") == 0;
+        p->keep_alive = !p->is_old;
         p->state = HTTPD_PARSE_LINE_LF;
         return;
     }
@@ -267,13 +267,12 @@ static void in_value_lf(struct httpd_parse *p, unsigned char c)
 
 static void end_head(struct httpd_parse *p)
 {
-    const bool is_old = strcmp(text_at(p, p->version), "HTTP/1.0") == 0;
-    p->wants_continue = p->wants_continue && !is_old;
+    p->wants_continue = p->wants_continue && !p->is_old;
     if (!p->has_host)
         refuse(p, 400, "no Host header");
     else if (p->has_length && p->is_chunked)
         refuse(p, 400, "Content-Length beside Transfer-Encoding");
-    else if (p->is_chunked && is_old)
+    else if (p->is_chunked && p->is_old)
         refuse(p, 400, "Transfer-Encoding in HTTP/1.0");
     else if (p->left > HTTPD_MAX_BODY)
         refuse(p, 413, "the body is too big");

@@ -44,10 +44,11 @@ struct httpd_parse {
         size_t name, value; /* in text */
     } headers[HTTPD_PARSE_HEADERS];
     size_t header_count;
-    size_t target, version; /* in text */
-    bool keep_alive;        /* the client may send another one */
-    bool wants_continue;    /* it waits for a word before it sends the body */
-    int status;             /* 0, or what to answer: 400, 413, 414, 417, 431, 501, 505 */
+    size_t target;       /* in text */
+    bool is_old;         /* HTTP/1.0 */
+    bool keep_alive;     /* the client may send another one */
+    bool wants_continue; /* it waits for a word before it sends the body */
+    int status;          /* 0, or what to answer: 400, 413, 414, 417, 431, 501, 505 */
     const char *why;
     /* the parser's own */
     size_t head_bytes, piece; /* piece: where what is being read begins in text */

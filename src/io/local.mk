@@ -18,9 +18,11 @@ libtcio_la_SOURCES = \
 	src/io/httpd.h \
 	src/io/httpd_conn.c \
 	src/io/httpd_dispatch.c \
+	src/io/httpd_head.c \
 	src/io/httpd_impl.h \
 	src/io/httpd_parse.c \
 	src/io/httpd_parse.h \
+	src/io/httpd_stream.c \
 	src/io/journal.c \
 	src/io/journal.h \
 	src/io/journal_dead.c \

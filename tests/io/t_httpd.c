@@ -3,17 +3,14 @@
  * request is smuggled past another one. */
 #include "io/httpd.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "io/httpd_client.h"
 #include "tap/tap.h"
 
 #define HOST "Host: localhost\r\n"
@@ -26,93 +23,15 @@ static struct httpd *server;
 static struct httpd_request *held; /* by on_held */
 static unsigned smuggled;
 
-/* ---- a client ---- */
-
-struct client {
-    int fd;
-    struct buf in; /* all it has got */
-    bool closed;
-};
-
-static struct client connect_to(const struct httpd *h)
-{
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons(httpd_bound_port(h)),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct client c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (connect(c.fd, (const struct sockaddr *)(const void *)&to, sizeof to) < 0)
-        bail("cannot connect");
-    fcntl(c.fd, F_SETFL, O_NONBLOCK);
-    return c;
-}
-
-static void client_read(struct client *c)
-{
-    const ssize_t n = read(c->fd, buf_reserve(&c->in, 65536), 65536);
-    if (n > 0)
-        c->in.len += (size_t)n;
-    else if (n == 0 || errno != EAGAIN)
-        c->closed = true;
-    c->in.p[c->in.len] = '\0';
-}
-
-/* Sends all of it, while the server reads. */
-static void client_send(struct client *c, const char *bytes, size_t n)
-{
-    for (size_t sent = 0; sent < n;) {
-        const ssize_t put = send(c->fd, bytes + sent, n - sent, MSG_NOSIGNAL);
-        if (put < 0 && errno != EAGAIN)
-            return;
-        sent += put > 0 ? (size_t)put : 0;
-        if (put < 0)
-            loop_once(loop, 10);
-    }
-}
-
-static unsigned answers_in(const struct client *c)
-{
-    unsigned n = 0;
-    for (const char *at = c->in.p; at && (at = strstr(at, "HTTP/1.1 ")); at++)
-        n++;
-    return n;
-}
-
-/* Until it has so many answers, with their bodies, or the connection has ended. */
-static void await(struct client *c, unsigned answers)
-{
-    for (int rounds = 0; rounds < 2000 && !c->closed; rounds++) {
-        loop_once(loop, 5);
-        client_read(c);
-        if (answers_in(c) >= answers && c->in.p[c->in.len - 1] == '\n')
-            return;
-    }
-}
-
-static void await_end(struct client *c)
-{
-    for (int rounds = 0; rounds < 2000 && !c->closed; rounds++) {
-        loop_once(loop, 5);
-        client_read(c);
-    }
-}
-
-static void hang_up(struct client *c)
-{
-    close(c->fd);
-    buf_fini(&c->in);
-    for (int i = 0; i < 3; i++)
-        loop_once(loop, 0);
-}
-
 /* What comes for it, in a connection of its own; valid until the next call. */
 static const char *ask(const char *bytes)
 {
     static char answer[4096];
-    struct client c = connect_to(server);
+    struct client c = client_connect(loop, server);
     client_send(&c, bytes, strlen(bytes));
-    await(&c, 1);
+    client_await(&c, 1);
     snprintf(answer, sizeof answer, "%s", c.in.p);
-    hang_up(&c);
+    client_hang_up(&c);
     return answer;
 }
 
@@ -261,7 +180,7 @@ static const struct {
 static void is_refused(const char *name, const struct client *c, int status)
 {
     is_int(c->in.len ? strtol(c->in.p + 9, NULL, 10) : 0, status, "%s: %d", name, status);
-    ok(c->closed && answers_in(c) == 1 && strstr(c->in.p, "\r\nConnection: close\r\n"),
+    ok(c->closed && client_answers(c) == 1 && strstr(c->in.p, "\r\nConnection: close\r\n"),
        "%s: and the connection is closed", name);
 }
 
@@ -275,28 +194,28 @@ static void test_probes(void)
         CLEANUP_BUF struct buf bytes = {0};
         buf_add(&bytes, probes[i].bytes, len);
         buf_add_str(&bytes, SMUGGLED);
-        struct client c = connect_to(server);
+        struct client c = client_connect(loop, server);
         client_send(&c, bytes.p, bytes.len);
-        await_end(&c);
+        client_await_end(&c);
         is_refused(probes[i].name, &c, probes[i].status);
-        hang_up(&c);
+        client_hang_up(&c);
 
-        struct client slow = connect_to(server);
+        struct client slow = client_connect(loop, server);
         for (size_t at = 0; at < bytes.len; at++) {
             client_send(&slow, bytes.p + at, 1);
             loop_once(loop, 0);
         }
-        await_end(&slow);
+        client_await_end(&slow);
         is_refused(probes[i].name, &slow, probes[i].status);
-        hang_up(&slow);
+        client_hang_up(&slow);
 
-        struct client second = connect_to(server);
+        struct client second = client_connect(loop, server);
         client_send(&second, GET("/a"), strlen(GET("/a")));
         client_send(&second, bytes.p, bytes.len);
-        await_end(&second);
-        ok(answers_in(&second) == 2 && strstr(second.in.p, "exact|GET|/a") && second.closed,
+        client_await_end(&second);
+        ok(client_answers(&second) == 2 && strstr(second.in.p, "exact|GET|/a") && second.closed,
            "%s: as a second request", probes[i].name);
-        hang_up(&second);
+        client_hang_up(&second);
     }
     is_int(smuggled, 0, "nothing was smuggled");
     is_status(SMUGGLED, 200, "which it could have been");
@@ -324,24 +243,24 @@ static void test_sizes(void)
     buf_printf(&body, POST "Content-Length: %d\r\n\r\n", HTTPD_MAX_BODY);
     for (int i = 0; i < HTTPD_MAX_BODY; i++)
         buf_add_char(&body, 'y');
-    struct client c = connect_to(server);
+    struct client c = client_connect(loop, server);
     client_send(&c, body.p, body.len);
     for (int rounds = 0; rounds < 2000 && c.in.len < HTTPD_MAX_BODY; rounds++) {
         loop_once(loop, 5);
         client_read(&c);
     }
     ok(c.in.len > HTTPD_MAX_BODY && !c.closed, "the biggest body goes there and back");
-    hang_up(&c);
+    client_hang_up(&c);
     end();
 }
 
 static void test_keep_alive(void)
 {
     begin(&(struct httpd_options){0});
-    struct client c = connect_to(server);
+    struct client c = client_connect(loop, server);
     static const char three[] = GET("/a?1") POST "Content-Length: 3\r\n\r\nabc" GET("/a?3");
     client_send(&c, three, sizeof three - 1);
-    await(&c, 3);
+    client_await(&c, 3);
     const char *const one = strstr(c.in.p, "/a|1"), *const two = strstr(c.in.p, "|abc|"),
                       *const last = strstr(c.in.p, "/a|3");
     ok(one && two && last && one < two && two < last && !c.closed, "three at once, in order");
@@ -352,37 +271,37 @@ static void test_keep_alive(void)
     for (int i = 0; i < 5; i++)
         loop_once(loop, 1);
     client_read(&c);
-    ok(held && answers_in(&c) == 3, "the next one waits for an answer that takes its time");
+    ok(held && client_answers(&c) == 3, "the next one waits for an answer that takes its time");
     httpd_answer(held, 202, NULL, STR("later\n"));
     held = NULL;
-    await(&c, 5);
+    client_await(&c, 5);
     ok(strstr(c.in.p, "later\nHTTP/1.1 200 OK"), "and then comes");
     static const char bye[] = "GET /a HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n" SMUGGLED;
     client_send(&c, bye, sizeof bye - 1);
-    await_end(&c);
-    ok(answers_in(&c) == 6 && c.closed, "Connection: close is the end");
-    hang_up(&c);
-    struct client old = connect_to(server);
+    client_await_end(&c);
+    ok(client_answers(&c) == 6 && c.closed, "Connection: close is the end");
+    client_hang_up(&c);
+    struct client old = client_connect(loop, server);
     client_send(&old, "GET /a HTTP/1.0\r\n" HOST "\r\n", strlen("GET /a HTTP/1.0\r\n" HOST "\r\n"));
-    await_end(&old);
-    ok(answers_in(&old) == 1 && old.closed, "HTTP/1.0, too");
-    hang_up(&old);
-    struct client polite = connect_to(server);
+    client_await_end(&old);
+    ok(client_answers(&old) == 1 && old.closed, "HTTP/1.0, too");
+    client_hang_up(&old);
+    struct client polite = client_connect(loop, server);
     static const char expects[] = POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
     client_send(&polite, expects, sizeof expects - 1);
-    await(&polite, 1);
+    client_await(&polite, 1);
     is_str(polite.in.p, "HTTP/1.1 100 Continue\r\n\r\n", "it may go on");
     client_send(&polite, "hi", 2);
-    await(&polite, 2);
+    client_await(&polite, 2);
     has_str(polite.in.p, "|hi|", "and does");
-    hang_up(&polite);
+    client_hang_up(&polite);
     end();
 }
 
 static void hold(struct client *c)
 {
     held = NULL;
-    *c = connect_to(server);
+    *c = client_connect(loop, server);
     client_send(c, GET("/held"), strlen(GET("/held")));
     for (int i = 0; i < 2000 && !held; i++)
         loop_once(loop, 5);
@@ -396,16 +315,16 @@ static void test_gone(void)
     begin(&(struct httpd_options){.deadline_ms = 30});
     hold(&c);
     ok(!held->gone, "somebody waits");
-    await_end(&c);
+    client_await_end(&c);
     is_refused("a deadline", &c, 503);
     ok(held->gone, "the handler can see it");
     httpd_answer(held, 200, NULL, STR("too late\n"));
-    hang_up(&c);
+    client_hang_up(&c);
     end();
 
     begin(&(struct httpd_options){0});
     hold(&c);
-    hang_up(&c);
+    client_hang_up(&c);
     for (int i = 0; i < 2000 && !held->gone; i++)
         loop_once(loop, 5);
     ok(held->gone, "a client that left");
@@ -424,28 +343,28 @@ static void test_gone(void)
 static void test_slow(void)
 {
     begin(&(struct httpd_options){.arrival_ms = 20, .idle_ms = 1000});
-    struct client loris = connect_to(server);
+    struct client loris = client_connect(loop, server);
     for (int i = 0; i < 30000 && !loris.closed; i++) {
         client_send(&loris, i ? "X" : "GET /a HTTP/1.1\r\n", i ? 1 : 17);
         loop_once(loop, 5);
         client_read(&loris);
     }
     has_str(loris.in.p, "HTTP/1.1 408 ", "a request that never ends");
-    hang_up(&loris);
+    client_hang_up(&loris);
     end();
 
     begin(&(struct httpd_options){.idle_ms = 40});
-    struct client silent = connect_to(server);
-    await_end(&silent);
+    struct client silent = client_connect(loop, server);
+    client_await_end(&silent);
     ok(silent.closed && !silent.in.len, "a client that says nothing");
-    hang_up(&silent);
-    struct client deaf = connect_to(server);
+    client_hang_up(&silent);
+    struct client deaf = client_connect(loop, server);
     client_send(&deaf, GET("/big"), strlen(GET("/big")));
     for (int i = 0; i < 60; i++)
         loop_once(loop, 5);
-    await_end(&deaf);
+    client_await_end(&deaf);
     ok(deaf.closed && deaf.in.len < 16 << 20, "a client that does not read");
-    hang_up(&deaf);
+    client_hang_up(&deaf);
     end();
 }
 
@@ -454,21 +373,21 @@ static void test_crowd(void)
     begin(&(struct httpd_options){.max_connections = 3, .max_per_address = 2});
     struct client c[3];
     for (int i = 0; i < 3; i++) {
-        c[i] = connect_to(server);
+        c[i] = client_connect(loop, server);
         loop_once(loop, 10);
     }
-    await_end(&c[2]);
+    client_await_end(&c[2]);
     ok(c[2].closed, "the third of an address is not taken");
     client_send(&c[0], GET("/a"), strlen(GET("/a")));
-    await(&c[0], 1);
-    ok(answers_in(&c[0]) == 1, "the others stay");
-    hang_up(&c[1]);
-    c[1] = connect_to(server);
+    client_await(&c[0], 1);
+    ok(client_answers(&c[0]) == 1, "the others stay");
+    client_hang_up(&c[1]);
+    c[1] = client_connect(loop, server);
     client_send(&c[1], GET("/a"), strlen(GET("/a")));
-    await(&c[1], 1);
-    ok(answers_in(&c[1]) == 1, "one that left makes room");
+    client_await(&c[1], 1);
+    ok(client_answers(&c[1]) == 1, "one that left makes room");
     for (int i = 0; i < 3; i++)
-        hang_up(&c[i]);
+        client_hang_up(&c[i]);
     end();
 }
 
