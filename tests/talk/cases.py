@@ -34,7 +34,7 @@ def await_(condition, what, seconds=30):
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
-        time.sleep(0.02)
+        time.sleep(0.05)
     return found
 
 
