@@ -159,7 +159,7 @@ int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
         (f.kind == FAULT_NONE && is_whole(turn, data, body, text)))
         return 0;
     if (f.kind == FAULT_DOUBT) {
-        fault_replaced(v, find_stream(turn, text), in_doubt);
+        fault_replaced(v, find_stream(turn, ts, text), in_doubt);
         return 0;
     }
     if (!fault_is_end(v))

@@ -53,9 +53,9 @@ int find_file(struct tc_turn *turn, json_t *body, const json_t *data)
     return look_for_body(turn, "file", body, data);
 }
 
-int find_stream(struct tc_turn *turn, const char *text)
+int find_stream(struct tc_turn *turn, const char *ts, const char *text)
 {
-    return look(turn, json_pack("{s:s, s:s}", "kind", "stream", "text", text));
+    return look(turn, json_pack("{s:s, s:s*, s:s}", "kind", "stream", "stream", ts, "text", text));
 }
 
 static bool has_mark(const json_t *message, const char *turn, json_int_t part)
@@ -108,8 +108,12 @@ static int repeat(struct tc_turn *turn, const json_t *what, bool blind)
 {
     const char *text = json_string_value(json_object_get(what, "text"));
     const char *kind = json_string_value(json_object_get(what, "kind"));
+    const char *stream = json_string_value(json_object_get(what, "stream"));
+    const int posted = text ? answer_post(turn, text, 0) : 0;
+    if (stream)
+        stream_end_message(turn, stream, false); /* it may be open */
     if (text)
-        return answer_post(turn, text, 0);
+        return posted;
     json_t *body = json_deep_copy(json_object_get(what, "body"));
     json_t *data = json_deep_copy(json_object_get(what, "data"));
     json_t *block = json_array_get(json_object_get(body, "blocks"), 0);
