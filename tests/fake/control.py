@@ -73,12 +73,12 @@ class Control:
             raise Unable(f"no such control: {name}")
         body = json.loads(request.body or b"{}")
         if name in self.service.unlocked:
-            return Answer(200, {"ok": True, **command(body)})
+            return Answer(200, {"ok": True, "t": self.record.now(), **command(body)})
         with self.record.changed:
             self._asking = request.connection
             result = command(body) or {}
             self.record.changed.notify_all()
-        return Answer(200, {"ok": True, **result})
+        return Answer(200, {"ok": True, "t": self.record.now(), **result})
 
     def _question(self, request):
         query = dict(request.query)

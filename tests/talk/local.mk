@@ -2,11 +2,11 @@
 # Whole conversations: a service's fake, `turncast serve`, an agent. The service's fake is real
 # HTTP and websockets, the host is the program as it is installed.
 
-TALK_TESTS = tests/talk/t_canary.py tests/talk/t_crowd.py tests/talk/t_outage.py \
-	tests/talk/t_round.py tests/talk/t_telegram.py
+TALK_TESTS = tests/talk/t_canary.py tests/talk/t_crowd.py tests/talk/t_kill.py \
+	tests/talk/t_outage.py tests/talk/t_round.py tests/talk/t_telegram.py
 dist_check_SCRIPTS += $(TALK_TESTS)
-EXTRA_DIST += tests/talk/cases.py tests/talk/people.py tests/talk/round.py tests/talk/t_kill.py \
-	tests/talk/talk.py
+EXTRA_DIST += tests/talk/cases.py tests/talk/chatter.py tests/talk/ledger.py \
+	tests/talk/people.py tests/talk/round.py tests/talk/shown.py tests/talk/talk.py
 
 $(TALK_TESTS:.py=.log): turncast$(EXEEXT) \
 	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) tests/fake/talker$(EXEEXT)

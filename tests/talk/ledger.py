@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Looks into the state database of a host, without touching it."""
+import contextlib
+import json
+import pathlib
+import shutil
+import sqlite3
+import tempfile
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Turn:
+    id: str
+    state: str  # waiting, running, final, error, merged, cancelled
+    code: str  # of an error, or the turn into which this one was merged; or None
+    ended: bool
+    chat: str
+    message: str  # the service's id of the question
+
+
+@contextlib.contextmanager
+def _copied(host):
+    """Of a dead host: a copy, for the last who closes a database works off its log."""
+    with tempfile.TemporaryDirectory(prefix="turncast-ledger.") as folder:
+        for file in host.state.glob("state.db*"):
+            if not file.name.endswith("-shm"):
+                shutil.copy(file, folder)
+        with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / "state.db")) as db:
+            yield db
+
+
+@contextlib.contextmanager
+def _shared(host):
+    """Of a host that runs."""
+    with contextlib.closing(sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True)) as db:
+        yield db
+
+
+def in_flight(host):
+    """The turns with a request that was on the wire as the host died, once per request."""
+    with _copied(host) as db:
+        try:
+            rows = db.execute("select turn from outbox where kind='request' and state='sending'")
+            return [turn for (turn,) in rows]
+        except sqlite3.OperationalError:  # it died before it had made its tables
+            return []
+
+
+def open_work(host):
+    """Turns that have not ended, and what has still to be told."""
+    with _shared(host) as db:
+        return db.execute(
+            "select (select count(*) from turn where ended_at is null)"
+            " + (select count(*) from outbox)"
+        ).fetchone()[0]
+
+
+def turns(host):
+    with _copied(host) as db:
+        rows = db.execute("select id, state, code, ended_at is not null, route from turn")
+        return [_turn(*row) for row in rows]
+
+
+def _turn(id_, state, code, ended, route):
+    to = json.loads(route)
+    chat = to.get("chat", to.get("channel"))
+    message = to.get("message", to.get("ts"))
+    return Turn(id_, state, code, bool(ended), str(chat), str(message))
+
+
+def outbox(host):
+    with _copied(host) as db:
+        return db.execute("select conn, turn, kind, state, attempts from outbox").fetchall()
+
+
+def dead(host):
+    """(turn, reason) of each dead letter."""
+    with _copied(host) as db:
+        return db.execute("select turn, reason from dead order by id").fetchall()

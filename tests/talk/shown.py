@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""What a fake remembers of the questions people asked: what they see as the outcome, what was done
+after it, what still looks as if it ran."""
+import collections
+import json
+from dataclasses import dataclass
+
+from people import OUTCOME, is_bot
+
+ANSWERED_S = 1.5  # until a host has on disk what a service has answered
+
+
+@dataclass(frozen=True)
+class Outcome:
+    is_error: bool
+    is_marked: bool  # it says that it may be a repeat, or stands where the progress was
+
+
+class Shown:
+    """`kills`: when the host was killed, by the clock of the machine, which is so much ahead."""
+
+    TIDIES_ONCE = False
+
+    def __init__(self, fake, kills, clock):
+        self.fake = fake
+        self.kills = [kill - clock for kill in kills]
+        self.calls = [e for e in fake.record() if e["kind"] == "call"]
+        self.chats = fake.state()["chats"]
+        self.messages = {
+            (chat, str(m["id"])): m for chat, one in self.chats.items() for m in one["messages"]
+        }
+        self._calls_of = collections.defaultdict(list)
+        for call in self.calls:
+            self._calls_of[str(call["chat"]), self.question_of(call)].append(call)
+        self._calls_in = collections.defaultdict(list)
+        for call in self.calls:
+            self._calls_in[str(call["chat"])].append(call)
+        self._seen = collections.defaultdict(list)
+        for (chat, _), message in self.messages.items():
+            if is_bot(message) and not message["deleted"]:
+                self._seen[chat, str(self.answers_to(message))].append(message)
+
+    # ---- of each service
+
+    def question_of(self, call):
+        """The id of the question a call is about, or None."""
+        raise NotImplementedError
+
+    def answers_to(self, message):
+        raise NotImplementedError
+
+    def is_outcome(self, message):
+        raise NotImplementedError
+
+    def tells_outcome(self, call):
+        """Whether a call tells an outcome, not whether it did so with success."""
+        raise NotImplementedError
+
+    def is_live(self, call):
+        raise NotImplementedError
+
+    def is_running(self, message):
+        raise NotImplementedError
+
+    # ---- of a question
+
+    def calls_of(self, question):
+        return self._calls_of[question.chat, question.message]
+
+    def seen(self, question):
+        return self._seen[question.chat, question.message]
+
+    def outcomes(self, question):
+        return [
+            Outcome(
+                is_error="⚠" in message["text"] and f"Answer {question.id} " not in message["text"],
+                is_marked="(resent)" in message["text"] or message["edits"] > 0,
+            )
+            for message in self.seen(question)
+            if self.is_outcome(message)
+        ]
+
+    def doubts(self, question):
+        """How often the answer to a call about it was lost."""
+        return sum(map(is_lost, self.calls_of(question)))
+
+    def late_calls(self, question):
+        """What was shown of the turn as running after its outcome had been accepted."""
+        calls = self.calls_of(question)
+        told = [c["seq"] for c in calls if self.tells_outcome(c) and _was_taken(c)]
+        return [c for c in calls if told and c["seq"] > told[0] and self.is_live(c)]
+
+    def left_running(self, question):
+        return [m for m in self.seen(question) if self.is_running(m)]
+
+    def is_busy(self, question):
+        """Whether the service shows beside the messages that its turn runs."""
+        return False
+
+    def was_cut_off(self, question, message):
+        """Whether the host died before it had on disk that it made the message, or before it had
+        tidied up behind the outcome, where that is not kept on disk."""
+        made = [c for c in self._calls_in[question.chat] if _made(c) == str(message["id"])]
+        told = [c for c in self.calls_of(question) if self.tells_outcome(c) and _was_taken(c)]
+        return not made or any(map(self._died_at, made + (told if self.TIDIES_ONCE else [])))
+
+    def _died_at(self, call):
+        return any(call["t"] <= k <= call.get("t_done", k) + ANSWERED_S for k in self.kills)
+
+
+class ShownByTelegram(Shown):
+    def question_of(self, call):
+        params = call["params"]
+        if "reply_parameters" in params:
+            return str(_read(params["reply_parameters"])["message_id"])
+        message = self.messages.get((str(call["chat"]), str(params.get("message_id"))))
+        return str(message["reply_to"]) if message else None
+
+    def answers_to(self, message):
+        return message["reply_to"]
+
+    def is_outcome(self, message):
+        return OUTCOME.search(message["text"] or "")
+
+    def tells_outcome(self, call):
+        return call["method"] in ("sendMessage", "editMessageText") and self.is_outcome(call)
+
+    def is_live(self, call):
+        markup = _read(call["params"].get("reply_markup") or {})
+        return bool(markup.get("inline_keyboard"))
+
+    def is_running(self, message):
+        return bool(message["buttons"])
+
+
+class ShownBySlack(Shown):
+    TIDIES_ONCE = True  # the service itself ends a stream after some minutes
+    LIVE = ("chat.startStream", "chat.appendStream", "chat.update")
+
+    def question_of(self, call):
+        params = call["params"]
+        if params.get("thread_ts"):
+            return str(params["thread_ts"])
+        ts = params.get("ts") or params.get("timestamp")
+        message = self.messages.get((str(call["chat"]), str(ts)))
+        return str(message["thread"] or ts) if message else None
+
+    def answers_to(self, message):
+        return message["thread"]
+
+    def is_outcome(self, message):
+        return message["metadata"]
+
+    def tells_outcome(self, call):
+        return call["params"].get("metadata")
+
+    def is_live(self, call):
+        is_post = call["method"] == "chat.postMessage"
+        return call["method"] in self.LIVE or (is_post and not self.tells_outcome(call))
+
+    def is_running(self, message):
+        return message["streaming"] or message["buttons"]
+
+    def is_busy(self, question):
+        chat = self.chats[question.chat]
+        session = chat["sessions"].get(question.message, {}).get("status", "active")
+        return bool(chat["status"].get(question.message)) or session != "active"
+
+
+def is_lost(call):
+    """Whether a scripted fault kept its answer from the host."""
+    return "fault" in call and call.get("status", 200) != 200
+
+
+def _read(value):
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _was_taken(call):
+    """As far as the service is concerned."""
+    answer = call.get("answer")
+    return call.get("done") and (answer is None or bool(answer.get("ok")))
+
+
+def _made(call):
+    """The id of the message that a call made, as its answer told it."""
+    answer = call.get("answer") if call.get("status") == 200 else None
+    if not isinstance(answer, dict) or not call.get("done"):
+        return None
+    result = answer.get("result", answer)
+    return str(result.get("message_id", result.get("ts"))) if isinstance(result, dict) else None
