@@ -123,6 +123,10 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes);
 bool httpd_stream_is_gone(const struct httpd_stream *s);
 /* As httpd_on_gone: called once when the stream goes before its end. fn may end it. */
 void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
+/* Bytes that the client has not taken. */
+size_t httpd_stream_unread(const struct httpd_stream *s);
+/* fn(arg) is called once, soon, from the loop, when it has taken all; never, when it goes. */
+void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
 /* Its owner's last word, whether it is gone or not: frees it. */
 void httpd_stream_end(struct httpd_stream *s);
 

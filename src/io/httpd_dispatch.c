@@ -29,7 +29,7 @@ static bool is_address(struct str name, const char *address)
 }
 
 /* Against DNS rebinding: a page's own name, pointed at this host, is not one of these. */
-static bool is_host_allowed(const struct httpd *h, const char *host)
+static bool is_host_named(const struct httpd *h, const char *host)
 {
     static const char *const always[] = {"localhost", "127.0.0.1", "[::1]"};
     const struct str name = host_name(host);
@@ -37,29 +37,48 @@ static bool is_host_allowed(const struct httpd *h, const char *host)
         if (is_name(name, always[i]))
             return true;
     for (char **other = h->hosts; *other; other++)
-        if (strcmp(*other, "*") == 0 || is_name(name, *other))
+        if (is_name(name, *other))
             return true;
     return is_address(name, h->address);
 }
 
-static bool is_origin_allowed(const struct httpd *h, const char *origin)
+static bool is_host_allowed(const struct httpd *h, const char *host)
+{
+    for (char **other = h->hosts; *other; other++)
+        if (strcmp(*other, "*") == 0)
+            return true;
+    return is_host_named(h, host);
+}
+
+/* The server's own page, too, by a name that is the server's for certain. */
+static bool is_origin_allowed(const struct httpd *h, const char *origin, const char *host)
 {
     for (char **other = h->origins; *other; other++)
         if (strcasecmp(*other, origin) == 0)
             return true;
-    return false;
+    const char *const name = strstr(origin, "://");
+    return name && strcasecmp(name + 3, host) == 0 && is_host_named(h, host);
+}
+
+/* "" when it has none: the parser has refused what must have one. */
+static const char *value_of(const struct httpd_parse *p, const char *name)
+{
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcasecmp(httpd_parse_name(p, i), name) == 0)
+            return httpd_parse_value(p, i);
+    return "";
 }
 
 /* 0, or what to answer. */
 static int who_may_not(const struct httpd *h, const struct httpd_parse *p)
 {
-    for (size_t i = 0; i < p->header_count; i++) {
-        const char *const name = httpd_parse_name(p, i), *const value = httpd_parse_value(p, i);
-        if (strcasecmp(name, "Host") == 0 && !is_host_allowed(h, value))
-            return 421;
-        if (strcasecmp(name, "Origin") == 0 && !is_origin_allowed(h, value))
+    const char *const host = value_of(p, "Host");
+    if (!is_host_allowed(h, host))
+        return 421;
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcasecmp(httpd_parse_name(p, i), "Origin") == 0 &&
+            !is_origin_allowed(h, httpd_parse_value(p, i), host))
             return 403;
-    }
     return 0;
 }
 

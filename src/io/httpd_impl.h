@@ -84,6 +84,7 @@ enum httpd_stream_state {
 struct httpd_stream {
     struct httpd_conn *conn; /* NULL once it is gone */
     struct httpd_gone gone;
+    struct httpd_gone room; /* told when all is taken */
     enum httpd_stream_state state;
 };
 

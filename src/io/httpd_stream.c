@@ -59,10 +59,12 @@ static void cut(struct httpd_stream *s)
 /* The client has taken what it would. */
 void httpd_stream_on_flush(struct httpd_stream *s)
 {
-    if (s->conn->out.len)
+    if (s->conn->out.len) {
         become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
-    else
+    } else {
         become(s, HTTPD_STREAM_STILL, -1);
+        httpd_gone_tell(&s->room);
+    }
 }
 
 void httpd_stream_on_time(struct httpd_stream *s)
@@ -123,7 +125,7 @@ struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const cha
     struct httpd_pending *const p = (struct httpd_pending *)r;
     struct httpd_conn *const c = p->conn;
     struct httpd_stream *const s = xmalloc(sizeof *s);
-    *s = (struct httpd_stream){.gone.loop = p->gone.loop};
+    *s = (struct httpd_stream){.gone.loop = p->gone.loop, .room.loop = p->gone.loop};
     if (c) {
         httpd_conn_part(c);
         begin(s, c,
@@ -146,6 +148,16 @@ void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *a
     httpd_gone_watch(&s->gone, !s->conn, fn, arg);
 }
 
+size_t httpd_stream_unread(const struct httpd_stream *s)
+{
+    return s->conn ? s->conn->out.len - s->conn->sent : 0;
+}
+
+void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
+{
+    httpd_gone_watch(&s->room, s->conn && !s->conn->out.len, fn, arg);
+}
+
 static void finish(struct httpd_conn *c, bool has_last)
 {
     if (has_last)
@@ -164,5 +176,6 @@ void httpd_stream_end(struct httpd_stream *s)
     if (s->conn)
         finish(s->conn, !s->conn->is_old && s->state != HTTPD_STREAM_CUT);
     httpd_gone_fini(&s->gone);
+    httpd_gone_fini(&s->room);
     free(s);
 }
