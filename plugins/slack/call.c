@@ -6,16 +6,34 @@
 #include "call.h"
 #include "slack.h"
 
-enum rate { RATE_POST, RATE_UPDATE, RATE_START, RATE_STOP, RATE_APPEND, RATE_TIER3, RATE_TIER4 };
+enum rate {
+    RATE_POST,
+    RATE_UPDATE,
+    RATE_START,
+    RATE_STOP,
+    RATE_APPEND,
+    RATE_STATUS,
+    RATE_ADD,
+    RATE_REMOVE,
+    RATE_TIER3,
+    RATE_TIER4
+};
 
 #define MINUTE 60000
 
 /* The published limits: per method, workspace and app; messages once a second per channel. */
 const struct tc_rate call_rates[] = {
-    [RATE_POST] = {1, 1, 1000, 1},        [RATE_UPDATE] = {1, 1, 1200, 0},
-    [RATE_START] = {20, 5, MINUTE, 0},    [RATE_STOP] = {20, 5, MINUTE, 0},
-    [RATE_APPEND] = {100, 10, MINUTE, 0}, [RATE_TIER3] = {50, 10, MINUTE, 0},
-    [RATE_TIER4] = {100, 10, MINUTE, 0},  {0},
+    [RATE_POST] = {1, 1, 1000, 1},
+    [RATE_UPDATE] = {1, 1, 1200, 0},
+    [RATE_START] = {20, 5, MINUTE, 0},
+    [RATE_STOP] = {20, 5, MINUTE, 0},
+    [RATE_APPEND] = {100, 10, MINUTE, 0},
+    [RATE_STATUS] = {50, 10, MINUTE, 0},
+    [RATE_ADD] = {50, 10, MINUTE, 0},
+    [RATE_REMOVE] = {20, 5, MINUTE, 0},
+    [RATE_TIER3] = {50, 10, MINUTE, 0},
+    [RATE_TIER4] = {100, 10, MINUTE, 0},
+    {0},
 };
 
 static const struct {
@@ -30,10 +48,10 @@ static const struct {
     [START_STREAM] = {"chat.startStream", 1u << RATE_START},
     [APPEND_STREAM] = {"chat.appendStream", 1u << RATE_APPEND},
     [STOP_STREAM] = {"chat.stopStream", 1u << RATE_STOP},
-    [SET_SESSION_STATUS] = {"agents.sessions.setStatus", 1u << RATE_TIER3},
-    [SET_THREAD_STATUS] = {"assistant.threads.setStatus", 1u << RATE_TIER3},
-    [ADD_REACTION] = {"reactions.add", 1u << RATE_TIER3},
-    [REMOVE_REACTION] = {"reactions.remove", 1u << RATE_TIER3},
+    [SET_SESSION_STATUS] = {"agents.sessions.setStatus", 1u << RATE_STATUS},
+    [SET_THREAD_STATUS] = {"assistant.threads.setStatus", 1u << RATE_STATUS},
+    [ADD_REACTION] = {"reactions.add", 1u << RATE_ADD},
+    [REMOVE_REACTION] = {"reactions.remove", 1u << RATE_REMOVE},
     [REPLIES] = {"conversations.replies", 1u << RATE_TIER3},
     [HISTORY] = {"conversations.history", 1u << RATE_TIER3},
     [UPLOAD_URL] = {"files.getUploadURLExternal", 1u << RATE_TIER4},

@@ -9,7 +9,7 @@
 
 #include "io/bucket.h"
 
-enum { LANE_MAX_RATES = 8 };
+enum { LANE_MAX_RATES = 12 };
 
 enum lane_priority { LANE_FINAL, LANE_REQUEST, LANE_NOTICE, LANE_LIVE };
 enum { LANE_PRIORITIES = LANE_LIVE + 1 };
