@@ -51,8 +51,8 @@ static int post_parts(struct tc_turn *turn, const struct tc_piece *pieces, size_
 
 int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
-    static const struct tc_piece nothing = {"*Done, without an answer.*",
-                                            sizeof "*Done, without an answer.*" - 1, NULL};
+    static const char silence[] = "*The turn has ended without an answer.*";
+    static const struct tc_piece nothing = {silence, sizeof silence - 1, NULL};
     size_t count = 0;
     const struct tc_piece *pieces = message_pieces(turn, markdown, flags, &count);
     return pieces && count > 0 ? post_parts(turn, pieces, count, 0) : post_part(turn, &nothing, 0);
