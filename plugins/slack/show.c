@@ -64,6 +64,7 @@ static void begin_segment(struct tc_turn *turn, const char *message_id)
 {
     struct segment *seg = &cast_of(turn)->segment;
     seg->text.len = seg->told = 0;
+    seg->over = false;
     snprintf(seg->message_id, sizeof seg->message_id, "%s", message_id ? message_id : "");
 }
 
@@ -88,10 +89,16 @@ static void tell_up_to(struct tc_turn *turn, size_t to)
 }
 
 /* All of the segment is said: something else follows. */
-static void end_segment(struct tc_turn *turn, const char *next_id)
+static void end_segment(struct tc_turn *turn)
 {
     tell_up_to(turn, cast_of(turn)->segment.text.len);
-    begin_segment(turn, next_id);
+    cast_of(turn)->segment.over = true;
+}
+
+static bool is_of_segment(const struct segment *seg, const char *message_id)
+{
+    return !seg->over &&
+           (!message_id || strncmp(message_id, seg->message_id, sizeof seg->message_id - 1) == 0);
 }
 
 int show_narration(struct tc_turn *turn, const struct tc_narration *ev)
@@ -101,8 +108,10 @@ int show_narration(struct tc_turn *turn, const struct tc_narration *ev)
     if (!is_live(turn) || ev->meta->agent || ev->meta->parent_id)
         return 0;
     touch(turn);
-    if (ev->message_id && strncmp(ev->message_id, seg->message_id, sizeof seg->message_id - 1) != 0)
-        end_segment(turn, ev->message_id);
+    if (!is_of_segment(seg, ev->message_id)) {
+        end_segment(turn);
+        begin_segment(turn, ev->message_id);
+    }
     if (text_add(turn, &seg->text, ev->text, ev->text_len)) {
         cast->stream.broken = true;
         return 0;
@@ -132,7 +141,7 @@ int show_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
         return 0;
     touch(turn);
     if (!ev->meta->agent)
-        end_segment(turn, NULL);
+        end_segment(turn);
     changed(turn, task_call(turn, ev));
     return 0;
 }
@@ -178,7 +187,7 @@ int show_notice(struct tc_turn *turn, const struct tc_notice *ev)
     }
     if (strcmp(ev->level, "info") == 0)
         return 0;
-    end_segment(turn, NULL);
+    end_segment(turn);
     const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s\n\n", text_label(turn, ev->text, 400));
     if (text)
         stream_text(turn, text, strlen(text));
@@ -222,11 +231,11 @@ static const char *skip_blanks(const char *p)
 static const char *rest_of(struct tc_turn *turn, const char *text)
 {
     const struct segment *seg = &cast_of(turn)->segment;
-    const char *said = seg->told > 0 ? skip_blanks(seg->text.p) : "";
+    const bool is_answer = seg->told > 0 && !seg->over;
+    const char *said = is_answer ? skip_blanks(seg->text.p) : "";
     const char *answer = skip_blanks(text);
-    const size_t n = seg->told > 0 && said < seg->text.p + seg->told
-                         ? (size_t)(seg->text.p + seg->told - said)
-                         : 0;
+    const size_t n =
+        is_answer && said < seg->text.p + seg->told ? (size_t)(seg->text.p + seg->told - said) : 0;
     if (strncmp(answer, said, n) == 0)
         return answer + n;
     /* the answer may lack the white space that ended what was told */

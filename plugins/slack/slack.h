@@ -52,11 +52,12 @@ struct route {
     const char *lane;
 };
 
-/* The narration that may become the answer: what was said since the last tool call. */
+/* The newest narration. It may become the answer, if nothing else follows. */
 struct segment {
     struct text text;
     char message_id[64];
     size_t told; /* so much was given to the stream */
+    bool over;   /* something else followed */
 };
 
 enum surface { SURFACE_STREAM, SURFACE_EDIT, SURFACE_NONE };
