@@ -109,7 +109,8 @@ static int repeat(struct tc_turn *turn, const json_t *what, bool blind)
     const char *text = json_string_value(json_object_get(what, "text"));
     const char *kind = json_string_value(json_object_get(what, "kind"));
     const char *stream = json_string_value(json_object_get(what, "stream"));
-    const int posted = text ? answer_post(turn, text, 0) : 0;
+    const char *again = text && blind ? tc_sprint(turn, "(resent) %s", text) : text;
+    const int posted = again ? answer_post(turn, again, 0) : -1;
     if (stream)
         stream_end_message(turn, stream, false); /* it may be open */
     if (text)

@@ -63,14 +63,30 @@ static void take_back(struct tc_turn *turn)
     batch_clear(&s->flight);
 }
 
-static void drop_cards(struct tc_turn *turn)
+static void drop(struct batch *b, bool texts)
 {
-    struct batch *b = &stream_of(turn)->next;
     size_t n = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].len > 0)
+        if ((b->items[i].len > 0) != texts)
             b->items[n++] = b->items[i];
     b->count = n;
+}
+
+static size_t room(size_t have, size_t max)
+{
+    return have < max ? max - have : 0;
+}
+
+/* What waits is shown by the end of the stream, or not at all: the end has to be taken. */
+static void drop_what_does_not_fit(struct tc_turn *turn)
+{
+    struct stream *s = stream_of(turn);
+    const size_t size = room(s->size + batch_size(turn, &s->flight), SIZE_MAX_BYTES);
+    const size_t blocks = room(s->blocks + s->flight.count, BLOCKS_MAX);
+    if (batch_fitting(turn, &s->next, size, blocks) == s->next.count)
+        return;
+    drop(&s->next, true);
+    s->next.count = batch_fitting(turn, &s->next, size, blocks);
 }
 
 /* ---- requests */
@@ -195,11 +211,6 @@ static void leave(struct tc_turn *turn)
         s->busy = s->leaving = false;
 }
 
-static size_t room(size_t have, size_t max)
-{
-    return have < max ? max - have : 0;
-}
-
 void stream_pump(struct tc_turn *turn)
 {
     struct stream *s = stream_of(turn);
@@ -281,6 +292,7 @@ void stream_end(struct tc_turn *turn)
             batch_clear(&s->next);
         else if (!s->plain)
             carry_running_cards(turn);
+        drop_what_does_not_fit(turn);
         stop(turn, stream_end_body(turn, NULL), "end");
     }
     s->ts[0] = '\0';
@@ -319,7 +331,7 @@ static void mend(struct tc_turn *turn, const struct fault *f)
     }
     if (fault_is(f, "invalid_chunks")) {
         s->plain = true;
-        drop_cards(turn);
+        drop(&s->next, false);
     }
     stream_pump(turn);
 }
@@ -459,11 +471,14 @@ int stream_on_end(struct tc_turn *turn, const struct tc_reply *r, struct tc_verd
 {
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     fault_judge(turn, &f, r, true, v);
-    if (!fault_is_end(v) || strcmp(r->tag, "end remove") != 0)
+    if (!fault_is_end(v))
         return 0;
     json_auto_t *asked = json_loads(r->http->body, 0, NULL);
     const char *ts = json_string_value(json_object_get(asked, "ts"));
-    if (ts)
+    const bool bare = !json_object_get(asked, "chunks") && !json_object_get(asked, "markdown_text");
+    if (ts && strcmp(r->tag, "end remove") == 0)
         shown_remove(turn, ts);
+    else if (ts && f.kind == FAULT_PAYLOAD && !bare)
+        stream_end_message(turn, ts, false); /* else it would go on without end */
     return 0;
 }
