@@ -53,4 +53,5 @@ include $(srcdir)/tests/cli/local.mk
 include $(srcdir)/tests/talk/local.mk
 include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/npm/local.mk
+include $(srcdir)/tests/page/local.mk
 include $(srcdir)/tests/install/local.mk

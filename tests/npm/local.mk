@@ -3,7 +3,7 @@
 # and installed into the build folder by `make npm`. Without them the tests are skipped.
 
 CLIENT_TESTS = tests/npm/ag_ui.t tests/npm/slack.t tests/npm/telegram.t
-EXTRA_DIST += $(CLIENT_TESTS) tests/npm/package.json tests/npm/package-lock.json \
+EXTRA_DIST += tests/npm/ag_ui.t tests/npm/slack.t tests/npm/telegram.t tests/npm/package.json tests/npm/package-lock.json \
 	tests/npm/ag_ui.mjs tests/npm/fake.mjs tests/npm/slack.mjs tests/npm/telegram.mjs
 
 npm:

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// How a turn ended: the error, and the line under everything.
+import { icon, make } from "./dom.mjs";
+import { oneLine, text } from "./format.mjs";
+
+const reasons = {
+  completed: "Completed",
+  cancelled: "Cancelled",
+  suspended: "Suspended: it waits, and can be resumed",
+  stopped: "Stopped: a limit was reached",
+  refused: "Refused",
+  error: "Failed",
+  lost: "The stream ended without an outcome",
+};
+
+export class Failure {
+  constructor(payload) {
+    this.spoken = `The turn failed: ${oneLine(payload.message, 200)}`;
+    this.element = make("li.item.failure", {},
+      make("div.failure-head", {}, icon("cross"), make("h2", {}, "Error"),
+        payload.code ? make("span.tag", {}, text(payload.code)) : ""),
+      make("p", { dir: "auto" }, text(payload.message)));
+  }
+
+  flush() {}
+}
+
+export class Ending {
+  constructor(payload) {
+    const reason = text(payload.reason);
+    const words = Object.hasOwn(reasons, reason) ? reasons[reason] : oneLine(reason, 80);
+    this.spoken = `Turn over: ${words}`;
+    this.element = make(`li.item.ending`, {},
+      make("span", {}, words),
+      payload.code ? make("span.tag", {}, text(payload.code)) : "",
+      payload.detail ? make("span.detail", { dir: "auto" }, oneLine(payload.detail, 300)) : "");
+  }
+
+  flush() {}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// How a turn stands: its sign, its word, and how long it has taken or when it was.
+import { icon, make, setText, spinner } from "./dom.mjs";
+import { ago, duration, number, oneLine, ticking } from "./format.mjs";
+
+const states = {
+  waiting: { word: "Waiting", sign: "wait" },
+  running: { word: "Running" },
+  final: { word: "Answered", sign: "check" },
+  error: { word: "Failed", sign: "cross" },
+  merged: { word: "Merged", sign: "dash" },
+  cancelled: { word: "Cancelled", sign: "stop" },
+};
+
+function known(turn) {
+  return Object.hasOwn(states, String(turn.state)) ? turn.state : undefined;
+}
+
+export function isOver(turn) {
+  return turn.state !== "waiting" && turn.state !== "running";
+}
+
+export function word(turn) {
+  return known(turn) ? states[turn.state].word : oneLine(turn.state, 20) || "Unknown";
+}
+
+export function sign(turn) {
+  const state = known(turn);
+  const drawn = state === "running" ? spinner() : icon(states[state]?.sign ?? "info");
+  return make(`span.sign.${state ?? "unknown"}`, {}, drawn);
+}
+
+// Of a turn that runs: how long by now; of one that is over: how long it took.
+export function taken(turn, time) {
+  const began = number(turn.started_ms) ?? number(turn.created_ms);
+  if (began === undefined) return "";
+  if (!isOver(turn)) return ticking(time - began);
+  const ended = number(turn.ended_ms);
+  return ended === undefined ? "" : duration(ended - began);
+}
+
+export function when(turn, time) {
+  if (!isOver(turn)) return taken(turn, time);
+  const at = number(turn.ended_ms) ?? number(turn.created_ms);
+  return at === undefined ? "" : ago(at, time);
+}
+
+// "agent · source · conversation", as far as they are there.
+export function facts(turn) {
+  return [turn.agent, turn.source, turn.conversation]
+    .map((fact) => oneLine(fact, 60)).filter(Boolean)
+    .map((fact) => make("span.fact", { dir: "auto" }, fact));
+}
+
+export function setTaken(element, turn, time) {
+  setText(element, taken(turn, time));
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// One turn: who, what and how it stands above, its timeline, what it costs below. Follows it live.
+import { encoded, get, post, turnPath } from "./api.mjs";
+import { Connection } from "./connection.mjs";
+import { icon, make, setText } from "./dom.mjs";
+import { moment, number, oneLine, text } from "./format.mjs";
+import { facts, isOver, setTaken, sign, word } from "./state.mjs";
+import { Stream } from "./stream.mjs";
+import { Tail } from "./tail.mjs";
+import { watch } from "./ticker.mjs";
+import { Timeline } from "./timeline.mjs";
+import { Usage } from "./usage.mjs";
+
+export class TurnView {
+  #turn;
+  #stopped = false;
+  #ended = false; // Its done has come.
+  #seen = 0; // Events at the last end of the stream.
+  #events = 0;
+
+  // app: { say(words), denied(), turns, show(turn) }
+  constructor(id, app) {
+    this.id = id;
+    this.app = app;
+    this.usage = new Usage();
+    this.timeline = new Timeline({
+      start: (payload) => this.#started(payload),
+      usage: (payload) => this.usage.told(payload),
+      say: (words) => !this.#catching && app.say(words),
+      activity: (words) => setText(this.activity, words),
+      drawn: () => this.#drawn(),
+      done: () => this.#done(),
+    });
+    this.#build();
+    this.stream = new Stream(turnPath(id, "/events"), {
+      event: (told) => this.#told(told),
+      state: (state, error) => this.#state(state, error),
+      end: () => this.#streamEnded(),
+    });
+  }
+
+  #build() {
+    this.title = make("h1", { tabindex: "-1", dir: "auto" }, "…");
+    this.sign = make("span");
+    this.word = make("span.state-word");
+    this.facts = make("span.facts");
+    this.taken = make("span.taken");
+    this.cancel = make("button.danger", { type: "button", hidden: true, click: () => this.#cancel() }, icon("stop"), "Cancel");
+    this.trouble = make("p.trouble", { role: "alert", hidden: true });
+    this.prompt = make("div.prompt", { dir: "auto", hidden: true });
+    this.activity = make("span.activity");
+    this.connection = new Connection(() => this.stream.retry());
+    this.content = make("div.content", {}, this.prompt, this.timeline.element);
+    this.scroller = make("div.scroller", { tabindex: "0", role: "region", "aria-label": "Timeline" }, this.content);
+    this.tail = new Tail(this.scroller, this.content);
+    this.element = make("article.turn", {},
+      make("header.turn-head", {},
+        make("a.back", { href: "#/", "aria-label": "All turns" }, icon("back")),
+        make("div.turn-title", {}, this.title,
+          make("p.turn-facts", {}, this.sign, this.word, this.taken, this.facts)),
+        this.cancel),
+      this.trouble, this.scroller,
+      make("div.pill-place", {}, this.tail.pill),
+      make("footer.turn-foot", {}, this.connection.element, this.activity, this.usage.element));
+  }
+
+  async start() {
+    try {
+      const turn = await get(turnPath(this.id));
+      if (this.#stopped) return;
+      this.app.turns.put(turn);
+      this.show(turn);
+      if (turn.state === "merged") this.#merged(turn);
+      else this.stream.start();
+    } catch (error) {
+      if (!this.#stopped) this.#refused(error);
+    }
+  }
+
+  stop() {
+    this.#stopped = true;
+    this.stream.stop();
+    this.timeline.stop();
+    this.tail.stop();
+  }
+
+  get #catching() {
+    return !this.#turn || (this.timeline.seq < (number(this.#joined) ?? 0));
+  }
+
+  #joined; // The last event there was when it was opened: those before are not read out.
+
+  show(turn) {
+    const changed = turn.state !== this.#turn?.state;
+    this.#joined ??= turn.last_seq;
+    this.#turn = turn;
+    setText(this.title, oneLine(turn.task, 200) || "Turn");
+    if (!this.prompt.textContent) this.#showPrompt(turn.task);
+    if (changed) this.sign.replaceChildren(sign(turn));
+    setText(this.word, word(turn));
+    this.facts.replaceChildren(...facts(turn));
+    watch(this.taken, (time) => setTaken(this.taken, this.#turn, time));
+    if (number(turn.created_ms)) this.word.title = moment(turn.created_ms);
+    this.cancel.hidden = isOver(turn) || !this.app.turns.may("cancel");
+    this.element.dataset.state = isOver(turn) ? "over" : "on";
+    document.title = `${oneLine(turn.task, 60) || "Turn"} · turncast`;
+  }
+
+  #showPrompt(task) {
+    const words = text(task);
+    this.prompt.hidden = !words;
+    setText(this.prompt, words);
+  }
+
+  #merged(turn) {
+    this.connection.show("ended");
+    this.#note("This message was answered together with another one: ",
+      make("a", { href: `#/turn/${encoded(turn.into)}` }, "that turn"));
+  }
+
+  #note(...words) {
+    this.content.append(make("p.note", {}, ...words));
+  }
+
+  #started(payload) {
+    if (payload.task) this.#showPrompt(payload.task);
+    this.usage.model(payload.model);
+  }
+
+  #told({ event, data }) {
+    let told;
+    try {
+      told = JSON.parse(data);
+    } catch {
+      return;
+    }
+    this.#events++;
+    if (event === "gap") this.timeline.gap(Number(told?.from), Number(told?.to));
+    else this.timeline.push(told);
+    if (told?.type === "done") this.#ended = true;
+  }
+
+  #drawn() {
+    this.usage.flush();
+    this.tail.grew();
+  }
+
+  #done() {
+    this.stream.stop();
+    this.connection.show("ended");
+    this.#refresh();
+  }
+
+  async #refresh() {
+    const turn = await get(turnPath(this.id)).catch(() => undefined);
+    if (turn && !this.#stopped) this.app.turns.put(turn);
+  }
+
+  #state(state, error) {
+    if (state === "refused") this.#refused(error);
+    else if (!this.#ended) this.connection.show(state);
+  }
+
+  // Over, when the turn is and nothing more came of it.
+  async #streamEnded() {
+    if (this.#ended) return true;
+    await this.#refresh();
+    const idle = this.#events === this.#seen;
+    this.#seen = this.#events;
+    if (!this.#turn || !isOver(this.#turn) || !idle) return false;
+    this.connection.show("ended");
+    return true;
+  }
+
+  #refused(error) {
+    this.connection.show("ended");
+    if (error.status === 401) this.app.denied();
+    else if (error.status === 404 && this.#turn) this.#note("The host no longer holds the events of this turn.");
+    else if (error.status === 404) this.#missing();
+    else this.#tell(error.message);
+  }
+
+  #missing() {
+    setText(this.title, "No such turn");
+    this.#note("The host does not know this turn, or no longer does. ", make("a", { href: "#/" }, "All turns"));
+  }
+
+  #tell(words) {
+    this.trouble.hidden = !words;
+    setText(this.trouble, words);
+  }
+
+  async #cancel() {
+    this.cancel.disabled = true;
+    this.#tell("");
+    try {
+      const turn = await post(turnPath(this.id, "/cancel"));
+      if (turn) this.app.turns.put(turn);
+    } catch (error) {
+      if (error.status === 401) this.app.denied();
+      this.#tell(error.message);
+    }
+    this.cancel.disabled = false;
+  }
+}

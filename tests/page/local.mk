@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# The live page: its pure parts in node, all of it in Chromium. Packages come from tests/npm.
+
+CLIENT_TESTS += tests/page/units.t tests/page/page.t
+EXTRA_DIST += tests/page/units.t tests/page/units.mjs tests/page/page.t tests/page/page.mjs \
+	tests/page/browser.mjs tests/page/corpus.mjs tests/page/mock.mjs tests/page/story.mjs \
+	tests/page/tap.mjs tests/page/wire.mjs
+clean-local: page-clean
+page-clean:
+	rm -rf tests/page/screens
+.PHONY: page-clean

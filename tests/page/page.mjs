@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// The live page in a browser, against a host that does what the test says. Prints TAP.
+//
+//     node page.mjs NODE_MODULES PAGE-FOLDER SCREENS-FOLDER
+import fs from "node:fs";
+import path from "node:path";
+import { desktop, findings, launch, open, phone } from "./browser.mjs";
+import { attacks, corpus, outcomes } from "./corpus.mjs";
+import { Mock } from "./mock.mjs";
+import { finish, note, ok, same, test } from "./tap.mjs";
+import { Wire } from "./wire.mjs";
+import * as story from "./story.mjs";
+
+const [modules, pages, screens] = process.argv.slice(2);
+const { browser, axe } = await launch(modules);
+const mock = new Mock(pages);
+const direct = await mock.listen();
+const wire = new Wire(new URL(direct).port);
+const url = await wire.listen();
+fs.mkdirSync(screens, { recursive: true });
+
+// visit(name, hash, options, run): a fresh browser; nothing may go wrong in it.
+async function visit(name, hash, options, run) {
+  await test(name, async () => {
+    const page = await open(browser, options);
+    try {
+      await page.goto(url + hash);
+      await run(page);
+      same(page.wrong, [], `${name}: nothing went wrong in the browser`);
+    } finally {
+      await page.context().close();
+    }
+  });
+}
+
+function at(turn) {
+  return `#/turn/${turn.told.id}`;
+}
+
+const drawn = (page) => page.evaluate(() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(resolve));
+}));
+
+await visit("the list", "", desktop, async (page) => {
+  await page.getByText("No turns yet").waitFor();
+  const one = mock.turn({ task: "One" });
+  await page.getByRole("link", { name: "Running: One" }).waitFor();
+  mock.turn({ task: "Two", created_ms: Date.now() + 1 });
+  await page.getByRole("link", { name: "Two" }).waitFor();
+  same(await page.locator(".row-task").allTextContents(), ["Two", "One"], "turns appear as they come, the newest first");
+  one.change({ state: "final", ended_ms: Date.now() });
+  await page.locator(".group", { hasText: "Before" }).getByRole("link", { name: "Answered: One" }).waitFor();
+  ok(true, "a turn that ends moves from now to before");
+});
+
+let lived;
+await visit("a turn followed live", "", desktop, async (page) => {
+  const turn = mock.turn({ task: "Read the notes" });
+  lived = turn;
+  await page.getByRole("link", { name: "Read the notes" }).click();
+  await story.live(page, turn);
+});
+
+await visit("a turn opened after its end", at(lived), desktop, async (page) => {
+  await page.locator(".ending").waitFor();
+  same(await story.told(page), story.whole, "reads as it did live");
+});
+
+await visit("a lost connection", "", desktop, async (page) => {
+  const turn = mock.turn({ task: "Long work" });
+  await page.goto(url + at(turn));
+  await story.cut(page, turn, wire, mock);
+});
+
+await visit("events that are gone", "", desktop, async (page) => {
+  const turn = mock.turn();
+  turn.say("start");
+  for (let i = 0; i < 30; i++) turn.say("narration", { text: `${i} `, message_id: "m" });
+  turn.first = 20;
+  await page.goto(url + at(turn));
+  await page.getByText("Events 1 to 19 are no longer held by the host.").waitFor();
+  same((await page.locator(".narration").innerText()).trim(), "18 19 20 21 22 23 24 25 26 27 28 29", "what is left is shown");
+});
+
+await visit("a turn that is not known", "#/turn/no%2Fsuch", desktop, async (page) => {
+  await page.getByRole("heading", { name: "No such turn" }).waitFor();
+  ok(true, "says so");
+});
+
+await visit("the reader's place", "", desktop, async (page) => {
+  const turn = mock.turn();
+  await page.goto(url + at(turn));
+  await story.scroll(page, turn);
+});
+
+await visit("sub-agents", "", desktop, async (page) => {
+  const turn = mock.turn();
+  turn.say("start");
+  for (let i = 0; i < 9; i++) {
+    const parent = i ? { parent_id: `t${i - 1}`, agent: `a${i - 1}` } : {};
+    turn.say("tool_call", { name: `Agent${i}`, args: {}, tool_use_id: `t${i}`, ...parent });
+  }
+  turn.say("tool_call", { name: "Own", args: {}, tool_use_id: "own", parent_id: "own" });
+  turn.say("narration", { text: "Of nobody.", message_id: "m", parent_id: "unknown" });
+  await page.goto(url + at(turn));
+  await page.getByText("Of nobody.").waitFor();
+  const depth = await page.locator(".tool-name", { hasText: "Agent8" }).evaluate((e) => {
+    let n = 0;
+    for (let up = e; (up = up.parentElement?.closest(".nest")); ) n++;
+    return n;
+  });
+  same(depth, 5, "nest by their parents, and no deeper than can be read");
+  ok(await page.locator(".content > .lane > .tool", { hasText: "Own" }).count(), "a call cannot be its own parent");
+});
+
+await visit("a message", "", desktop, async (page) => {
+  mock.on = (turn, message) => turn.say("start", { task: message.prompt });
+  await story.submit(page);
+});
+
+await visit("cancelling", "", desktop, async (page) => {
+  const turn = mock.turn();
+  await page.goto(url + at(turn));
+  await story.cancel(page, turn);
+});
+
+await visit("a key", "", desktop, async (page) => {
+  mock.key = "sesame";
+  await page.reload();
+  await story.login(page, "sesame");
+  mock.key = "other";
+  wire.cut();
+  wire.mend();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  ok(true, "a key that is no longer taken leads back to the form");
+  mock.key = undefined;
+});
+
+await visit("the keyboard", "", desktop, async (page) => {
+  await page.getByRole("link", { name: "Read the notes" }).waitFor();
+  await story.keyboard(page);
+});
+
+for (const [i, attack] of attacks.entries()) {
+  const turn = mock.turn({ task: attack, agent: attack, conversation: attack, source: attack, id: `x${i}${attack}` });
+  if (i) turn.change({ state: attack });
+}
+await visit("hostile texts", "", desktop, async (page) => {
+  const turn = mock.turn({ task: attacks.join("\n"), agent: attacks[0], source: attacks[2], id: attacks[8] });
+  turn.say("start", {});
+  for (const { type, payload } of corpus({ strict: false })) turn.say(type, payload);
+  for (const { type, payload } of corpus({ strict: true })) turn.say(type, payload);
+  const { final, error, done } = outcomes(attacks.join("\n\n"));
+  turn.say("final", final);
+  turn.say("error", error);
+  turn.say("done", done);
+  turn.change({ state: "final" });
+  await page.goto(`${url}#/turn/${encodeURIComponent(turn.told.id)}`);
+  await story.harmless(page, attacks);
+});
+
+await visit("five thousand events", "", desktop, async (page) => {
+  const turn = mock.turn();
+  turn.say("start");
+  for (let i = 0; i < 1000; i++) {
+    turn.say("narration", { text: `Step ${i}: **look** at `, message_id: `m${i}` });
+    turn.say("narration", { text: `\`file${i}\`.`, message_id: `m${i}` });
+    turn.say("tool_call", { name: "Read", args: { file_path: `/srv/file${i}` }, tool_use_id: `t${i}` });
+    turn.say("tool_result", { tool_use_id: `t${i}`, content: "x".repeat(500), is_error: false });
+    turn.say("usage", { scope: "call", input_tokens: 1 });
+  }
+  await page.goto(url);
+  await drawn(page);
+  await story.large(page, at(turn), note);
+});
+
+// ---- how it looks, and whether everybody can use it ----
+
+mock.forget();
+const { running, answered, failed } = story.gallery(mock);
+const looks = {
+  light: desktop,
+  dark: { ...desktop, colorScheme: "dark" },
+  phone,
+  "phone-dark": { ...phone, colorScheme: "dark" },
+};
+for (const [look, options] of Object.entries(looks)) {
+  for (const [what, hash] of Object.entries({ list: "", running: at(running), answer: at(answered), error: at(failed) })) {
+    await visit(`${look}, ${what}`, hash, options, async (page) => {
+      if (hash) await page.locator(".item").last().waitFor();
+      else await page.locator(".row").last().waitFor();
+      await drawn(page);
+      await page.screenshot({ path: path.join(screens, `${what}-${look}.png`) });
+      const wide = await page.evaluate(() => [...document.querySelectorAll("html, .main, .content, .side")]
+        .filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.className || e.tagName));
+      same(wide, [], `${look}, ${what}: nothing is wider than the screen`);
+      for (const summary of await page.locator(".chip summary, .thought summary, .fold > summary").all()) await summary.click();
+      await drawn(page);
+      same(await findings(page, axe), [], `${look}, ${what}: axe finds nothing serious`);
+    });
+  }
+  mock.key = "sesame";
+  await visit(`${look}, login`, "", options, async (page) => {
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.screenshot({ path: path.join(screens, `login-${look}.png`) });
+    same(await findings(page, axe), [], `${look}, login: axe finds nothing serious`);
+  });
+  mock.key = undefined;
+}
+
+await browser.close();
+wire.close();
+mock.close();
+finish();
