@@ -4,8 +4,9 @@
  *   talker [SESSION]
  *
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
- * waits so long in each; chars=N makes the answer at least so long; fail ends in an error; hang
- * never ends. The answer tells the id, the session, and how long the files of the message are. */
+ * waits so long in each; chars=N makes the answer at least so long; echo=TEXT, to the end of its
+ * line, is in all that is said; fail ends in an error; hang never ends. The answer tells the id,
+ * the session, and how long the files of the message are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 struct wish {
-    char id[64];
+    char id[64], echo[256]; /* of JSON, and for JSON */
     long tools, ms, chars, files, bytes;
     int fail, hang;
 };
@@ -48,6 +49,9 @@ static struct wish read_wish(const char *message)
         const size_t len = strspn(id + 3, "abcdefghijklmnopqrstuvwxyz0123456789-");
         snprintf(w.id, sizeof w.id, "%.*s", (int)(len < 60 ? len : 60), id + 3);
     }
+    const char *const echo = strstr(message, "echo=");
+    if (echo)
+        snprintf(w.echo, sizeof w.echo, "%.*s", (int)strcspn(echo + 5, "\"\\"), echo + 5);
     w.tools = number(message, "tools=");
     w.ms = number(message, "ms=");
     w.chars = number(message, "chars=");
@@ -71,29 +75,30 @@ static void say(const char *id, const char *content)
            id, content, session);
 }
 
-static void use_tool(long i, long ms)
+static void use_tool(long i, const struct wish *w)
 {
-    char id[32], text[256];
+    char id[32], text[512];
     snprintf(id, sizeof id, "msg_%ld", i);
-    snprintf(text, sizeof text, "{\"type\":\"text\",\"text\":\"Looking at part %ld.\"}", i);
+    snprintf(text, sizeof text, "{\"type\":\"text\",\"text\":\"Looking at part %ld.%s\"}", i,
+             w->echo);
     say(id, text);
     snprintf(text, sizeof text,
              "{\"type\":\"tool_use\",\"id\":\"call_%ld\",\"name\":\"Bash\",\"input\":{\"command\":"
-             "\"df /part/%ld\"}}",
-             i, i);
+             "\"df /part/%ld%s\"}}",
+             i, i, w->echo);
     say(id, text);
     fflush(stdout);
-    rest(ms);
+    rest(w->ms);
     printf("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":"
-           "\"tool_result\",\"tool_use_id\":\"call_%ld\",\"content\":\"%ld%% used\","
+           "\"tool_result\",\"tool_use_id\":\"call_%ld\",\"content\":\"%ld%% used%s\","
            "\"is_error\":false}]},\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
-           i, 50 + i % 50, session);
+           i, 50 + i % 50, w->echo, session);
     fflush(stdout);
 }
 
 static void print_answer(const struct wish *w)
 {
-    printf("Answer %s of %s: **%ld** parts looked at.", w->id, session, w->tools);
+    printf("Answer %s of %s: **%ld** parts looked at.%s", w->id, session, w->tools, w->echo);
     if (w->files)
         printf("\\n\\nThe files have %ld bytes.", w->bytes);
     for (long n = 0; n < w->chars; n += 40)
@@ -142,7 +147,7 @@ int main(int argc, char **argv)
            session);
     fflush(stdout);
     for (long i = 1; i <= w.tools; i++)
-        use_tool(i, w.ms);
+        use_tool(i, &w);
     if (w.tools == 0)
         rest(w.ms);
     while (w.hang)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Those who may ask in Slack, what they do and see, and what goes wrong beside them."""
+import itertools
+
+from cases import await_
+from people import Question, messages, outcomes
+
+ALLOWED = [f"U{n}" for n in range(1000, 1200)]
+STRANGER = "U9999"
+NAME = "<@U0BOT>"
+EXTRA = """visibility : { show_tools = true; show_narration = true; };
+conversations : { max_turns = 64; debounce_ms = 50; };"""
+_people = iter(ALLOWED)
+_words = itertools.count()
+
+
+class Person:
+    """One of those who may; by default in direct messages of their own."""
+
+    def __init__(self, fake, chat=None):
+        self.fake, self.id = fake, next(_people)
+        self.chat = chat or "D" + self.id[1:]
+        self.prefix = f"{NAME} " if chat else ""
+        fake.control("user", {"id": self.id, "name": self.id.lower()})
+        if not chat:
+            fake.control("channel", {"id": self.chat, "type": "im", "user": self.id})
+
+    def say(self, text, thread=None, **more):
+        body = {"user": self.id, "channel": self.chat, "text": text, **more}
+        if thread:
+            body["thread_ts"] = thread
+        return self.fake.control("message", body)["ts"]
+
+    def ask(self, words="", thread=None, **more):
+        """By name in a channel; the answer is looked for in the thread."""
+        id_ = f"q{next(_words)}"
+        ts = self.say(f"{self.prefix}id={id_} {words}", thread, **more)
+        return Question("slack", self.chat, thread or ts, id_)
+
+    def seen(self, question):
+        found = messages(self.fake, question.chat)
+        return [m for m in found if m["thread"] == question.message]
+
+    def sees_end_of(self, question):
+        """A turn that was stopped has no answer, and says so."""
+        said = "The turn has ended without an answer."
+        await_(lambda: [m for m in self.seen(question) if said in m["text"]], said)
+
+    def ended(self, question):
+        return [m for m in outcomes(self, question) if not m["streaming"]]
+
+    def answer(self, question, seconds=30):
+        return await_(lambda: self.ended(question), f"the outcome of {question}", seconds)[0]
+
+    def hear(self, text, thread, **more):
+        where = {"chat": self.chat, "thread": thread, "text": text, **more}
+        return self.fake.wait(visible=1, **{"from": "bot"}, timeout=40, **where)[0]
+
+    def calls(self, *methods):
+        calls = [r for r in self.fake.record() if r["kind"] == "call" and r["chat"] == self.chat]
+        return [r for r in calls if not methods or r["method"] in methods]
+
+
+def fault(fake, method, chat, do, **more):
+    """The text of the match is among what is done."""
+    match = {"method": method, **({"chat": chat} if chat else {})}
+    if "text" in more:
+        match["text"] = more.pop("text")
+    fake.control("fault", {"match": match, "do": do, **more})
+
+
+def inbound(fake, ts):
+    """The payload of the event that told of a message."""
+    events = [r["payload"] for r in fake.record() if r["kind"] == "inbound"]
+    return next(p for p in events if p.get("event", {}).get("ts") == ts)

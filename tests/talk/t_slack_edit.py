@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Conversations in Slack where the app has no native streams: a message that is edited, with a
+button. Cases are named after what a connector has to do."""
+from cases import await_, run, same
+from people import Question, messages, outcomes
+from slackers import ALLOWED, EXTRA, NAME, STRANGER, Person, fault
+from talk import Fake, Host, done, equal, slack
+
+
+def latch(fake, host):
+    """a service without native streams is asked once, and gets a message that is edited"""
+    person = Person(fake)
+    asked = person.ask("tools=2 ms=3500")
+    progress = person.hear("Looking at part 1", asked.message, buttons=1)
+    person.hear("Looking at part 2", asked.message, id=progress["id"])
+    answer = person.answer(asked)
+    fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part")
+    assert answer["id"] > progress["id"] and not answer["edits"], answer
+    same(len(person.seen(asked)), 1, "what is left")
+    second = person.ask("tools=1 ms=4000")
+    person.hear("Looking at part 1", second.message, buttons=1)
+    person.answer(second)
+    calls = [r for r in fake.record() if r.get("method") == "chat.startStream"]
+    same(len(calls), 1, "tries to begin a stream")
+
+
+def stop_by(words):
+    def case(fake, host):
+        person = Person(fake)
+        asked = person.ask("tools=1 ms=600000")
+        person.hear("Looking at part 1", asked.message, buttons=1)
+        person.say(words, asked.message)
+        person.sees_end_of(asked)
+        person.hear("^Stopping", asked.message)
+        fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part 1")
+        person.answer(person.ask("", asked.message))
+        said = Question("slack", person.chat, asked.message, "-")
+        same([m for m in outcomes(person, said) if "Answer" in m["text"]], [], "told the agent")
+
+    case.__doc__ = f"R19: {words!r} stops the turn, visibly, and the agent is not told"
+    return case
+
+
+def stop_by_button(fake, host):
+    """R19, R21: the button stops the turn, but not for a stranger"""
+    person = Person(fake)
+    asked = person.ask("tools=1 ms=5000")
+    press = {"channel": person.chat, "action_id": "turncast_stop"}
+    shown = person.hear("Looking at part 1", asked.message, buttons=1)
+    fake.control("user", {"id": STRANGER, "name": "stranger"})
+    fake.control("action", {**press, "ts": shown["id"], "user": STRANGER})
+    assert "Answer" in person.answer(asked)["text"], "stopped by a stranger"
+    cut = person.ask("tools=1 ms=600000")
+    shown = person.hear("Looking at part 1", cut.message, buttons=1)
+    fake.control("action", {**press, "ts": shown["id"], "user": person.id})
+    person.sees_end_of(cut)
+
+
+def queue(fake, host):
+    """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
+    person = Person(fake)
+    first = person.ask("tools=1 ms=8000")
+    person.hear("Looking at part 1", first.message)
+    second, third = (person.ask(word, first.message) for word in ("second", "third"))
+    person.say("!queue", first.message)
+    person.hear("2 messages wait", first.message)
+    same(person.ended(first), [], "told before its end")
+    both = [second, third]
+    last = await_(lambda: [m for q in both for m in person.ended(q)], "the second", 40)[0]
+    assert float(person.answer(first)["id"]) < float(last["id"])
+    said = [m for m in person.seen(first) if m["text"].startswith("Answer")]
+    same(len(said), 2, "answers to three messages")
+
+
+def flood_first(fake, host):
+    """R6: behind a pause the answer is the first"""
+    person = Person(fake)
+    fault(fake, "chat.postMessage", person.chat, "flood", retry_after=5)
+    person.answer(person.ask("tools=2 ms=2000"))
+    first, second = person.calls("chat.postMessage", "chat.update")
+    assert first["status"] == 429 and "Looking at" in first["text"], first
+    assert second["t"] - first["t_done"] >= 5 and second["text"].startswith("Answer"), second
+
+
+def late_edit(fake, host):
+    """R8, R9: no edit overtakes the answer, which is a message of its own"""
+    person = Person(fake)
+    fault(fake, "chat.update", person.chat, "hold")
+    asked = person.ask("tools=2 ms=3500 id=late")
+    fake.wait(method="chat.update", chat=person.chat, stage="arrived", timeout=30)
+    await_(lambda: any(w == "active" for w in statuses(person)), "the end of the turn", 60)
+    same(person.ended(asked), [], "beside an edit")
+    fake.control("release")
+    person.answer(asked)
+    fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part")
+    methods = [r["method"] for r in person.calls("chat.postMessage", "chat.update", "chat.delete")]
+    same(methods[-2:], ["chat.postMessage", "chat.delete"], "what came last")
+
+
+def statuses(person):
+    calls = person.calls("agents.sessions.setStatus")
+    return [r["params"]["status"] for r in calls if r.get("status") == 200]
+
+
+def without_streams():
+    cases = [late_edit, flood_first, queue, stop_by_button]
+    cases += [stop_by(words) for words in ("!stop", "stop", " /stop", f"{NAME} stop", "STOP")]
+    with Fake("slack") as fake:
+        fake.control("options", {"streams": False})
+        with Host(slack(fake, allow=ALLOWED), extra=EXTRA) as host:
+            fake.wait(sockets=1)
+            run([latch], fake, host)
+            run(cases, fake, host, at_once=len(cases))
+            equal(host.stop(), 0, "without streams: the host ends well")
+        equal(fake.violations(), [], "without streams: nothing a strict service objects to")
+
+
+without_streams()
+done()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Slack's connection, tokens and streams come to an end, and the host dies: what was asked is
+answered, once. Cases are named after what a connector has to do."""
+from cases import await_, run, same, session_of
+from people import outcomes
+from slackers import ALLOWED, EXTRA, Person, fault, inbound
+from talk import SLACK_TOKENS, Fake, Host, done, equal, slack
+
+
+def sockets(fake, *events):
+    return [r for r in fake.record() if r["kind"] == "socket" and r["event"] in events]
+
+
+def drops(fake, host):
+    """R16, R17: a connection that is lost is opened anew, and nothing is lost or answered twice"""
+    person = Person(fake)
+    asked = [person.ask("tools=1 ms=500")]
+    fault(fake, "apps.connections.open", None, "html")
+    fake.control("socket", {"do": "drop"})
+    asked.append(person.ask())
+    fake.wait(sockets=1, timeout=30)
+    fake.control("socket", {"do": "close", "code": 1001})
+    asked.append(person.ask())
+    for question in asked:
+        person.answer(question)
+    same([len(outcomes(person, q)) for q in asked], [1, 1, 1])
+
+
+def refresh(fake, host):
+    """R17: before a connection is left the next one is there"""
+    person = Person(fake)
+    fake.wait(sockets=1, timeout=30)
+    old = max(r["socket"] for r in sockets(fake, "open"))
+    fake.control("socket", {"do": "disconnect", "reason": "refresh_requested"})
+    asked = person.ask()  # goes to the old one, or to the new
+    person.answer(asked)
+    closed = await_(lambda: [r for r in sockets(fake, "close") if r["socket"] == old], "its end")
+    opened = [r for r in sockets(fake, "open") if r["socket"] == old + 1]
+    assert opened and opened[0]["seq"] < closed[0]["seq"], (opened, closed)
+    same(len(outcomes(person, asked)), 1)
+
+
+def expiry(fake, host):
+    """R13: a stream that Slack ends does not take the answer with it"""
+    fake.control("options", {"stream_life": 2})
+    person = Person(fake)
+    asked = person.ask("tools=4 ms=1500")
+    person.answer(asked)
+    fake.control("options", {"stream_life": 300})
+    same(len(outcomes(person, asked)), 1)
+    told = "\n".join(m["text"] for m in person.seen(asked))
+    same([told.count(f"Looking at part {n}") for n in range(1, 5)], [1] * 4, "narration")
+
+
+def restart(fake, host):
+    """R17, R18, R26, R27: what was acknowledged outlives a kill, and the session too"""
+    person, busy = Person(fake), Person(fake)
+    first = person.ask()
+    told = session_of(person.answer(first))
+    cut = busy.ask("tools=1 ms=600000")
+    busy.hear("Looking at part 1", cut.message)
+    waits = busy.ask("", cut.message)
+    asked = [person.ask("", first.message), *(Person(fake).ask() for _ in range(2))]
+    fake.wait(acked=1)
+    host.kill()
+    host.start()
+    same(session_of(person.answer(asked[0])), told, "the session after the restart")
+    assert busy.answer(cut)["text"].startswith("⚠")
+    payload = inbound(fake, first.message)
+    fake.control("event", {"event": payload["event"], "event_id": payload["event_id"]})
+    for question in (waits, *asked):
+        person.answer(question)
+    person.answer(person.ask("", first.message))
+    answers = [m for m in person.seen(first) if "Answer" in m["text"]]
+    same(len(answers), 3, "answers in the thread of three")
+    same([len(outcomes(person, q)) for q in asked], [1] * len(asked))
+
+
+def held(fake, host):
+    """R6: a stream that has to wait does not hold up the answer"""
+    person = Person(fake)
+    fault(fake, "chat.startStream", None, "flood", retry_after=60)
+    asked = person.ask("tools=1 ms=4000")
+    fake.wait(method="chat.startStream", status=429, chat=person.chat)
+    person.answer(asked)
+    same(len(person.calls("chat.startStream")), 1)
+
+
+def bad_token(fake, host):
+    """R2, R16: a token that is refused is told of once; with a good one the answers arrive"""
+    fake.control("options", {"tokens_revoked": True})
+    person = Person(fake)
+    asked = [person.ask(), person.ask()]
+    await_(lambda: "refuses the bot token" in host.log(), "the log")
+    mend(fake, host)
+    for question in asked:
+        person.answer(question)
+    same([len(outcomes(person, q)) for q in asked], [1, 1])
+    same(host.log().count("refuses the bot token"), 1, "how often it is told")
+
+
+def bad_app_token(fake, host):
+    """R16: a token that opens no connection is told of once, and asked with once"""
+    fake.wait(sockets=1, timeout=30)
+    before = fake.record()[-1]["seq"]
+    fake.control("options", {"tokens_revoked": True})
+    fake.control("socket", {"do": "drop"})
+    await_(lambda: "Socket Mode is over" in host.log(), "the log")
+    mend(fake, host)
+    calls = [r for r in fake.record(before) if r["kind"] == "call"]
+    refused_ = [r for r in calls if (r.get("answer") or {}).get("error") == "token_revoked"]
+    same([r["method"] for r in refused_], ["apps.connections.open"])
+    same(host.log().count("Socket Mode is over"), 1, "how often it is told")
+    fake.wait(sockets=1, timeout=30)
+    person = Person(fake)
+    person.answer(person.ask())
+
+
+def mend(fake, host):
+    same(host.stop(), 0, "the end of the host")
+    assert not any(token in host.log() for token in SLACK_TOKENS), "a token in the log"
+    fake.control("options", {"tokens_revoked": False})
+    host.start()
+
+
+def one_after_the_other():
+    with Fake("slack") as fake:
+        with Host(slack(fake, allow=ALLOWED), extra=EXTRA) as host:
+            fake.wait(sockets=1)
+            run([drops, refresh, expiry], fake, host, at_once=1)
+            equal(fake.violations(), [], "nothing a strict service objects to")
+            run([restart, bad_token, bad_app_token, held], fake, host, at_once=1)
+            equal(host.stop(), 0, "the host ends well")
+        # Who was killed does not know how much of a limit is used up.
+        found = {v["rule"] for v in fake.violations()} - {"too-fast"}
+        equal(found, set(), "nor after restarts")
+
+
+one_after_the_other()
+done()
