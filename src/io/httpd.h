@@ -23,7 +23,10 @@ enum { /* of a request */
 struct httpd_options {
     const char *address; /* a numeric one; NULL: 127.0.0.1 */
     uint16_t port;       /* 0: the system picks one */
-    bool allow_remote;   /* else an address that is not loopback is refused */
+    /* Listens there instead: only its user can connect, hosts and origins do not matter. A socket
+     * that nobody answers is replaced. */
+    const char *unix_path;
+    bool allow_remote; /* else an address that is not loopback is refused */
     /* Names the server answers to, beside its address and the loopback names; "*": any. Without
      * port. */
     const char *const *hosts;
@@ -35,8 +38,8 @@ struct httpd_options {
     int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
     int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
     size_t stream_bytes;      /* of a stream that are not read yet; 1 MiB */
-    unsigned max_connections; /* 256 */
-    unsigned max_per_address; /* 64 */
+    unsigned max_connections; /* 8192, and what the limit of open files has room for */
+    unsigned max_per_address; /* 64, and any number from loopback: a proxy's clients come so */
 };
 
 enum httpd_methods {
@@ -64,18 +67,23 @@ struct httpd_request {
     const struct httpd_header *headers;
     size_t header_count;
     struct str body;  /* NUL-terminated */
-    const char *peer; /* numeric address */
+    const char *peer; /* numeric address, "local" from a unix socket */
     bool gone;        /* nobody waits for the answer: the client left, or it had its 503 */
 };
 
 struct httpd;
 
-/* Listens. NULL with err: the address is no address, not loopback without allow_remote, taken. */
+/* Listens. NULL with err: the address is no address, not loopback without allow_remote, taken.
+ * Raises the soft limit of open files when max_connections needs it. */
 struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, struct tc_err *err);
 /* Closes every connection; requests that are with handlers still have to be answered. NULL is
  * fine. Not from a handler. */
 void httpd_free(struct httpd *h);
-uint16_t httpd_bound_port(const struct httpd *h);
+uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
+
+/* Other names, from the next request on. */
+void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_count,
+                     const char *const *origins, size_t origin_count);
 
 /* Requests for `path` go to fn; a path that ends with a slash stands for all below it, too. The
  * longest one that fits has it; the same path again replaces. Other methods get 405. */

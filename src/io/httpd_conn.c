@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,6 +60,7 @@ void httpd_conn_free(struct httpd_conn *c)
     if (c->next)
         c->next->at = c->at;
     c->owner->conn_count--;
+    httpd_peer_leave(c->owner, c->peer);
     loop_fd_free(c->on_loop);
     loop_timer_free(c->timer);
     close(c->fd);
@@ -161,7 +161,7 @@ static void advance(struct httpd_conn *c)
         return;
     parse_some(c);
     if (c->parse.state == HTTPD_PARSE_REFUSED) {
-        log_line(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer, c->parse.why);
+        log_line(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer->name, c->parse.why);
         refuse_and_close(c, c->parse.status);
     } else if (c->parse.state == HTTPD_PARSE_READY)
         httpd_dispatch(c);
@@ -233,13 +233,12 @@ static void on_time(void *arg)
     }
 }
 
-void httpd_conn_new(struct httpd *h, int fd, const char *peer)
+void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
 {
     const int one = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     struct httpd_conn *const c = xcalloc(1, sizeof *c);
-    *c = (struct httpd_conn){.owner = h, .next = h->conns, .at = &h->conns, .fd = fd};
-    snprintf(c->peer, sizeof c->peer, "%s", peer);
+    *c = (struct httpd_conn){.owner = h, .next = h->conns, .at = &h->conns, .fd = fd, .peer = peer};
     if (c->next)
         c->next->at = &c->next;
     h->conns = c;

@@ -146,7 +146,7 @@ static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
         .headers = p->headers,
         .header_count = n,
         .body = {p->parse.body.p, p->parse.body.len},
-        .peer = c->peer,
+        .peer = c->peer->name,
     };
     return p;
 }
@@ -157,7 +157,8 @@ void httpd_dispatch(struct httpd_conn *c)
     c->closes = !parse->keep_alive;
     c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
     c->is_old = parse->is_old;
-    const int status = who_may_not(c->owner, parse);
+    /* Who may open the socket of a path is its user, or the superuser: no web page. */
+    const int status = c->owner->path ? 0 : who_may_not(c->owner, parse);
     if (status) {
         httpd_refuse(c, status, NULL);
         return;

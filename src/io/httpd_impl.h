@@ -3,6 +3,8 @@
 #ifndef IO_HTTPD_IMPL_H
 #define IO_HTTPD_IMPL_H
 
+#include <sys/types.h>
+
 #include "base/buf.h"
 #include "io/httpd.h"
 #include "io/httpd_parse.h"
@@ -16,17 +18,29 @@ struct httpd_route {
     void *arg;
 };
 
+/* One that has connections. */
+struct httpd_peer {
+    unsigned connections;
+    char name[64]; /* numeric address, or "local" */
+};
+
 struct httpd {
     struct loop *loop;
     struct httpd_options options; /* its numbers; the strings are these: */
     char *address, **hosts, **origins;
+    char *path; /* of the unix socket; NULL: it listens at the address */
+    dev_t path_dev;
+    ino_t path_ino;
     int fd;
+    int spare; /* a descriptor for when there are no more, or -1 */
     struct loop_fd *listener;
-    struct loop_timer *pause; /* of the listener, when descriptors have run out */
+    struct loop_timer *pause; /* of the listener, when not even that helps */
+    int64_t told_ms;          /* that connections are turned away; 0: not yet */
     uint16_t port;
     struct httpd_route *routes; /* the longest path first */
     struct httpd_conn *conns;
     unsigned conn_count;
+    void *peers; /* a tree, tsearch(3) */
 };
 
 /* What a connection does. Only one request of it is known at a time. */
@@ -53,7 +67,7 @@ struct httpd_conn {
     bool is_head;                  /* the answer has no body */
     bool is_old;                   /* HTTP/1.0: the answer has no chunks */
     bool closes;                   /* after this answer */
-    char peer[64];
+    struct httpd_peer *peer;
 };
 
 /* Who is told that the client has gone. */
@@ -88,8 +102,16 @@ struct httpd_stream {
     enum httpd_stream_state state;
 };
 
-/* Takes over the descriptor. */
-void httpd_conn_new(struct httpd *h, int fd, const char *peer);
+/* Opens the socket and begins to accept. */
+int httpd_listen(struct httpd *h, struct tc_err *err);
+void httpd_listen_end(struct httpd *h);
+
+void httpd_accept_begin(struct httpd *h);
+void httpd_accept_end(struct httpd *h);
+void httpd_peer_leave(struct httpd *h, struct httpd_peer *peer);
+
+/* Takes over the descriptor and the peer. */
+void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer);
 /* Its request or stream, if there is one, is gone; nobody is told. */
 void httpd_conn_free(struct httpd_conn *c);
 /* The same, and who waits is told. Not while the connection runs a handler. */

@@ -16,10 +16,12 @@ libtcio_la_SOURCES = \
 	src/io/httpc_outcome.c \
 	src/io/httpd.c \
 	src/io/httpd.h \
+	src/io/httpd_accept.c \
 	src/io/httpd_conn.c \
 	src/io/httpd_dispatch.c \
 	src/io/httpd_head.c \
 	src/io/httpd_impl.h \
+	src/io/httpd_listen.c \
 	src/io/httpd_parse.c \
 	src/io/httpd_parse.h \
 	src/io/httpd_stream.c \

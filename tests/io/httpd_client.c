@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tap/tap.h"
@@ -16,6 +18,17 @@ struct client client_connect(struct loop *loop, const struct httpd *h)
                                    .sin_port = htons(httpd_bound_port(h)),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const struct client c = {.loop = loop, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (connect(c.fd, (const struct sockaddr *)(const void *)&to, sizeof to) < 0)
+        bail("cannot connect");
+    fcntl(c.fd, F_SETFL, O_NONBLOCK);
+    return c;
+}
+
+struct client client_connect_path(struct loop *loop, const char *path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    const struct client c = {.loop = loop, .fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (connect(c.fd, (const struct sockaddr *)(const void *)&to, sizeof to) < 0)
         bail("cannot connect");
     fcntl(c.fd, F_SETFL, O_NONBLOCK);

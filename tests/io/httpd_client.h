@@ -16,6 +16,7 @@ struct client {
 };
 
 struct client client_connect(struct loop *loop, const struct httpd *h);
+struct client client_connect_path(struct loop *loop, const char *path);
 /* What is there. */
 void client_read(struct client *c);
 /* Sends all of it, while the server reads. */

@@ -73,6 +73,10 @@ tests_io_t_httpd_SOURCES = tests/io/t_httpd.c $(HTTPD_CLIENT)
 tests_io_t_httpd_LDADD = $(TEST_IO)
 HTTPD_CLIENT = tests/io/httpd_client.c tests/io/httpd_client.h
 
+check_PROGRAMS += tests/io/t_httpd_listen
+tests_io_t_httpd_listen_SOURCES = tests/io/t_httpd_listen.c $(HTTPD_CLIENT)
+tests_io_t_httpd_listen_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/t_httpd_stream
 tests_io_t_httpd_stream_SOURCES = tests/io/t_httpd_stream.c $(HTTPD_CLIENT)
 tests_io_t_httpd_stream_LDADD = $(TEST_IO)

@@ -148,6 +148,9 @@ static void test_callers(void)
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, "a page from nowhere");
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\norigin: x\r\n\r\n", 403,
               "both");
+    httpd_set_names(server, origins, 0, hosts, 1);
+    is_status("GET /a HTTP/1.1\r\nHost: turncast.example\r\n\r\n", 421, "a host no longer listed");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: turncast.example\r\n\r\n", 200, "a new page");
     end();
 }
 
@@ -368,44 +371,6 @@ static void test_slow(void)
     end();
 }
 
-static void test_crowd(void)
-{
-    begin(&(struct httpd_options){.max_connections = 3, .max_per_address = 2});
-    struct client c[3];
-    for (int i = 0; i < 3; i++) {
-        c[i] = client_connect(loop, server);
-        loop_once(loop, 10);
-    }
-    client_await_end(&c[2]);
-    ok(c[2].closed, "the third of an address is not taken");
-    client_send(&c[0], GET("/a"), strlen(GET("/a")));
-    client_await(&c[0], 1);
-    ok(client_answers(&c[0]) == 1, "the others stay");
-    client_hang_up(&c[1]);
-    c[1] = client_connect(loop, server);
-    client_send(&c[1], GET("/a"), strlen(GET("/a")));
-    client_await(&c[1], 1);
-    ok(client_answers(&c[1]) == 1, "one that left makes room");
-    for (int i = 0; i < 3; i++)
-        client_hang_up(&c[i]);
-    end();
-}
-
-static void test_addresses(void)
-{
-    struct tc_err err = {0};
-    ok(!httpd_new(loop, &(struct httpd_options){.address = "0.0.0.0"}, &err), "not for others");
-    has_str(err_str(&err), "0.0.0.0: can be reached by others", "says so");
-    ok(!httpd_new(loop, &(struct httpd_options){.address = "localhost"}, &err), "no name");
-    begin(&(struct httpd_options){0});
-    ok(!httpd_new(loop, &(struct httpd_options){.port = httpd_bound_port(server)}, &err), "taken");
-    has_str(err_str(&err), "cannot listen: ", "says so, too");
-    end();
-    begin(&(struct httpd_options){.address = "0.0.0.0", .allow_remote = true});
-    is_status(GET("/a"), 200, "for others, when allowed");
-    end();
-}
-
 static unsigned open_files(void)
 {
     unsigned n = 0;
@@ -429,8 +394,6 @@ int main(void)
     test_keep_alive();
     test_gone();
     test_slow();
-    test_crowd();
-    test_addresses();
     is_int(open_files(), before, "no descriptor is left");
     loop_free(loop);
     return 0;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * Where the HTTP server listens, and what it says to those there is no room for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "io/httpd_client.h"
+#include "tap/tap.h"
+
+#define ASK "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+static struct loop *loop;
+static struct httpd *server;
+
+static void on_ask(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    CLEANUP_BUF struct buf body = {0};
+    buf_printf(&body, "for %s\n", r->peer);
+    httpd_answer(r, 200, NULL, (struct str){body.p, body.len});
+}
+
+static void begin(const struct httpd_options *options)
+{
+    struct tc_err err = {0};
+    server = httpd_new(loop, options, &err);
+    if (!server)
+        bail("no server: %s", err_str(&err));
+    httpd_route(server, "/a", HTTPD_GET, on_ask, NULL);
+}
+
+static void end(void)
+{
+    httpd_free(server);
+    server = NULL;
+}
+
+/* Whether the client is answered so. */
+static bool gets(struct client *c, const char *bytes, const char *wanted)
+{
+    client_send(c, bytes, strlen(bytes));
+    client_await(c, client_answers(c) + 1);
+    return c->in.p && strstr(c->in.p, wanted);
+}
+
+static void is_refused(const struct httpd_options *options, const char *why)
+{
+    struct tc_err err = {0};
+    struct httpd *const h = httpd_new(loop, options, &err);
+    ok(!h, "refused");
+    has_str(err_str(&err), why, "%s", why);
+    httpd_free(h);
+}
+
+/* ---- addresses ---- */
+
+static void test_addresses(void)
+{
+    is_refused(&(struct httpd_options){.address = "0.0.0.0"},
+               "0.0.0.0: can be reached by others, which has to be allowed");
+    is_refused(&(struct httpd_options){.address = "localhost"}, "localhost: is no numeric address");
+    begin(&(struct httpd_options){0});
+    is_refused(&(struct httpd_options){.port = httpd_bound_port(server)}, "cannot listen: ");
+    end();
+    begin(&(struct httpd_options){.address = "0.0.0.0", .allow_remote = true});
+    struct client c = client_connect(loop, server);
+    ok(gets(&c, ASK, "for 127.0.0.1\n"), "for others, when allowed");
+    client_hang_up(&c);
+    end();
+}
+
+/* ---- a path ---- */
+
+static void leave_stale(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fd, (const struct sockaddr *)(const void *)&at, sizeof at) < 0 || listen(fd, 1) < 0)
+        bail("no socket");
+    close(fd);
+}
+
+static void test_path(const char *folder)
+{
+    CLEANUP_FREE char *path = xasprintf("%s/control", folder);
+    struct stat st = {0};
+    begin(&(struct httpd_options){.unix_path = path});
+    ok(lstat(path, &st) == 0 && S_ISSOCK(st.st_mode), "a socket");
+    is_int(st.st_mode & 07777, 0600, "its user's alone");
+    is_int(httpd_bound_port(server), 0, "no port");
+    struct client c = client_connect_path(loop, path);
+    ok(gets(&c, ASK, "for local\n"), "answers there");
+    ok(gets(&c, "GET /a HTTP/1.1\r\nHost: any.thing\r\nOrigin: x\r\n\r\n", "for local\n") &&
+           client_answers(&c) == 2 && !strstr(c.in.p, " 421 "),
+       "whatever Host and Origin are");
+    ok(gets(&c, "GET /a HTTP/1.1\r\n\r\n", " 400 Bad Request"), "the parser is as strict");
+    client_hang_up(&c);
+    is_refused(&(struct httpd_options){.unix_path = path}, "another process listens there");
+    c = client_connect_path(loop, path);
+    ok(gets(&c, ASK, "for local\n"), "which it still does");
+    client_hang_up(&c);
+    end();
+    ok(lstat(path, &st) < 0 && errno == ENOENT, "removed at the end");
+
+    leave_stale(path);
+    begin(&(struct httpd_options){.unix_path = path});
+    c = client_connect_path(loop, path);
+    ok(gets(&c, ASK, "for local\n"), "a socket that was left behind is replaced");
+    client_hang_up(&c);
+    unlink(path);
+    leave_stale(path);
+    end();
+    ok(lstat(path, &st) == 0, "what another has put there stays");
+    unlink(path);
+
+    FILE *const file = fopen(path, "w");
+    if (!file || fclose(file) != 0)
+        bail("no file");
+    is_refused(&(struct httpd_options){.unix_path = path}, "is there, and is no socket");
+    ok(lstat(path, &st) == 0 && S_ISREG(st.st_mode), "a file stays");
+    unlink(path);
+    CLEANUP_FREE char *far = xasprintf("%s/%0120d", folder, 0);
+    is_refused(&(struct httpd_options){.unix_path = far}, "is too long");
+    CLEANUP_FREE char *nowhere = xasprintf("%s/none/control", folder);
+    is_refused(&(struct httpd_options){.unix_path = nowhere}, "cannot listen: No such file");
+}
+
+/* ---- crowds ---- */
+
+static void test_crowd(void)
+{
+    begin(&(struct httpd_options){.max_connections = 3, .max_per_address = 2});
+    struct client c[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = client_connect(loop, server);
+        loop_once(loop, 10);
+    }
+    client_await_end(&c[2]);
+    has_str(c[2].in.p, "HTTP/1.1 503 ", "the third of an address is turned away");
+    ok(c[2].closed, "and closed");
+    ok(gets(&c[0], ASK, " 200 OK"), "the others stay");
+    client_hang_up(&c[1]);
+    c[1] = client_connect(loop, server);
+    ok(gets(&c[1], ASK, " 200 OK"), "one that left makes room");
+    for (int i = 0; i < 3; i++)
+        client_hang_up(&c[i]);
+    end();
+
+    begin(&(struct httpd_options){.max_connections = 100});
+    struct client many[101];
+    for (int i = 0; i < 101; i++) {
+        many[i] = client_connect(loop, server);
+        loop_once(loop, 10);
+    }
+    ok(gets(&many[99], ASK, " 200 OK"), "loopback has more, for it has a proxy's clients");
+    client_await_end(&many[100]);
+    has_str(many[100].in.p, "HTTP/1.1 503 ", "up to the whole number");
+    for (int i = 0; i < 101; i++)
+        client_hang_up(&many[i]);
+    end();
+}
+
+static void set_limit(rlim_t files)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = files;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        bail("no limit");
+}
+
+static void test_descriptors(void)
+{
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    begin(&(struct httpd_options){0});
+    struct client first = client_connect(loop, server);
+    ok(gets(&first, ASK, " 200 OK"), "while there are descriptors");
+    struct client c[3];
+    for (int i = 0; i < 3; i++)
+        c[i] = client_connect(loop, server);
+    const int next = dup(0);
+    close(next);
+    set_limit((rlim_t)next);
+    for (int i = 0; i < 3; i++) {
+        client_await_end(&c[i]);
+        ok(c[i].closed && strstr(c[i].in.p, "HTTP/1.1 503 "), "none left: 503");
+        client_read(&first);
+    }
+    ok(gets(&first, ASK, " 200 OK"), "who is there stays");
+    set_limit(before.rlim_cur);
+    for (int i = 0; i < 3; i++)
+        client_hang_up(&c[i]);
+    c[0] = client_connect(loop, server);
+    ok(gets(&c[0], ASK, " 200 OK"), "and it goes on");
+    client_hang_up(&c[0]);
+    client_hang_up(&first);
+    end();
+
+    if (before.rlim_max < 400) {
+        skip(1, "few descriptors are allowed");
+        return;
+    }
+    set_limit(100);
+    begin(&(struct httpd_options){.max_connections = 100});
+    struct rlimit raised;
+    getrlimit(RLIMIT_NOFILE, &raised);
+    ok(raised.rlim_cur > 300, "the limit is raised to what is needed");
+    end();
+    set_limit(before.rlim_cur);
+}
+
+int main(void)
+{
+    plan_lazy();
+    loop = loop_new();
+    char folder[] = "/tmp/t_httpd_listen.XXXXXX";
+    if (!mkdtemp(folder))
+        bail("no folder");
+    test_addresses();
+    test_path(folder);
+    test_crowd();
+    test_descriptors();
+    rmdir(folder);
+    loop_free(loop);
+    return 0;
+}
