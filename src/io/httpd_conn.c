@@ -35,9 +35,9 @@ void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
     loop_timer_set(c->timer, ms);
 }
 
-struct httpd_gone *httpd_conn_part(struct httpd_conn *c)
+struct httpd_notice *httpd_conn_part(struct httpd_conn *c)
 {
-    struct httpd_gone *gone = NULL;
+    struct httpd_notice *gone = NULL;
     if (c->pending) {
         gone = &c->pending->gone;
         c->pending->conn = NULL;
@@ -72,7 +72,7 @@ void httpd_conn_free(struct httpd_conn *c)
 
 void httpd_conn_drop(struct httpd_conn *c)
 {
-    httpd_gone_tell(httpd_conn_part(c));
+    httpd_notice_tell(httpd_conn_part(c));
     httpd_conn_free(c);
 }
 
@@ -220,7 +220,7 @@ static void on_time(void *arg)
             refuse_and_close(c, 408);
         return;
     case HTTPD_HANDLING:
-        httpd_gone_tell(httpd_conn_part(c));
+        httpd_notice_tell(httpd_conn_part(c));
         refuse_and_close(c, 503);
         return;
     case HTTPD_STREAMING:

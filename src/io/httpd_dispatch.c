@@ -206,12 +206,12 @@ const char *httpd_header(const struct httpd_request *r, const char *name)
 
 void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 {
-    httpd_gone_watch(&((struct httpd_pending *)r)->gone, r->gone, fn, arg);
+    httpd_notice_set(&((struct httpd_pending *)r)->gone, r->gone, fn, arg);
 }
 
 void httpd_pending_free(struct httpd_pending *p)
 {
-    httpd_gone_fini(&p->gone);
+    httpd_notice_fini(&p->gone);
     httpd_parse_fini(&p->parse);
     free(p->path);
     free(p);

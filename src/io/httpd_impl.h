@@ -70,8 +70,8 @@ struct httpd_conn {
     struct httpd_peer *peer;
 };
 
-/* Who is told that the client has gone. */
-struct httpd_gone {
+/* Something a handler wants to be told once, from the loop. */
+struct httpd_notice {
     struct loop *loop;
     void (*fn)(void *arg); /* NULL: nobody, or it has been told */
     void *arg;
@@ -82,7 +82,7 @@ struct httpd_gone {
 struct httpd_pending {
     struct httpd_request request; /* first: a handler has its address */
     struct httpd_conn *conn;      /* NULL once it is gone */
-    struct httpd_gone gone;
+    struct httpd_notice gone;
     struct httpd_parse parse; /* owns the strings of request */
     char *path;
     struct httpd_header headers[];
@@ -97,8 +97,8 @@ enum httpd_stream_state {
 
 struct httpd_stream {
     struct httpd_conn *conn; /* NULL once it is gone */
-    struct httpd_gone gone;
-    struct httpd_gone room; /* told when all is taken */
+    struct httpd_notice gone;
+    struct httpd_notice room; /* told when all is taken */
     enum httpd_stream_state state;
 };
 
@@ -117,7 +117,7 @@ void httpd_conn_free(struct httpd_conn *c);
 /* The same, and who waits is told. Not while the connection runs a handler. */
 void httpd_conn_drop(struct httpd_conn *c);
 /* Request and stream are no longer of the connection. Says who has to be told, or NULL. */
-struct httpd_gone *httpd_conn_part(struct httpd_conn *c);
+struct httpd_notice *httpd_conn_part(struct httpd_conn *c);
 /* `ms`: until the timer of the phase; negative: never. */
 void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms);
 /* Waits for what the phase waits for. */
@@ -146,9 +146,9 @@ void httpd_stream_on_flush(struct httpd_stream *s);
 /* The connection's timer has run out. */
 void httpd_stream_on_time(struct httpd_stream *s);
 
-void httpd_gone_watch(struct httpd_gone *g, bool is_gone, void (*fn)(void *arg), void *arg);
+void httpd_notice_set(struct httpd_notice *n, bool is_due, void (*fn)(void *arg), void *arg);
 /* Soon, from the loop; once. NULL is fine. */
-void httpd_gone_tell(struct httpd_gone *g);
-void httpd_gone_fini(struct httpd_gone *g);
+void httpd_notice_tell(struct httpd_notice *n);
+void httpd_notice_fini(struct httpd_notice *n);
 
 #endif

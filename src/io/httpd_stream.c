@@ -10,34 +10,34 @@
 
 static void on_told(void *arg)
 {
-    struct httpd_gone *const g = arg;
-    void (*const fn)(void *) = g->fn;
-    g->is_posted = false;
-    g->fn = NULL;
+    struct httpd_notice *const n = arg;
+    void (*const fn)(void *) = n->fn;
+    n->is_posted = false;
+    n->fn = NULL;
     if (fn)
-        fn(g->arg);
+        fn(n->arg);
 }
 
-void httpd_gone_tell(struct httpd_gone *g)
+void httpd_notice_tell(struct httpd_notice *n)
 {
-    if (!g || !g->fn || g->is_posted)
+    if (!n || !n->fn || n->is_posted)
         return;
-    g->is_posted = true;
-    loop_post(g->loop, on_told, g);
+    n->is_posted = true;
+    loop_post(n->loop, on_told, n);
 }
 
-void httpd_gone_watch(struct httpd_gone *g, bool is_gone, void (*fn)(void *arg), void *arg)
+void httpd_notice_set(struct httpd_notice *n, bool is_due, void (*fn)(void *arg), void *arg)
 {
-    g->fn = fn;
-    g->arg = arg;
-    if (is_gone)
-        httpd_gone_tell(g);
+    n->fn = fn;
+    n->arg = arg;
+    if (is_due)
+        httpd_notice_tell(n);
 }
 
-void httpd_gone_fini(struct httpd_gone *g)
+void httpd_notice_fini(struct httpd_notice *n)
 {
-    if (g->is_posted)
-        loop_unpost(g->loop, on_told, g);
+    if (n->is_posted)
+        loop_unpost(n->loop, on_told, n);
 }
 
 /* ---- what goes out ---- */
@@ -63,7 +63,7 @@ void httpd_stream_on_flush(struct httpd_stream *s)
         become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
     } else {
         become(s, HTTPD_STREAM_STILL, -1);
-        httpd_gone_tell(&s->room);
+        httpd_notice_tell(&s->room);
     }
 }
 
@@ -145,7 +145,7 @@ bool httpd_stream_is_gone(const struct httpd_stream *s)
 
 void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_gone_watch(&s->gone, !s->conn, fn, arg);
+    httpd_notice_set(&s->gone, !s->conn, fn, arg);
 }
 
 size_t httpd_stream_unread(const struct httpd_stream *s)
@@ -155,7 +155,7 @@ size_t httpd_stream_unread(const struct httpd_stream *s)
 
 void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_gone_watch(&s->room, s->conn && !s->conn->out.len, fn, arg);
+    httpd_notice_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
 }
 
 static void finish(struct httpd_conn *c, bool has_last)
@@ -175,7 +175,7 @@ void httpd_stream_end(struct httpd_stream *s)
 {
     if (s->conn)
         finish(s->conn, !s->conn->is_old && s->state != HTTPD_STREAM_CUT);
-    httpd_gone_fini(&s->gone);
-    httpd_gone_fini(&s->room);
+    httpd_notice_fini(&s->gone);
+    httpd_notice_fini(&s->room);
     free(s);
 }

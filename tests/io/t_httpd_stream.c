@@ -346,6 +346,48 @@ static void test_deaf(void)
     end();
 }
 
+/* Many times what may be unread, to a client that takes its time. */
+struct flood {
+    unsigned sent, most; /* chunks; and bytes that were unread at once */
+};
+
+static void on_more(void *arg)
+{
+    static char chunk[16 << 10];
+    struct flood *const f = arg;
+    ok(!is_writing && f->sent <= 256, "read up to %u", f->sent);
+    for (; httpd_stream_unread(stream) < 64 << 10; f->sent++) {
+        if (f->sent == 256) {
+            httpd_stream_end(stream);
+            stream = NULL;
+            return;
+        }
+        memset(chunk, 'x', sizeof chunk);
+        say((struct str){chunk, sizeof chunk});
+        f->most =
+            f->most > httpd_stream_unread(stream) ? f->most : (unsigned)httpd_stream_unread(stream);
+    }
+    httpd_stream_on_room(stream, on_more, f);
+}
+
+static void test_pace(void)
+{
+    struct flood flood = {0};
+    begin(&(struct httpd_options){.stream_bytes = 128 << 10});
+    struct client c = ask_stream(GET("/stream"));
+    is_int(httpd_stream_unread(stream) > 0, 1, "the head is not read yet");
+    httpd_stream_on_room(stream, on_more, &flood);
+    for (int i = 0; i < 2000 && stream; i++) {
+        loop_once(loop, 1);
+        client_read(&c);
+    }
+    await_text(&c, "\r\n0\r\n\r\n");
+    ok(!stream && !c.closed && c.in.len > 256 << 14, "all of it comes");
+    ok(flood.most > 64 << 10 && flood.most <= 128 << 10, "%u bytes at most wait", flood.most);
+    client_hang_up(&c);
+    end();
+}
+
 static void test_free(void)
 {
     bool gone = false;
@@ -418,6 +460,7 @@ int main(void)
     test_headers();
     test_leave();
     test_deaf();
+    test_pace();
     test_free();
     test_request_gone();
     loop_free(loop);
