@@ -39,6 +39,7 @@ struct post_item {
     bool has_left;      /* its lane: there is nothing to decide any more */
     bool is_asked;      /* a reply is out; its batch will come */
     bool was_ambiguous; /* the last attempt */
+    bool was_limited;   /* the same: it was one too many */
     char *error;        /* of the last attempt, owned; or NULL */
 };
 
@@ -66,7 +67,8 @@ struct post {
     size_t loose_count, loose_bytes;  /* of items that are not durable */
     struct post_commit *first, **end; /* batches */
     bool is_draining;
-    bool is_away; /* its service was not reached */
+    bool is_away;          /* its service was not reached */
+    int64_t pause_ends_ms; /* the one that was told last */
     size_t dead;
 };
 

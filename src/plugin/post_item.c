@@ -263,8 +263,10 @@ static void note_reach(struct post *p, const struct httpc_reply *reply)
 void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply)
 {
     (void)parcel;
+    struct post_item *const item = arg;
     note_reach(ctx, reply);
-    tell_answer(arg, reply);
+    item->was_limited = reply->status == 429;
+    tell_answer(item, reply);
 }
 
 void post_end_item(void *ctx, void *arg, enum lanes_end end)
@@ -315,6 +317,18 @@ void post_submit_item(struct post_item *item, bool is_ahead)
     courier_send(p->courier, &letter);
 }
 
+/* One pause is told once, however many requests are told to wait. */
+static void note_pause(struct post_item *item, int64_t hold_ms)
+{
+    struct post *const p = item->post;
+    const int64_t now = clock_mono_ms();
+    if (!item->was_limited || hold_ms <= 0 || now < p->pause_ends_ms)
+        return;
+    p->pause_ends_ms = now + hold_ms;
+    log_line(LOG_WARN, "host", "instance %s: its service wants a pause of %.1f s", p->spec.instance,
+             (double)hold_ms / 1000);
+}
+
 void post_decide_item(struct post_item *item, const struct tc_verdict *verdict)
 {
     static const enum verdict_scope scopes[] = {
@@ -332,5 +346,7 @@ void post_decide_item(struct post_item *item, const struct tc_verdict *verdict)
     const struct verdict v = {.again = verdict->next == TC_NEXT_AGAIN,
                               .hold_ms = verdict->hold_ms,
                               .scope = scopes[verdict->scope]};
+    if (v.again)
+        note_pause(item, v.hold_ms);
     courier_decide(parcel, &v);
 }

@@ -127,7 +127,7 @@ def sessions(fake, host):
 
 
 def flood(fake, host):
-    """R5, R6: a pause that is asked for is kept, and the answer is the first behind it"""
+    """R5, R6: a pause that is asked for is kept and told, and the answer is the first behind it"""
     person = Person(fake)
     match = {"method": ["sendMessage", "editMessageText"], "chat": person.chat}
     fake.control("fault", {"match": match, "do": "flood", "retry_after": 6})
@@ -137,6 +137,7 @@ def flood(fake, host):
     pause = calls[1]["t"] - calls[0]["t_done"]
     assert calls[0]["status"] == 429 and pause >= 6.0, pause
     assert calls[1]["text"].startswith("Answer"), calls[1]
+    same(host.log().count("tg: its service wants a pause of 6.0 s"), 1, host.log())
 
 
 def lost_answer(fake, host):
