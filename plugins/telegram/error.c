@@ -121,7 +121,5 @@ bool answer_rule(struct tc_turn *turn, const struct answer *a, struct tc_verdict
     v->next = TC_NEXT_AGAIN;
     if (a->retry_ms)
         v->hold_ms = a->retry_ms;
-    tc_log(turn->inst, TC_INFO, "Telegram asks for a pause of %lld s",
-           (long long)v->hold_ms / 1000);
     return true;
 }

@@ -40,6 +40,8 @@ static const struct {
     {"a link in bold", "**[x](https://a.b)**", "*<https://a.b|x>*", "[**x**](https://a.b)"},
     {"a link of code", "[`x`](https://a.b)", "<https://a.b|x>", "[`x`](https://a.b)"},
     {"a bare address", "https://a.b/x_y?a&b", "<https://a.b/x_y?a&amp;b>", "<https://a.b/x_y?a&b>"},
+    {"an address with marks of style", "https://a.b/__x__/c_d", "<https://a.b/__x__/c_d>",
+     "<https://a.b/__x__/c_d>"},
     {"an address Slack has no link for", "[x](tg://resolve?domain=y)", "x (tg://resolve?domain=y)",
      "x (tg://resolve?domain=y)"},
     {"an address that is none", "[x](doc/a_b.md)", "x (doc/a_b.md)", "x (doc/a_b.md)"},
