@@ -160,7 +160,7 @@ def test_refusals():
         api = Client(fake)
         for (method, params), wanted in REFUSALS:
             said = api(method, **params)
-            ok(str(said).startswith(wanted), f"{method}: {wanted}", said)
+            ok(str(said).startswith(wanted), f"R25: {method}: {wanted}", said)
         people = [m for m in fake.state()["chats"]["111"]["messages"] if m["bot"]]
         equal(people, [], "nothing of what was refused is seen")
         ok("bad-request" in rules_of(fake), "what is malformed is a violation")
@@ -271,7 +271,7 @@ def test_edits():
         ok("reply_markup" not in edited, "an edit without buttons takes them away")
         same = api("editMessageText", chat_id=ANN, message_id=number, text=" b ")
         ok(str(same).startswith("400 Bad Request: message is not modified:"),
-           "the same again", same)  # fmt: skip
+           "R25: the same again", same)  # fmt: skip
         markup = button(callback_data="d")
         api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
         same = api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)

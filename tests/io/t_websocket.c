@@ -273,7 +273,7 @@ static void test_life(struct server *s)
     open_at(&g, "ws", s, "/silent", 20, 150);
     const int64_t begin = clock_mono_ms();
     await(&g.closes, 1);
-    is_str(g.why, "silent", "nothing comes for too long");
+    is_str(g.why, "silent", "R17: nothing comes for too long");
     ok(clock_mono_ms() - begin >= 140, "not before");
     end(&g);
     open_at(&g, "ws", s, "/echo", 10, 150);
@@ -281,7 +281,7 @@ static void test_life(struct server *s)
     const int64_t opened = clock_mono_ms();
     while (g.conn && clock_mono_ms() - opened < 400)
         loop_once(loop, 20);
-    ok(!g.closes && has_said(s, "/echo ping\n"), "answers to pings are life");
+    ok(!g.closes && has_said(s, "/echo ping\n"), "R17: answers to pings are life");
     end(&g);
     open_at(&g, "ws", s, "/pinger", 1000, 150);
     await(&g.texts, 1);

@@ -12,8 +12,9 @@ SOURCE_LINT = \
 	tests/lint/spelling.t \
 	tests/lint/shell.t \
 	tests/lint/man.t \
-	tests/lint/pages.t
-EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words $(SOURCE_LINT)
+	tests/lint/pages.t \
+	tests/lint/tables.t
+EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words tests/README.md $(SOURCE_LINT)
 
 dist_check_SCRIPTS += \
 	tests/lint/globals.t \

@@ -112,7 +112,8 @@ static void test_records(void)
     host_send(h, "error", "{\"message\":\"Provider timeout\"}");
     host_send(h, "done", "{\"reason\":\"error\"}");
     host_free(h);
-    is_int((long long)lines_of(path, &text, line, 32), 14, "an opening record and one per event");
+    is_int((long long)lines_of(path, &text, line, 32), 14,
+           "R30: an opening record and one per event");
     check_record(line[1], "agent.progress.start", "{\"task\":\"Summarise README.md\"}");
     check_record(line[2], "agent.progress.iteration", "{\"iteration\":0,\"max\":10}");
     check_record(line[3], "turncast.narration", "{}");
@@ -139,7 +140,7 @@ static void test_records(void)
     is_int(json_integer_value(json_object_get(json_object_get(open, "detail"), "schema")), 1,
            "and the schema");
     struct stat st;
-    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
+    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "R30: mode 0600");
     json_decref(j);
     json_decref(open);
     json_decref(hidden);
@@ -155,7 +156,7 @@ static void test_chain(void)
     struct host *h = start(path, "keep", "5");
     play(h);
     host_free(h);
-    ok(verify(path, &r, &err) == 0, "a log as it was written holds");
+    ok(verify(path, &r, &err) == 0, "R30: a log as it was written holds");
     is_int((long long)r.records, 11, "records");
     is_int((long long)r.last_seq, 11, "seq");
     char *command = xasprintf("tail -n 1 '%s' | tr -d '\\n' | sha256sum | cut -c1-64", path);
@@ -224,7 +225,7 @@ static void test_rotation(void)
     host_free(h);
     char *old = xasprintf("%s.1", path), *older = xasprintf("%s.2", path), *text, *line[64];
     struct stat st;
-    ok(stat(old, &st) == 0 && st.st_size <= 4000, "no file is larger than it may be");
+    ok(stat(old, &st) == 0 && st.st_size <= 4000, "R30: no file is larger than it may be");
     lines_of(path, &text, line, 64);
     json_t *j = parse(line[0]);
     is_str(member(json_object_get(j, "detail"), "why"), "rotate", "a new file says why it begins");
@@ -434,7 +435,7 @@ static void test_full_disk(void)
     struct stat st;
     stat(path, &st);
     set_file_limit((rlim_t)st.st_size + 100);
-    is_int(host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "a full disk is reported");
+    is_int(host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "R30: a full disk is reported");
     is_int(host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "each time to the host");
     ok(verify(path, &r, &err) == 0, "what was begun is taken back: the chain holds");
     const char *first = strstr(host_log(h), "cannot write");
@@ -470,7 +471,7 @@ static void test_caps_and_secrets(void)
            strstr(member(j, "tail"), "\"src\":\"test\"}"),
        "and its begin and end");
     json_decref(j);
-    ok(!strstr(line[2], "hunter2"), "a secret is masked however JSON escapes it");
+    ok(!strstr(line[2], "hunter2"), "R23 R30: a secret is masked however JSON escapes it");
     has_str(line[2], "\"error\":\"key *** refused\"", "the rest stays");
     json_decref(parse(line[2]));
     log_forget_secrets();

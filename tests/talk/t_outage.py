@@ -47,14 +47,14 @@ def begin(crowds):
 
 def judge(crowd, asked, name, since):
     fake = crowd.fake
-    equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"{name}: each once")
+    equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"R2: {name}: each once")
     for who in range(PEOPLE):
         mine = [outcomes(crowd, q)[0] for q in (asked[who], asked[PEOPLE + who])]
         order = [float(m["id"]) for m in mine]
-        ok(order == sorted(order), f"{name}: in order for person {who}", order)
+        ok(order == sorted(order), f"R26: {name}: in order for person {who}", order)
     late = [r for r in fake.record(since) if r["kind"] == "call" and r.get("done")]
     live = [r for r in late if r["method"] in ("editMessageText", "chat.update", "sendChatAction")]
-    equal(live, [], f"{name}: nothing live of old turns")
+    equal(live, [], f"R8: {name}: nothing live of old turns")
     seen = [m for q in asked[: PEOPLE + 1] for m in messages(fake, q.chat)]
     note(f"{name}: {len(late)} calls after the outage, {len(seen)} messages, {len(asked)} turns")
     equal(fake.violations(), [], f"{name}: nothing a strict service objects to")
@@ -100,7 +100,7 @@ def run(host, crowds):
     note(f"attempts in vain in {OUTAGE_S} s: {vain}")
     for name, count in vain.items():
         most = MOST[name] * (2 * 10 + OUTAGE_S // 100) + 2 * 10 + OUTAGE_S // 3
-        ok(0 < count <= most, f"{name}: no hammering, {count} of {most}", count)
+        ok(0 < count <= most, f"R1: {name}: no hammering, {count} of {most}", count)
     equal(host.stop(), 0, "the host ends well")
     for name, crowd in crowds.items():
         judge(crowd, asked[name], name, since[name])
