@@ -86,7 +86,7 @@ static void test_rates(void)
     ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
     loader_free(l);
     refused(fault("badrate"), "rate 1 has an interval that is none", "a rate without an interval");
-    refused(fault("manyrates"), "has more than 8 rates", "a plugin with too many rates");
+    refused(fault("manyrates"), "has more than 12 rates", "a plugin with too many rates");
 }
 
 static void test_abi(void)
