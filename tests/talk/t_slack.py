@@ -76,8 +76,11 @@ def flood(fake, host):
     first, second = person.calls("chat.postMessage")
     pause = second["t"] - first["t_done"]
     assert first["status"] == 429 and pause >= 3, pause
-    status = [r["params"]["status"] for r in person.calls("agents.sessions.setStatus")]
-    same(status[-1:] or ["active"], ["active"])
+    await_(lambda: statuses(person)[-1:] == ["active"], "the end of the status")
+
+
+def statuses(person):
+    return [r["params"]["status"] for r in person.calls("agents.sessions.setStatus")]
 
 
 def lost(method, words, done_, readable):
@@ -231,6 +234,7 @@ def by_socket():
         with Host(slack(fake, allow=ALLOWED), extra=EXTRA) as host:
             fake.wait(sockets=1)
             run(CASES, fake, host, at_once=len(CASES))
+            equal(host.stop(), 0, "the host ends well")
         acks = [r for r in fake.record() if r["kind"] == "socket" and r["event"] == "ack"]
         ok(len(acks) > 20, "R17: all is acknowledged in time, else it is told of below", len(acks))
         found = [v["detail"].split(" ", 1)[1] for v in fake.violations()]
