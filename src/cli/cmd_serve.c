@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "api/api.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/host.h"
@@ -75,7 +76,9 @@ static int start_and_serve(const struct conf *conf)
         host_tell(&err);
         return EXIT_USAGE;
     }
+    struct api *const api = api_new(conf, s);
     serve(s);
+    api_free(api);
     server_free(s);
     return 0;
 }

@@ -354,23 +354,25 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     return cs;
 }
 
-static bool has_instance(const struct conf *conf, const char *name)
+/* The instance's agent may be another by now. NULL: nobody answers there any more. */
+static const struct conf_agent *find_agent(const struct conf *conf, const struct record_turn *t)
 {
+    if (strcmp(t->source, CONVERSATIONS_DETACHED) == 0)
+        return conf_agent_find(conf, t->agent);
     for (size_t i = 0; i < conf->n_instances; i++)
-        if (strcmp(conf->instances[i].name, name) == 0)
-            return true;
-    return false;
+        if (strcmp(conf->instances[i].name, t->source) == 0)
+            return conf_agent_find(conf, conf->instances[i].agent);
+    return NULL;
 }
 
 bool conversations_restore(struct conversations *cs, const struct record_turn *t)
 {
-    const struct conf_agent *const agent = conf_agent_find(cs->spec.conf, t->agent);
-    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
-    if (!agent || !(detached || has_instance(cs->spec.conf, t->source)))
+    const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
+    if (!agent)
         return false;
     struct conversation *const c = find_or_make(
         cs, &(struct conversations_message){.key = t->conv, .source = t->source, .agent = agent});
-    conversation_add(c, t, NULL)->alone = detached;
+    conversation_add(c, t, NULL)->alone = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
     note_waiting(cs, &(struct turnlog_spec){.id = t->id,
                                             .agent = agent->name,
                                             .conversation = t->conv,

@@ -98,7 +98,7 @@ static int start_instances(struct server *s, struct tc_err *err)
         .ctx = s,
     };
     s->dispatch = dispatch_new(s->conf, &services, NULL);
-    if (dispatch_count(s->dispatch) == 0)
+    if (dispatch_count(s->dispatch) == 0 && !s->httpd)
         return err_set(err, s->conf->file, "no instance runs");
     return 0;
 }
@@ -144,6 +144,18 @@ unsigned server_port(const struct server *s)
 struct loop *server_loop(struct server *s)
 {
     return s->loop;
+}
+
+struct server_parts server_parts(struct server *s)
+{
+    return (struct server_parts){
+        .loop = s->loop,
+        .httpd = s->httpd,
+        .ledger = s->ledger,
+        .dispatch = s->dispatch,
+        .conversations = s->conversations,
+        .turnlog = s->turnlog,
+    };
 }
 
 /* ---- end ---- */

@@ -8,6 +8,16 @@
 
 struct server;
 
+/* What others serve people with beside it; borrowed. */
+struct server_parts {
+    struct loop *loop;
+    struct httpd *httpd; /* NULL: none is configured */
+    struct ledger *ledger;
+    struct dispatch *dispatch;
+    struct conversations *conversations;
+    struct turnlog *turnlog;
+};
+
 /* Opens the state directory (one host at a time), listens, starts the instances, takes over what
  * an earlier host left. Borrows conf. NULL with err; an instance that cannot be started is logged
  * and left out, unless it is the last. process_become_subreaper has been called. */
@@ -20,6 +30,7 @@ void server_run(struct server *s);
  * killed. May be called from the loop only, and server_loop is what to watch signals with. */
 void server_stop(struct server *s);
 struct loop *server_loop(struct server *s);
+struct server_parts server_parts(struct server *s);
 /* What is not delivered stays on disk. NULL is fine. */
 void server_free(struct server *s);
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the API of a host: its routes, and what they share. */
+#include "api/api.h"
+
+#include <stdlib.h>
+
+#include "api/api_impl.h"
+#include "base/alloc.h"
+
+static void on_health(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
+}
+
+struct api *api_new(const struct conf *conf, struct server *server)
+{
+    const struct server_parts host = server_parts(server);
+    if (!host.httpd)
+        return NULL;
+    struct api *const a = xcalloc(1, sizeof *a);
+    a->conf = conf;
+    a->host = host;
+    a->auth = auth_new(&conf->http);
+    httpd_route(host.httpd, "/healthz", HTTPD_GET, on_health, a);
+    turns_route(a);
+    page_route(a);
+    return a;
+}
+
+void api_set_conf(struct api *a, const struct conf *conf)
+{
+    a->conf = conf;
+    auth_set_keys(a->auth, &conf->http);
+    feed_check_keys(a);
+}
+
+void api_free(struct api *a)
+{
+    if (!a)
+        return;
+    feed_end_all(a);
+    auth_free(a->auth);
+    page_free(a->page);
+    free(a);
+}

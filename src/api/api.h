@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * What the host serves over HTTP beside its connectors: turns, agents as models, the live page.
+ * Loop thread only. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "conf/conf.h"
+#include "core/server.h"
+
+struct api;
+
+/* Registers its routes; borrows all. NULL: the server has no HTTP server. */
+struct api *api_new(const struct conf *conf, struct server *server);
+/* Another configuration from now on: keys that are gone or changed open nothing any more, and what
+ * was opened with them is closed. */
+void api_set_conf(struct api *a, const struct conf *conf);
+/* Ends what is being answered. Before the server is freed; NULL is fine. */
+void api_free(struct api *a);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the API share: the parts of the host they speak with. */
+#ifndef API_API_IMPL_H
+#define API_API_IMPL_H
+
+#include "api/api.h"
+#include "api/auth.h"
+#include "api/feed.h"
+#include "api/reply.h"
+#include "core/conversations.h"
+#include "core/turnlog.h"
+#include "io/httpd.h"
+
+struct api {
+    const struct conf *conf;
+    struct server_parts host;
+    struct auth *auth;
+    struct feed *feeds; /* all that are being written */
+    struct page *page;
+};
+
+/* Each registers its routes. */
+void turns_route(struct api *a);
+void page_route(struct api *a);
+
+/* GET /turns/ID/events, GET /turns/events */
+void events_answer(struct api *a, struct httpd_request *r);
+void events_answer_list(struct api *a, struct httpd_request *r);
+
+/* What is served as files; NULL: it is not installed. */
+void page_free(struct page *p);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the feeds: the follower, the stream and the clock of each. */
+#include "api/feed.h"
+
+#include <stdlib.h>
+
+#include "api/api_impl.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define ROUND_BYTES ((size_t)256 << 10) /* are written before the client has to have read some */
+
+struct feed {
+    struct feed *next, **at;
+    const struct feed_ops *ops;
+    void *ctx;
+    char *principal;
+    uint64_t version; /* of its key */
+    struct turnlog_follower *follower;
+    struct httpd_stream *stream;
+    struct loop_timer *alive;
+};
+
+static void close_feed(struct feed *f, bool left)
+{
+    *f->at = f->next;
+    if (f->next)
+        f->next->at = f->at;
+    turnlog_unfollow(f->follower);
+    loop_timer_free(f->alive);
+    httpd_stream_end(f->stream);
+    if (f->ops->closed)
+        f->ops->closed(f->ctx, left);
+    free(f->principal);
+    free(f);
+}
+
+static void on_gone(void *arg)
+{
+    close_feed(arg, true);
+}
+
+void feed_write(struct feed *f, struct str bytes)
+{
+    httpd_stream_write(f->stream, bytes);
+    loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
+}
+
+static void on_alive(void *arg)
+{
+    feed_write(arg, STR(": keep-alive\n\n"));
+}
+
+static void write_item(const struct feed *f, struct buf *out, enum turnlog_step step,
+                       const struct turnlog_item *item)
+{
+    if (step == TURNLOG_EVENT && f->ops->event)
+        f->ops->event(f->ctx, out, item);
+    if (step == TURNLOG_GAP && f->ops->gap)
+        f->ops->gap(f->ctx, out, item);
+}
+
+/* As much as there is, or as the client can take: then it goes on when there is room. */
+static void pump(void *arg)
+{
+    struct feed *const f = arg;
+    CLEANUP_BUF struct buf out = {0};
+    struct turnlog_item item = {0};
+    enum turnlog_step step = TURNLOG_EVENT;
+    const size_t unread = httpd_stream_unread(f->stream);
+    while (unread + out.len < ROUND_BYTES) {
+        step = turnlog_next(f->follower, &item);
+        if (step == TURNLOG_LATER || step == TURNLOG_OVER)
+            break;
+        write_item(f, &out, step, &item);
+    }
+    if (step == TURNLOG_OVER && f->ops->over)
+        f->ops->over(f->ctx, &out);
+    if (out.len)
+        feed_write(f, (struct str){out.p, out.len});
+    if (step == TURNLOG_OVER)
+        close_feed(f, false);
+    else if (step != TURNLOG_LATER)
+        httpd_stream_on_room(f->stream, pump, f);
+}
+
+struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream)
+{
+    struct feed *const f = xcalloc(1, sizeof *f);
+    f->ops = spec->ops;
+    f->ctx = spec->ctx;
+    f->principal = xstrdup(spec->principal);
+    f->version = auth_version(a->auth, spec->principal);
+    f->stream = stream;
+    f->alive = loop_timer_new(a->host.loop, on_alive, f);
+    if (spec->turn)
+        f->follower =
+            turnlog_follow(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);
+    f->next = a->feeds;
+    f->at = &a->feeds;
+    if (f->next)
+        f->next->at = &f->next;
+    a->feeds = f;
+    httpd_stream_on_gone(stream, on_gone, f);
+    loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
+    return f;
+}
+
+void feed_check_keys(struct api *a)
+{
+    for (struct feed *f = a->feeds, *next; f; f = next) {
+        next = f->next;
+        if (auth_version(a->auth, f->principal) != f->version)
+            close_feed(f, true);
+    }
+}
+
+void feed_end_all(struct api *a)
+{
+    while (a->feeds)
+        close_feed(a->feeds, true);
+}
+
+size_t feed_count(const struct api *a)
+{
+    size_t n = 0;
+    for (const struct feed *f = a->feeds; f; f = f->next)
+        n++;
+    return n;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * One client that is being written to for as long as it wants: the events of a turn, as it can take
+ * them, or what its owner has to say; kept alive in between, and forgotten when it leaves. Loop
+ * thread only. */
+#ifndef API_FEED_H
+#define API_FEED_H
+
+#include "base/buf.h"
+#include "core/turnlog.h"
+#include "io/httpd.h"
+
+#define FEED_KEEP_ALIVE_MS 15000
+
+struct api;
+struct feed;
+
+/* How it is written; any may be NULL. Each appends to `out`, which goes to the client. */
+struct feed_ops {
+    void (*event)(void *ctx, struct buf *out, const struct turnlog_item *item);
+    void (*gap)(void *ctx, struct buf *out, const struct turnlog_item *item);
+    /* All has been told; the answer ends behind it. */
+    void (*over)(void *ctx, struct buf *out);
+    /* Last of all: `left` when the client did not wait for the end. Frees ctx. */
+    void (*closed)(void *ctx, bool left);
+};
+
+struct feed_spec {
+    const struct feed_ops *ops;
+    void *ctx;
+    const char *turn;      /* NULL: none is followed, its owner writes */
+    const char *principal; /* the feed ends when its key does */
+    uint64_t after;        /* events up to this seq are known */
+    bool sees_all;         /* also what the agent's switches hide */
+};
+
+/* Takes over the stream. The turn has been found by turnlog_find since the loop last went on.
+ * Nothing is called before it does. */
+struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream);
+void feed_write(struct feed *f, struct str bytes);
+/* Ends those whose key is gone or another. */
+void feed_check_keys(struct api *a);
+/* Ends all, as if the clients had left. */
+void feed_end_all(struct api *a);
+size_t feed_count(const struct api *a);
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Layer 6: what the host serves over HTTP.
+
+noinst_LTLIBRARIES += libtcapi.la
+libtcapi_la_SOURCES = \
+	src/api/api.c \
+	src/api/api.h \
+	src/api/api_impl.h \
+	src/api/auth.c \
+	src/api/auth.h \
+	src/api/events.c \
+	src/api/feed.c \
+	src/api/feed.h \
+	src/api/page.c \
+	src/api/reply.c \
+	src/api/reply.h \
+	src/api/turns.c \
+	src/api/turns.h
+libtcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_PAGE_DIR='"$(pkgdatadir)/page"'

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ * Owns /turns: the list, one turn, beginning one and ending one. */
+#include "api/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "core/toggle.h"
+#include "core/uuid.h"
+#include "event/jsonw.h"
+
+#define LIST_DEFAULT 100
+#define LIST_MAX 1000
+#define TASK_BYTES ((size_t)400)
+#define KEY_BYTES 200 /* of a name that a client gives to something */
+
+/* ---- a turn ---- */
+
+static void add_time(struct buf *out, const char *key, int64_t ms)
+{
+    if (ms)
+        jsonw_member_int(out, key, ms);
+}
+
+void turns_add(struct buf *out, const struct turnlog_turn *t)
+{
+    const struct turnlog_spec *const s = &t->spec;
+    const char *const task = s->task ? s->task : "";
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "id", s->id);
+    jsonw_member_str(out, "agent", s->agent);
+    jsonw_member_str(out, "conversation", s->conversation);
+    jsonw_member_str(out, "source", s->source);
+    jsonw_member_str(out, "state", turnlog_state_name(t->state));
+    jsonw_member_str(out, "code", t->code);
+    jsonw_member_str(out, "into", t->into);
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), TASK_BYTES));
+    add_time(out, "created_ms", t->created_ms);
+    add_time(out, "started_ms", t->started_ms);
+    add_time(out, "ended_ms", t->ended_ms);
+    jsonw_member_int(out, "last_seq", (int64_t)t->last_seq);
+    if (t->cost_usd >= 0)
+        jsonw_member_real(out, "cost_usd", t->cost_usd);
+    jsonw_member_int(out, "tools", t->tools);
+    buf_add_char(out, '}');
+}
+
+bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
+{
+    return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
+}
+
+static void answer_turn(struct httpd_request *r, int status, const struct turnlog_turn *t)
+{
+    CLEANUP_BUF struct buf body = {0}, where = {0};
+    turns_add(&body, t);
+    buf_add_char(&body, '\n');
+    buf_printf(&where, "/turns/%s", t->spec.id);
+    const struct httpd_header location = {"Location", where.p};
+    httpd_answer_with(r, &(struct httpd_answer){
+                             .status = status,
+                             .content_type = REPLY_JSON,
+                             .headers = &location,
+                             .header_count = status == 202,
+                             .body = {body.p, body.len},
+                         });
+}
+
+const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
+                                      const struct principal *p)
+{
+    static const char prefix[] = "/turns/";
+    const char *const from = r->path + sizeof prefix - 1;
+    CLEANUP_FREE char *id = xstrndup(from, strcspn(from, "/"));
+    const struct turnlog_turn *const t = turnlog_find(log, id);
+    if (t && turns_may_see(p, t))
+        return t;
+    reply_error(r, 404, "no_such_turn", "there is no such turn (any more)");
+    return NULL;
+}
+
+/* ---- the list ---- */
+
+struct list {
+    const struct principal *principal;
+    struct buf body;
+    size_t left;
+};
+
+static bool add_to_list(void *ctx, const struct turnlog_turn *t)
+{
+    struct list *const l = ctx;
+    if (!turns_may_see(l->principal, t))
+        return true;
+    if (l->body.p[l->body.len - 1] == '}')
+        buf_add_char(&l->body, ',');
+    turns_add(&l->body, t);
+    return --l->left > 0;
+}
+
+/* "limit=N" of the query; the default when it is not there or no number. */
+static size_t limit_of(const char *query)
+{
+    static const char name[] = "limit=";
+    const char *const at = strstr(query, name);
+    const unsigned long n =
+        at && (at == query || at[-1] == '&') ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
+    return n == 0 ? LIST_DEFAULT : n < LIST_MAX ? n : LIST_MAX;
+}
+
+static void list(const struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, 0);
+    if (!p)
+        return;
+    struct list l = {.principal = p, .left = limit_of(r->query)};
+    buf_add_str(&l.body, "{\"turns\":[");
+    turnlog_each(a->host.turnlog, add_to_list, &l);
+    buf_add_str(&l.body, "]}\n");
+    reply_json(r, 200, &l.body);
+    buf_fini(&l.body);
+}
+
+/* ---- beginning one ---- */
+
+struct wanted {
+    struct api *api;
+    struct httpd_request *request;
+    char *principal, *conversation, *key; /* conversation, key: or NULL */
+    const struct conf_agent *agent;
+    char turn[37];
+};
+
+static void free_wanted(struct wanted *w)
+{
+    free(w->principal);
+    free(w->conversation);
+    free(w->key);
+    free(w);
+}
+
+static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+{
+    struct wanted *const w = ctx;
+    const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
+    if (t)
+        answer_turn(w->request, 202, t);
+    else if (accepted == TC_FULL)
+        reply_error(w->request, 429, "queue_full", text);
+    else if (accepted == TC_KNOWN)
+        reply_error(w->request, 409, "known", "the turn of this key is over and forgotten");
+    else
+        reply_error(w->request, 503, "not_kept", "the message cannot be kept now");
+    free_wanted(w);
+}
+
+static void answer_switches(struct httpd_request *r, struct visibility v)
+{
+    CLEANUP_BUF struct buf body = {0};
+    buf_add_str(&body, "{\"visibility\":");
+    visibility_json(&body, v);
+    buf_add_str(&body, "}\n");
+    reply_json(r, 200, &body);
+}
+
+static void on_toggled(void *ctx, const struct toggle *t)
+{
+    struct wanted *const w = ctx;
+    if (t->empty) {
+        answer_switches(w->request, t->visibility);
+        free_wanted(w);
+        return;
+    }
+    const struct conversations_message m = {
+        .key = w->conversation,
+        .source = CONVERSATIONS_DETACHED,
+        .agent = w->agent,
+        .user = w->principal,
+        .owner = w->principal,
+        .id = w->key,
+        .turn = w->turn,
+        .prompt = t->rest,
+        .alone = true,
+        .throwaway = strstr(w->conversation, w->turn),
+    };
+    conversations_submit(w->api->host.conversations, &m, on_submitted, w);
+}
+
+/* Without a name it is one of its own, named after its turn. */
+static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const struct principal *p,
+                                 const char *conversation)
+{
+    const char *const key = httpd_header(r, "Idempotency-Key");
+    struct wanted *const w = xcalloc(1, sizeof *w);
+    uuid_make(w->turn);
+    w->api = a;
+    w->request = r;
+    w->principal = xstrdup(p->name);
+    w->conversation =
+        xasprintf(CONVERSATIONS_DETACHED ":%s:%s", p->name, conversation ? conversation : w->turn);
+    w->key = key ? xasprintf("%s:%s", p->name, key) : NULL;
+    return w;
+}
+
+static void begin_with(struct api *a, struct httpd_request *r, const struct principal *p,
+                       const json_t *body)
+{
+    bool bad = false;
+    const char *const prompt = reply_text(body, "prompt", &bad);
+    const char *const name = reply_text(body, "agent", &bad);
+    const char *const conversation = reply_text(body, "conversation", &bad);
+    const struct conf_agent *const agent = conf_agent_find(a->conf, name);
+    if (bad || !prompt || (conversation && strlen(conversation) > KEY_BYTES)) {
+        reply_error(r, 400, "invalid_value",
+                    "prompt has to be a text, as agent and conversation when they are there");
+        return;
+    }
+    if (!agent) {
+        reply_error(r, 404, "no_such_agent", "there is no such agent");
+        return;
+    }
+    struct wanted *const w = new_wanted(a, r, p, conversation);
+    w->agent = agent;
+    toggle_apply(a->conf, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled, w);
+}
+
+static void begin(struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
+    json_t *const body = p ? reply_take_body(r) : NULL;
+    if (body)
+        begin_with(a, r, p, body);
+    json_decref(body);
+}
+
+/* ---- one ---- */
+
+static void cancel(const struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, CONF_CANCEL);
+    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
+    if (!t)
+        return;
+    if (turnlog_is_over(t) || !conversations_cancel_turn(a->host.conversations, t->spec.id))
+        reply_error(r, 409, "over", "this turn does not run and does not wait");
+    else
+        answer_turn(r, 202, t);
+}
+
+static void show(const struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, 0);
+    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
+    if (t)
+        answer_turn(r, 200, t);
+}
+
+/* ---- routes ---- */
+
+static void on_turns(void *arg, struct httpd_request *r)
+{
+    if (strcmp(r->method, "POST") == 0)
+        begin(arg, r);
+    else
+        list(arg, r);
+}
+
+static void on_turn(void *arg, struct httpd_request *r)
+{
+    const char *const id = r->path + strlen("/turns/");
+    const char *const tail = id + strcspn(id, "/");
+    const bool posts = strcmp(r->method, "POST") == 0;
+    if (strcmp(id, "events") == 0 && !posts)
+        events_answer_list(arg, r);
+    else if (strcmp(tail, "/cancel") == 0 && posts)
+        cancel(arg, r);
+    else if (strcmp(tail, "/events") == 0 && !posts)
+        events_answer(arg, r);
+    else if (!*tail && !posts)
+        show(arg, r);
+    else
+        reply_error(r, 404, "not_found", "there is nothing there");
+}
+
+void turns_route(struct api *a)
+{
+    httpd_route(a->host.httpd, "/turns", HTTPD_GET | HTTPD_POST, on_turns, a);
+    httpd_route(a->host.httpd, "/turns/", HTTPD_GET | HTTPD_POST, on_turn, a);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * A turn as the API tells it, and who may see it. */
+#ifndef API_TURNS_H
+#define API_TURNS_H
+
+#include "api/auth.h"
+#include "base/buf.h"
+#include "core/turnlog.h"
+
+/* Appends {"id", "agent", …}. */
+void turns_add(struct buf *out, const struct turnlog_turn *t);
+/* Its own, or any with the grant. */
+bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
+/* The turn of a path "/turns/ID[/tail]" for that principal; NULL: there is none it may see, and
+ * that was answered. */
+const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
+                                      const struct principal *p);
+
+#endif
