@@ -14,6 +14,7 @@ struct parcel {
     struct httpc_call *call;   /* while in flight */
     struct parcel *next, **at; /* the courier's list, from its turn until it was decided */
     void *arg;
+    bool has_gone; /* at this turn */
 };
 
 struct courier {
@@ -85,6 +86,7 @@ static void on_time(void *arg)
     while ((item = lanes_next(c->lanes, clock_mono_ms()))) {
         struct parcel *const p = (struct parcel *)item;
         open_parcel(p);
+        p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
     }
     arm(c);
@@ -139,6 +141,7 @@ void courier_go(struct parcel *p, const struct httpc_request *request)
 {
     struct courier *const c = p->courier;
     lanes_depart(c->lanes, &p->item, clock_mono_ms());
+    p->has_gone = true;
     p->call = httpc_start(c->http, request, on_reply, p);
 }
 
@@ -146,6 +149,8 @@ void courier_decide(struct parcel *p, const struct verdict *v)
 {
     struct courier *const c = p->courier;
     shut_parcel(p);
+    if (!p->has_gone)
+        lanes_spare(c->lanes, &p->item);
     lanes_decide(c->lanes, &p->item, v, clock_mono_ms());
     arm(c);
 }

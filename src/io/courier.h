@@ -46,7 +46,7 @@ void courier_free(struct courier *c);
 void courier_send(struct courier *c, const struct courier_letter *letter);
 /* An attempt; the request is copied. */
 void courier_go(struct parcel *p, const struct httpc_request *request);
-/* It ends, or waits for its next turn. */
+/* It ends, or waits for its next turn. One without an attempt counts on no rate. */
 void courier_decide(struct parcel *p, const struct verdict *v);
 
 #endif

@@ -296,14 +296,19 @@ void lanes_decide(struct lanes *s, struct lane_item *item, const struct verdict 
         s->ended(s->ctx, item, LANES_REPLACED);
 }
 
-void lanes_miss(struct lanes *s, struct lane_item *item)
+void lanes_spare(struct lanes *s, const struct lane_item *item)
 {
-    item->is_unsent = s->is_away = true;
     for (size_t i = 0; i < s->rate_count; i++) {
         struct bucket *const b = bucket_for(s, item, i);
         if (b)
             bucket_return(b);
     }
+}
+
+void lanes_miss(struct lanes *s, struct lane_item *item)
+{
+    item->is_unsent = s->is_away = true;
+    lanes_spare(s, item);
 }
 
 void lanes_hit(struct lanes *s, int64_t now_ms)

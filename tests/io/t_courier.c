@@ -75,11 +75,17 @@ static void on_ended(void *ctx, void *arg, enum lanes_end end)
     g->end = end;
 }
 
-static void begin(const struct httpd_step *steps, size_t count)
+static void begin_at_rate(const struct httpd_step *steps, size_t count,
+                          const struct lanes_rate *rate)
 {
     static const struct courier_owner owner = {on_start, on_judge, on_ended, NULL};
     server = httpd_start(steps, count);
-    courier = courier_new(loop, http, NULL, 0, 3, &owner);
+    courier = courier_new(loop, http, rate, rate != NULL, 3, &owner);
+}
+
+static void begin(const struct httpd_step *steps, size_t count)
+{
+    begin_at_rate(steps, count, NULL);
 }
 
 static void end(const char *name)
@@ -256,6 +262,24 @@ static void test_later(void)
     end("later");
 }
 
+/* Its owner decides at its turn, without an attempt: that took nothing from those who go. */
+static void test_spared(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}};
+    static const struct lanes_rate rate = {{.count = 1, .interval_ms = 3600000}, false};
+    struct sent asks = {.holds_start = true}, goes = {0};
+    begin_at_rate(steps, 1, &rate);
+    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "asks", &asks);
+    while (!asks.parcel)
+        loop_once(loop, 10);
+    post_letter(&(struct courier_letter){.lane = "b", .rates = 1}, "goes", &goes);
+    courier_decide(asks.parcel, &(struct verdict){.again = false});
+    for (int rounds = 0; !goes.ends && rounds < 100; rounds++)
+        loop_once(loop, 100);
+    ok(asks.ends == 1 && goes.ends == 1 && goes.attempts == 1, "no attempt counts on no rate");
+    end("spared");
+}
+
 static void test_times(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}, {HTTPD_REPLY, OK_REPLY}};
@@ -296,6 +320,7 @@ int main(void)
     test_expiry();
     test_close();
     test_later();
+    test_spared();
     test_times();
     test_close_open();
     httpc_free(http);
