@@ -72,7 +72,16 @@ plugins : {{ instances : {{ {instances} }}; }};
 
     def __exit__(self, *_):
         self.stop()
+        told = self.leaks()
+        if told:
+            ok(False, "R23: no secret in what the host leaves behind", told)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def leaks(self):
+        """Its files, but the configuration, that have a secret of the services in them."""
+        files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
+        secrets = [s.encode() for s in (TELEGRAM_TOKEN, *SLACK_TOKENS)]
+        return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
         own = dict(os.environ, HOME=str(self.folder), XDG_STATE_HOME=str(self.folder))
