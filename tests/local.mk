@@ -32,6 +32,7 @@ TEST_TURN = libtap.la $(LINK_TURN) $(JANSSON_LIBS)
 TEST_IO = libtap.la $(LINK_IO)
 TEST_PLUGIN = libtap.la $(LINK_PLUGIN)
 TEST_CORE = libtap.la $(LINK_CORE)
+TEST_API = libtap.la $(LINK_API)
 TEST_CLI = libtap.la $(LINK_CLI)
 
 include $(srcdir)/tests/tap/local.mk
@@ -47,6 +48,7 @@ include $(srcdir)/tests/io/local.mk
 include $(srcdir)/tests/fault/local.mk
 include $(srcdir)/tests/plugin/local.mk
 include $(srcdir)/tests/core/local.mk
+include $(srcdir)/tests/api/local.mk
 include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/docs/local.mk
 include $(srcdir)/tests/cli/local.mk

@@ -170,7 +170,7 @@ const struct principal *auth_demand(struct auth *a, struct httpd_request *r, uns
 
 uint64_t auth_version(const struct auth *a, const char *principal)
 {
-    uint64_t version = 0;
+    uint64_t version = a->n_keys == 0;
     for (size_t i = 0; i < a->n_keys; i++)
         if (strcmp(a->keys[i].principal.name, principal) == 0) {
             memcpy(&version, a->keys[i].digest.bytes, sizeof version);

@@ -25,7 +25,8 @@ void auth_set_keys(struct auth *a, const struct conf_http *http);
 /* Borrowed, until auth_set_keys. NULL: nobody, and that was answered (401, or 403 when that grant
  * is missing; grant 0: none is asked for). */
 const struct principal *auth_demand(struct auth *a, struct httpd_request *r, unsigned grant);
-/* One of that name has still the key with which it was let in: what goes on for long asks. */
+/* The same number as before: one of that name still has the key with which it was let in. What goes
+ * on for long asks. */
 uint64_t auth_version(const struct auth *a, const char *principal);
 
 /* POST with {"key"}: a cookie for it. */

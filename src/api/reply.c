@@ -39,7 +39,9 @@ void reply_add_error(struct buf *out, int status, const char *code, const char *
     buf_add_char(out, '}');
 }
 
-void reply_error(struct httpd_request *r, int status, const char *code, const char *message)
+/* With one more header, or NULL. */
+static void answer_error(struct httpd_request *r, int status, const char *code, const char *message,
+                         const struct httpd_header *more)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_char(&body, '{');
@@ -47,16 +49,27 @@ void reply_error(struct httpd_request *r, int status, const char *code, const ch
     buf_add_str(&body, "}\n");
     const bool passes = status == 429 || status == 503;
     struct httpd_header headers[2] = {{"x-should-retry", passes ? "true" : "false"}};
-    size_t n = 1;
-    if (status == 401)
-        headers[n++] = (struct httpd_header){"WWW-Authenticate", "Bearer"};
+    if (more)
+        headers[1] = *more;
     httpd_answer_with(r, &(struct httpd_answer){
                              .status = status,
                              .content_type = REPLY_JSON,
                              .headers = headers,
-                             .header_count = n,
+                             .header_count = more ? 2 : 1,
                              .body = {body.p, body.len},
                          });
+}
+
+void reply_error(struct httpd_request *r, int status, const char *code, const char *message)
+{
+    static const struct httpd_header who = {"WWW-Authenticate", "Bearer"};
+    answer_error(r, status, code, message, status == 401 ? &who : NULL);
+}
+
+void reply_wrong_method(struct httpd_request *r, const char *allow)
+{
+    answer_error(r, 405, "method_not_allowed", "this is asked for in another way",
+                 &(struct httpd_header){"Allow", allow});
 }
 
 /* "application/json", parameters or not: what a form of another site cannot send. */

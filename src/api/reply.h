@@ -16,6 +16,8 @@ void reply_json(struct httpd_request *r, int status, const struct buf *body);
 /* {"error":{"message","type","code"}}; `type` follows from the status. A client is asked not to
  * try again by itself, unless nothing was begun and it may pass (429, 503). */
 void reply_error(struct httpd_request *r, int status, const char *code, const char *message);
+/* 405: what is there takes the methods that `allow` says, "GET, HEAD". */
+void reply_wrong_method(struct httpd_request *r, const char *allow);
 /* The error alone, as it stands in a body. */
 void reply_add_error(struct buf *out, int status, const char *code, const char *message);
 /* The body as a JSON object, owned; NULL: it was none, and that was answered. */

@@ -207,6 +207,11 @@ static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const s
     return w;
 }
 
+static bool is_too_long(const char *name)
+{
+    return name && strlen(name) > KEY_BYTES;
+}
+
 static void begin_with(struct api *a, struct httpd_request *r, const struct principal *p,
                        const json_t *body)
 {
@@ -215,9 +220,13 @@ static void begin_with(struct api *a, struct httpd_request *r, const struct prin
     const char *const name = reply_text(body, "agent", &bad);
     const char *const conversation = reply_text(body, "conversation", &bad);
     const struct conf_agent *const agent = conf_agent_find(a->conf, name);
-    if (bad || !prompt || (conversation && strlen(conversation) > KEY_BYTES)) {
+    if (bad || !prompt || is_too_long(conversation)) {
         reply_error(r, 400, "invalid_value",
                     "prompt has to be a text, as agent and conversation when they are there");
+        return;
+    }
+    if (is_too_long(httpd_header(r, "Idempotency-Key"))) {
+        reply_error(r, 400, "invalid_value", "Idempotency-Key is too long");
         return;
     }
     if (!agent) {
@@ -240,7 +249,7 @@ static void begin(struct api *a, struct httpd_request *r)
 
 /* ---- one ---- */
 
-static void cancel(const struct api *a, struct httpd_request *r)
+static void cancel(struct api *a, struct httpd_request *r)
 {
     const struct principal *const p = auth_demand(a->auth, r, CONF_CANCEL);
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
@@ -252,7 +261,7 @@ static void cancel(const struct api *a, struct httpd_request *r)
         answer_turn(r, 202, t);
 }
 
-static void show(const struct api *a, struct httpd_request *r)
+static void show(struct api *a, struct httpd_request *r)
 {
     const struct principal *const p = auth_demand(a->auth, r, 0);
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
@@ -270,21 +279,35 @@ static void on_turns(void *arg, struct httpd_request *r)
         list(arg, r);
 }
 
+static const struct part {
+    const char *name; /* behind "/turns/", or behind a turn's id */
+    bool posts;
+    void (*fn)(struct api *a, struct httpd_request *r);
+} parts[] = {
+    {"events", false, events_answer_list},
+    {"", false, show},
+    {"/events", false, events_answer},
+    {"/cancel", true, cancel},
+};
+
+static const struct part *find_part(const char *path)
+{
+    const char *const tail = path + strcspn(path, "/");
+    for (size_t i = 0; *path && i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i].name, i ? tail : path) == 0)
+            return &parts[i];
+    return NULL;
+}
+
 static void on_turn(void *arg, struct httpd_request *r)
 {
-    const char *const id = r->path + strlen("/turns/");
-    const char *const tail = id + strcspn(id, "/");
-    const bool posts = strcmp(r->method, "POST") == 0;
-    if (strcmp(id, "events") == 0 && !posts)
-        events_answer_list(arg, r);
-    else if (strcmp(tail, "/cancel") == 0 && posts)
-        cancel(arg, r);
-    else if (strcmp(tail, "/events") == 0 && !posts)
-        events_answer(arg, r);
-    else if (!*tail && !posts)
-        show(arg, r);
-    else
+    const struct part *const part = find_part(r->path + strlen("/turns/"));
+    if (!part)
         reply_error(r, 404, "not_found", "there is nothing there");
+    else if (part->posts != (strcmp(r->method, "POST") == 0))
+        reply_wrong_method(r, part->posts ? "POST" : "GET, HEAD");
+    else
+        part->fn(arg, r);
 }
 
 void turns_route(struct api *a)

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/api/: `turncast serve` over real sockets; what is about one file alone, in C.
+
+API_TESTS = tests/api/t_doors.py
+dist_check_SCRIPTS += $(API_TESTS)
+EXTRA_DIST += tests/api/door.py
+
+$(API_TESTS:.py=.log): turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/talker$(EXEEXT)
