@@ -38,7 +38,7 @@ struct conf_agent {
 };
 
 /* What an instance, or who has a key of the HTTP server, may ask of the host. */
-enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_ANSWER = 4, CONF_WATCH = 8 };
+enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_WATCH = 4 };
 
 struct conf_instance {
     char *name;

@@ -20,8 +20,7 @@ static int read_wants(const struct reader *r, const struct node *n, const struct
 static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
                     void *target);
 
-static const struct choice grants[] = {
-    {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
+static const struct choice grants[] = {{"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {NULL, 0}};
 
 static const struct row rows[] = {
     {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},

@@ -278,7 +278,7 @@ static void test_people(void)
                           "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\"];\n"
                           "    allow = (12345, \"U0123\", -7000000000);\n"
                           "    allow_chats = [-1001234567890]; };\n"
-                          "  empty : { grants = [\"answer\"]; allow = []; allow_chats = []; };\n"
+                          "  empty : { grants = [\"cancel\"]; allow = []; allow_chats = []; };\n"
                           "}; };\n");
     const struct conf_instance *i = &c->instances[0];
     ok(!i->agent && !i->grants && !i->allow && !i->allow_chats, "R21: nothing is granted");
@@ -289,7 +289,7 @@ static void test_people(void)
     is_str(joined(i->allow_chats), "-1001234567890", "chats");
     ok(!i->options[0].key, "none of it goes to the plugin");
     i = &c->instances[2];
-    is_int(i->grants, CONF_ANSWER, "one grant");
+    is_int(i->grants, CONF_CANCEL, "one grant");
     ok(i->allow && !i->allow[0], "R21: nobody");
     ok(i->allow_chats && !i->allow_chats[0], "R21: no chat, which is not any chat");
     conf_free(c);
