@@ -34,7 +34,7 @@ struct tc_instance;
  * one, and no crash loses or doubles the step. What on_final and on_error send durable takes, in
  * the same way, the place of the outcome the host noted for this instance. */
 
-/* Several per plugin; ends with a row whose count is 0. */
+/* At most 12 per plugin; ends with a row whose count is 0. */
 struct tc_rate {
     uint32_t count, burst; /* so many per interval, at most burst (0: 1) at once */
     int64_t interval_ms;

@@ -70,7 +70,7 @@ def judge_turns(chatter, host):
     turns = ledger.turns(host)
     known = by_question(turns)
     mine = {q: known[q.chat, q.message] for _, q in chatter.asked}
-    equal([q.id for q, t in mine.items() if len(t) != 1], [], "every message is one turn")
+    equal([q.id for q, t in mine.items() if len(t) != 1], [], "R18: every message is one turn")
     equal(len(turns), len(chatter.asked), "and nothing else is")
     equal(
         [t for t in turns if not t.ended or t.state not in ("final", "error", "merged")],
@@ -96,7 +96,7 @@ def judge_turns(chatter, host):
 def judge_arrival(ends, seen, buried):
     """`ends`: the questions whose turn has an outcome of its own, and that turn."""
     lost = [q.id for q, t in ends.items() if not seen[q] and t.id not in buried]
-    equal(lost, [], "every outcome has arrived or is a dead letter")
+    equal(lost, [], "R2: every outcome has arrived or is a dead letter")
     wrong = [q.id for q, t in ends.items() if {o.is_error for o in seen[q]} - {t.state == "error"}]
     equal(wrong, [], "what has arrived is the outcome that was kept")
     equal([q.id for q in seen if q not in ends and seen[q]], [], "and nothing else")
@@ -106,7 +106,7 @@ def judge_arrival(ends, seen, buried):
 
 def judge_repeats(ends, seen, doubts):
     unmarked = [q.id for q in ends if sum(not o.is_marked for o in seen[q]) > 1]
-    equal(unmarked, [], "a repeat says that it is one, or is where the progress was")
+    equal(unmarked, [], "R1: a repeat says that it is one, or is where the progress was")
     unfounded = [q.id for q, t in ends.items() if len(seen[q]) > 1 + doubts[t.id]]
     equal(unfounded, [], "what is repeated was on the wire at a kill, or its answer got lost")
     note(f"outcomes repeated: {sum(len(seen[q]) - 1 for q in ends if seen[q])}")
@@ -139,7 +139,7 @@ def judge_outcomes(shown, turns, host, in_flight):
 def judge_shown(shown, name, turns, buried):
     mine = {q: t for q, t in turns.items() if q.service == name}
     late = [(q.id, c["method"], c["seq"]) for q in mine for c in shown.late_calls(q)]
-    equal(late, [], f"{name}: nothing is shown of a turn as running after its outcome")
+    equal(late, [], f"R8: {name}: nothing is shown of a turn as running after its outcome")
     rules = collections.Counter(v["rule"] for v in shown.fake.violations())
     equal(set(rules) - FORGOTTEN - REPEATED, set(), f"{name}: no objection")
     left = [(q, m) for q, t in mine.items() for m in shown.left_running(q) if t.id not in buried]
