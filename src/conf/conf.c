@@ -62,6 +62,7 @@ static const struct row rows[] = {
     {"state_directory", read_path, CONF(state_dir), 0, 0, NULL},
     {"conversations", serve_read_conversations, CONF(conversations), 0, 0, NULL},
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
+    {"store", store_read, CONF(store), 0, 0, NULL},
     {"log", read_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
@@ -128,6 +129,10 @@ static struct conf_box *box_new(const char *path)
                           .drain_ms = 30 * 1000},
         .http = {.hosts = arena_alloc(a, sizeof(char *)),
                  .origins = arena_alloc(a, sizeof(char *))},
+        .store = {.host = arena_strdup(a, "127.0.0.1"),
+                  .port = 6379,
+                  .prefix = arena_strdup(a, "agenticore"),
+                  .session_ttl_s = 86400},
     };
     return box;
 }

@@ -89,6 +89,17 @@ struct conf_http {
         continue_disconnected; /* on_disconnect = "continue" | "cancel": a turn whose client left */
 };
 
+/* Where the switches of agents and the sessions of conversations are kept. */
+struct conf_store {
+    enum conf_store_kind { CONF_SQLITE, CONF_REDIS } kind;
+    const char *host, *path; /* of the Redis server: one of them is NULL */
+    int64_t port;
+    const char *prefix;   /* of all its keys */
+    const char *password; /* or NULL */
+    int64_t database;
+    int64_t session_ttl_s; /* 0: for ever */
+};
+
 struct conf {
     char *file; /* path, or "(built in)" */
     struct conf_agent *agents;
@@ -102,6 +113,7 @@ struct conf {
     char *state_dir;
     struct conf_conversations conversations;
     struct conf_http http;
+    struct conf_store store;
     enum log_level log_level;
     enum log_format log_format;
 };

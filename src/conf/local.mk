@@ -19,4 +19,5 @@ libtcconf_la_SOURCES = \
 	src/conf/read.h \
 	src/conf/secret.c \
 	src/conf/secret.h \
-	src/conf/serve.c
+	src/conf/serve.c \
+	src/conf/store.c

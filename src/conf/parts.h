@@ -27,6 +27,9 @@ int key_read_all(const struct reader *r, const struct node *n, const struct row 
     __attribute__((__warn_unused_result__));
 int key_resolve_all(struct conf_http *http, const char *file, struct arena *a, struct tc_err *err)
     __attribute__((__warn_unused_result__));
+/* The group `store`. */
+int store_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+    __attribute__((__warn_unused_result__));
 /* Names of agents, instances and keys: letters, digits, - and _. */
 int part_check_name(const struct reader *r, const struct node *n)
     __attribute__((__warn_unused_result__));

@@ -270,6 +270,42 @@ static void test_http(void)
     conf_free(c);
 }
 
+static void test_store(void)
+{
+    struct conf *c = load("");
+    const struct conf_store *s = &c->store;
+    ok(s->kind == CONF_SQLITE && s->port == 6379 && s->database == 0 && s->session_ttl_s == 86400 &&
+           !s->path && !s->password,
+       "store: the defaults");
+    is_str(s->host, "127.0.0.1", "this machine's server");
+    is_str(s->prefix, "agenticore", "with the keys of agenticore");
+    conf_free(c);
+    c = load("store : { kind = \"redis\"; redis : { address = \"redis.example.org:6380\";\n"
+             "  prefix = \"bots\"; password = \"env:TURNCAST_TEST_PASSWORD\"; database = 3;\n"
+             "  session_ttl_s = 60; }; };\n");
+    s = &c->store;
+    ok(s->kind == CONF_REDIS && s->port == 6380 && s->database == 3 && s->session_ttl_s == 60,
+       "as said");
+    is_str(s->host, "redis.example.org", "a name");
+    is_str(s->prefix, "bots", "prefix");
+    is_str(s->password, "hunter2hunter2", "the password of the environment");
+    CLEANUP_BUF struct buf told = {0};
+    log_redact(&told, STR("AUTH hunter2hunter2"));
+    ok(!strstr(told.p, "hunter2"), "is masked wherever it is told");
+    log_forget_secrets();
+    conf_free(c);
+    c = load("store : { redis : { address = \"[::1]:1\"; }; };");
+    is_str(c->store.host, "::1", "an address of IPv6");
+    conf_free(c);
+    c = load("store : { redis : { password = \"env:TURNCAST_NO_SUCH\"; }; };");
+    ok(!c->store.password, "a password that nobody needs is not looked for");
+    conf_free(c);
+    c = load("store : { redis : { address = \"/run/redis.sock\"; }; };");
+    is_str(c->store.path, "/run/redis.sock", "a socket");
+    ok(!c->store.host, "and no host then");
+    conf_free(c);
+}
+
 static void test_people(void)
 {
     struct conf *c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
@@ -429,6 +465,8 @@ int main(void)
     test_rest();
     test_conversations();
     test_http();
+    setenv("TURNCAST_TEST_PASSWORD", "hunter2hunter2", 1);
+    test_store();
     test_people();
     test_text();
     test_plugin_option();
