@@ -54,6 +54,8 @@ libtcio_la_SOURCES = \
 	src/io/process_tree.c \
 	src/io/process_tree.h \
 	src/io/record.h \
+	src/io/redis.c \
+	src/io/redis.h \
 	src/io/sql.c \
 	src/io/sql.h \
 	src/io/store.c \

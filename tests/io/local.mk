@@ -84,3 +84,7 @@ tests_io_t_httpd_stream_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/t_websocket
 tests_io_t_websocket_LDADD = $(TEST_IO)
 EXTRA_DIST += tests/fake/websocketd.py
+
+check_PROGRAMS += tests/io/t_redis
+tests_io_t_redis_SOURCES = tests/io/t_redis.c tests/fake/redis.c tests/fake/redis.h
+tests_io_t_redis_LDADD = $(TEST_IO)

@@ -51,11 +51,12 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/node\\.c$", "libconfig stays in src/conf/node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^(plugins/(telegram|slack)/|src/(plugin/services|core/(sticky|audit)|api/[a-z_]+|cli/[a-z_]+)\\.[ch]$)",
+        only("^jansson", "^(plugins/(telegram|slack)/|src/(plugin/services|core/audit|api/[a-z_]+|cli/[a-z_]+)\\.[ch]$)",
              "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/audit|dialect/missy_write|api/(auth|page))\\.c$)",
              "nettle is for audit chains and signatures")
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
+        only("^hiredis", "^src/io/redis\\.c$", "Redis is spoken through io/redis.h")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
         only("^dlfcn", "^src/(plugin/loader|io/lib[a-z]+)\\.c$",
              "modules are opened in src/plugin/loader.c, libraries in src/io/lib*.c")
