@@ -235,7 +235,8 @@ static void begin_with(struct api *a, struct httpd_request *r, const struct prin
     }
     struct wanted *const w = new_wanted(a, r, p, conversation);
     w->agent = agent;
-    toggle_apply(a->conf, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled, w);
+    toggle_apply(a->host.switches, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled,
+                 w);
 }
 
 static void begin(struct api *a, struct httpd_request *r)

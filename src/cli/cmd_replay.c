@@ -182,7 +182,9 @@ static int prepare(struct replay *r)
         status = EXIT_USAGE;
     if (status)
         return status;
-    r->visibility = host_visibility(r->conf, r->args->agent);
+    struct sticky *const sticky = sticky_new(r->conf);
+    r->visibility = host_visibility(sticky, r->args->agent);
+    sticky_free(sticky);
     return tokens_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
                         &r->visibility);
 }

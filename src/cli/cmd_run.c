@@ -171,12 +171,14 @@ static int start_and_run(struct run *r)
 static bool apply_tokens(struct run *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    const struct visibility before = host_visibility(r->conf, r->agent->name);
+    struct sticky *const sticky = sticky_new(r->conf);
+    const struct visibility before = host_visibility(sticky, r->agent->name);
     r->visibility = before;
     const struct slash_result found =
         slash_parse(r->message.p, r->message.len, &r->visibility, &text);
     if (found.toggled)
-        tokens_keep(r->conf, r->agent->name, &before, &r->visibility);
+        tokens_keep(sticky, r->agent->name, &before, &r->visibility);
+    sticky_free(sticky);
     buf_reset(&r->message);
     buf_add(&r->message, text.p ? text.p : "", text.len);
     return found.empty;

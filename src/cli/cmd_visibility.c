@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "cli/tokens.h"
-#include "core/sticky.h"
 
 static const struct arg rows[] = {
     ARG_AGENT("whose switches; without it the default agent's"),
@@ -24,18 +23,15 @@ static const char *agent_name(const struct args *args, const struct conf *conf)
     return args->agent ? args->agent : "default";
 }
 
-static int change(const struct args *args, const struct conf *conf, const char *agent)
+static int change(const struct args *args, struct sticky *sticky, const char *agent)
 {
-    struct tc_err err = {0};
-    const struct visibility before = host_visibility(conf, agent);
+    const struct visibility before = host_visibility(sticky, agent);
     struct visibility v = before;
     const int status = tokens_apply(&cmd_visibility, args->operands, args->n_operands, &v);
     if (status)
         return status;
-    if (!visibility_equal(&before, &v) && sticky_save(conf->state_dir, agent, v, &err) < 0) {
-        host_tell(&err);
+    if (tokens_keep(sticky, agent, &before, &v) == STICKY_FAILED)
         return EXIT_USAGE;
-    }
     tokens_print(v);
     return 0;
 }
@@ -45,8 +41,10 @@ static int run(const struct args *args)
     struct conf *conf = host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;
-    const char *agent = agent_name(args, conf);
-    const int status = agent ? change(args, conf, agent) : EXIT_USAGE;
+    struct sticky *const sticky = sticky_new(conf);
+    const char *const agent = agent_name(args, conf);
+    const int status = agent ? change(args, sticky, agent) : EXIT_USAGE;
+    sticky_free(sticky);
     conf_free(conf);
     return status;
 }

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "core/sticky.h"
 #include "io/httpc.h"
 
 #define END_MS 500 /* what one that is not done in time still gets to end */
@@ -68,11 +67,11 @@ void host_end(struct host *h)
     loop_free(h->loop);
 }
 
-struct visibility host_visibility(const struct conf *conf, const char *agent)
+struct visibility host_visibility(struct sticky *sticky, const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    if (sticky_resolve(conf, agent, &v, &err) < 0)
+    if (sticky_load(sticky, agent, &v, &err) < 0)
         log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
     return v;
 }

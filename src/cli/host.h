@@ -7,6 +7,7 @@
 #include "cli/args.h"
 #include "conf/conf.h"
 #include "core/dispatch.h"
+#include "core/sticky.h"
 #include "core/turn.h"
 #include "turn/visibility.h"
 
@@ -30,9 +31,9 @@ int host_start(struct host *h, const struct conf *conf, const struct args *args)
     __attribute__((__warn_unused_result__));
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void host_end(struct host *h);
-/* The configuration's switches under the stored ones of the agent (NULL: of none), resolved. A
- * damaged store is logged. */
-struct visibility host_visibility(const struct conf *conf, const char *agent);
+/* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
+ * logged. */
+struct visibility host_visibility(struct sticky *sticky, const char *agent);
 /* Tells err on stderr as "turncast: …". */
 void host_tell(const struct tc_err *err);
 

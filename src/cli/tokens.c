@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "core/sticky.h"
 
 int tokens_apply(const struct command *c, char *const *words, int n, struct visibility *v)
 {
@@ -20,14 +19,19 @@ int tokens_apply(const struct command *c, char *const *words, int n, struct visi
     return 0;
 }
 
-void tokens_keep(const struct conf *conf, const char *agent, const struct visibility *before,
-                 const struct visibility *after)
+enum sticky_saved tokens_keep(struct sticky *sticky, const char *agent,
+                              const struct visibility *before, const struct visibility *after)
 {
     struct tc_err err = {0};
     if (visibility_equal(before, after))
-        return;
-    if (sticky_save(conf->state_dir, agent, *after, &err) < 0)
+        return STICKY_SAVED;
+    const enum sticky_saved saved = sticky_save(sticky, agent, *after, &err);
+    if (saved == STICKY_FAILED)
         log_line(LOG_WARN, "host", "visibility is not stored: %s", err_str(&err));
+    if (saved == STICKY_KEPT)
+        log_line(LOG_WARN, "host", "visibility is kept here, and not in Redis yet: %s",
+                 err_str(&err));
+    return saved;
 }
 
 void tokens_print(struct visibility v)

@@ -4,14 +4,15 @@
 #define CLI_TOKENS_H
 
 #include "cli/args.h"
-#include "conf/conf.h"
+#include "core/sticky.h"
 #include "turn/slash.h"
 
 /* Applies the words to *v. 0, or the status to end with: a word that is no token has been told. */
 int tokens_apply(const struct command *c, char *const *words, int n, struct visibility *v);
-/* Stores the agent's switches when a token changed them. A failure is logged: the turn goes on. */
-void tokens_keep(const struct conf *conf, const char *agent, const struct visibility *before,
-                 const struct visibility *after);
+/* Stores the agent's switches when a token changed them. That it failed, or has to be done again
+ * by a host, is logged. */
+enum sticky_saved tokens_keep(struct sticky *sticky, const char *agent,
+                              const struct visibility *before, const struct visibility *after);
 /* Prints the five switches as one JSON line. */
 void tokens_print(struct visibility v);
 

@@ -5,7 +5,7 @@
 #define CORE_ANSWER_H
 
 #include "core/conversation.h"
-#include "turn/visibility.h"
+#include "core/sticky.h"
 
 /* The conversation may be NULL: nothing waits or runs in it. */
 void answer_queued(struct buf *out, const struct conversation *c, bool restarts);
@@ -17,5 +17,7 @@ void answer_queue(struct buf *out, const struct conversation *c);
 void answer_running(struct buf *out, const struct conversation *c);
 void answer_session(struct buf *out, const char *session);
 void answer_visibility(struct buf *out, struct visibility v);
+/* Nothing when it was. */
+void answer_saved(struct buf *out, enum sticky_saved saved);
 
 #endif

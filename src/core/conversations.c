@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "core/answer.h"
-#include "core/sticky.h"
 #include "core/uuid.h"
 
 struct conversations {
@@ -106,15 +105,6 @@ static struct conversation *find_next(const struct conversations *cs)
 
 /* ---- turns ---- */
 
-struct visibility conversations_visibility(const struct conversations *cs, const char *agent)
-{
-    struct tc_err err = {0};
-    struct visibility v;
-    if (sticky_resolve(cs->spec.conf, agent, &v, &err) < 0)
-        log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
-    return v;
-}
-
 static void look_for_drained(struct conversations *cs)
 {
     if (!cs->drained || cs->running || cs->admitting)
@@ -146,7 +136,8 @@ static void begin(struct conversations *cs, struct conversation *c)
         .loop = cs->spec.loop,
         .ledger = cs->spec.ledger,
         .dispatch = cs->spec.dispatch,
-        .visibility = conversations_visibility(cs, c->agent->name),
+        .switches = cs->spec.switches,
+        .sessions = cs->spec.sessions,
     };
     cs->running++;
     conversation_begin(c, &where, cs->spec.turnlog, on_over);
@@ -281,11 +272,10 @@ static struct admission *admission_new(struct conversations *cs, struct conversa
     return a;
 }
 
-static void on_session(void *ctx, enum record_status status, const char *session)
+static void on_session(void *ctx, const char *session)
 {
     struct admission *const a = ctx;
-    (void)session;
-    if (status != RECORD_DONE)
+    if (!session)
         a->message.prompt = a->message.first;
     admit(a);
 }
@@ -299,11 +289,10 @@ static void choose_prompt(struct admission *a, bool follows)
         return;
     }
     if (m->throwaway) {
-        on_session(a, RECORD_UNCHANGED, NULL);
+        on_session(a, NULL);
         return;
     }
-    CLEANUP_FREE char *key = job_session_key(m->agent->name, m->key);
-    ledger_get(a->all->spec.ledger, key, on_session, a);
+    sessions_find(a->all->spec.sessions, m->agent->name, m->key, on_session, a);
 }
 
 void conversations_submit(struct conversations *cs, const struct conversations_message *m,

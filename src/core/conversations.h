@@ -18,12 +18,14 @@ struct conversations_spec {
     const struct conf *conf;
     struct loop *loop;
     struct ledger *ledger;
+    struct switches *switches;
+    struct sessions *sessions;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
 };
 
 struct conversations *conversations_new(const struct conversations_spec *spec);
-/* When they are drained, or the ledger is closed. NULL is fine. */
+/* When they are drained, or the shelf is freed and the ledger closed. NULL is fine. */
 void conversations_free(struct conversations *cs);
 
 /* A message of somebody who may. Borrowed for the call; what may be NULL is said. */
@@ -60,8 +62,6 @@ struct conversation *conversations_find_turn(const struct conversations *cs, con
 size_t conversations_clear(struct conversations *cs, struct conversation *c);
 /* The turn of this id is ended if it runs, and taken back if it waits; false: neither. */
 bool conversations_cancel_turn(struct conversations *cs, const char *turn);
-/* What the configuration and people say is shown of that agent's turns. */
-struct visibility conversations_visibility(const struct conversations *cs, const char *agent);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
 bool conversations_restore(struct conversations *cs, const struct record_turn *t);

@@ -17,9 +17,10 @@ struct job {
     struct arena arena;
     void (*over)(void *ctx);
     void *ctx;
-    char *session_key;
-    struct buf session; /* that it resumes */
-    struct turn *turn;  /* NULL: it has not begun */
+    unsigned awaited;             /* answers that it needs before it can run */
+    struct visibility visibility; /* until its end: what changes meanwhile is for the next */
+    struct buf session;           /* that it resumes */
+    struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
     unsigned cancels, shutdowns; /* asked for before it ran */
     bool forget;
@@ -38,8 +39,8 @@ static void keep_session(struct job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const bool same = j->session.len && strcmp(id, j->session.p) == 0;
-    if (!j->forget && !same && launch_is_session(id))
-        ledger_put(j->spec.ledger, j->session_key, id, NULL, NULL);
+    if (!j->forget && launch_is_session(id))
+        sessions_keep(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
 }
 
 static void on_ended(void *ctx, bool spawn_failed)
@@ -130,7 +131,7 @@ static void run(struct job *j)
                                         .task = s->prompt.p,
                                         .submitter = s->submitter,
                                         .route = s->route,
-                                        .visibility = s->visibility,
+                                        .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .commit = commit,
                                         .ctx = j,
@@ -150,11 +151,25 @@ static void run(struct job *j)
         executor_shutdown(j->executor);
 }
 
-static void on_session(void *ctx, enum record_status status, const char *text)
+static void answered(struct job *j)
+{
+    if (--j->awaited == 0)
+        run(j);
+}
+
+static void on_session(void *ctx, const char *id)
 {
     struct job *const j = ctx;
-    if (status == RECORD_DONE && launch_is_session(text))
-        buf_add_str(&j->session, text);
+    if (id && launch_is_session(id))
+        buf_add_str(&j->session, id);
+    answered(j);
+}
+
+static void on_visibility(void *ctx, struct visibility v)
+{
+    struct job *const j = ctx;
+    j->visibility = v;
+    answered(j);
 }
 
 /* What could not be noted as begun is run all the same: its message was accepted. */
@@ -165,7 +180,7 @@ static void on_begun(void *ctx, enum record_status status, const char *text)
     if (status != RECORD_DONE)
         log_line(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
                  j->spec.id);
-    run(j);
+    answered(j);
 }
 
 static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
@@ -187,8 +202,9 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
     j->spec = copy_spec(&j->arena, spec);
     j->over = over;
     j->ctx = ctx;
-    j->session_key = job_session_key(spec->agent->name, spec->conversation);
-    ledger_get(spec->ledger, j->session_key, on_session, j);
+    j->awaited = 3;
+    switches_get(spec->switches, spec->agent->name, on_visibility, j);
+    sessions_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
     ledger_begin(spec->ledger, spec->id, spec->merged, spec->n_merged, on_begun, j);
     return j;
 }
@@ -244,12 +260,6 @@ void job_free(struct job *j)
     executor_free(j->executor);
     turn_free(j->turn);
     buf_fini(&j->session);
-    free(j->session_key);
     arena_fini(&j->arena);
     free(j);
-}
-
-char *job_session_key(const char *agent, const char *conversation)
-{
-    return xasprintf("session:%s:%s", agent, conversation);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * One turn of a conversation, from the message on disk to the outcome on disk: the session is
- * looked up, the turn begins in the ledger, the agent runs, its outcome is kept before anybody is
- * told, the session is kept. Loop thread only. */
+ * One turn of a conversation, from the message on disk to the outcome on disk: the session and
+ * what may be shown are looked up, the turn begins in the ledger, the agent runs, its outcome is
+ * kept before anybody is told, the session is kept. Loop thread only. */
 #ifndef CORE_JOB_H
 #define CORE_JOB_H
 
 #include "conf/conf.h"
 #include "core/dispatch.h"
-#include "io/ledger.h"
+#include "core/sessions.h"
+#include "core/switches.h"
 
 struct job;
 
@@ -17,7 +18,8 @@ struct job_spec {
     struct ledger *ledger;
     struct dispatch *dispatch;
     const struct conf_agent *agent;
-    struct visibility visibility; /* resolved */
+    struct switches *switches;
+    struct sessions *sessions;
     const char *id, *conversation;
     const char *submitter, *route; /* route: or NULL */
     struct str prompt;
@@ -43,8 +45,5 @@ unsigned job_tools(const struct job *j, const char **last);
 const char *job_session(const struct job *j);
 /* Not before `over`, unless the ledger has been closed. */
 void job_free(struct job *j);
-
-/* The ledger's key of a conversation's session with that agent. Owned. */
-char *job_session_key(const char *agent, const char *conversation);
 
 #endif

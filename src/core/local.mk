@@ -44,8 +44,20 @@ libtccore_la_SOURCES = \
 	src/core/runner_web.c \
 	src/core/server.c \
 	src/core/server.h \
+	src/core/session_redis.c \
+	src/core/session_redis.h \
+	src/core/sessions.c \
+	src/core/sessions.h \
+	src/core/shelf.c \
+	src/core/shelf.h \
 	src/core/sticky.c \
 	src/core/sticky.h \
+	src/core/sticky_local.c \
+	src/core/sticky_local.h \
+	src/core/sticky_redis.c \
+	src/core/sticky_redis.h \
+	src/core/switches.c \
+	src/core/switches.h \
 	src/core/tail.c \
 	src/core/tail.h \
 	src/core/toggle.c \

@@ -17,8 +17,9 @@
 
 struct reception {
     const struct conf *conf;
-    struct ledger *ledger;
     struct conversations *conversations;
+    struct switches *switches;
+    struct sessions *sessions;
     struct permit permit;
     char *commands[COMMANDS_KNOWN]; /* a ring */
     size_t n_commands;
@@ -77,11 +78,10 @@ static void stop(struct reception *r, struct ask *a, const struct conf_instance 
 static void forget_session(struct reception *r, struct ask *a, const char *key,
                            const struct conf_agent *agent, struct conversation *c)
 {
-    CLEANUP_FREE char *session = job_session_key(agent->name, key);
     const bool runs = c && c->job;
     if (runs)
         job_forget_session(c->job);
-    ledger_put(r->ledger, session, NULL, NULL, NULL);
+    sessions_forget(r->sessions, agent->name, key);
     ask_answer(a, TC_COMMAND, NULL,
                runs ? "The next message begins a new session; the running turn ends in the old one."
                     : "The next message begins a new session.");
@@ -97,31 +97,49 @@ static void clear_queue(struct reception *r, struct ask *a, struct conversation 
 struct status_ask {
     struct ask *ask;
     struct buf text;
+    unsigned awaited;
     struct visibility visibility;
+    char *session;
 };
 
-static void on_status(void *ctx, enum record_status status, const char *session)
+static void tell_when_known(struct status_ask *s)
 {
-    struct status_ask *const s = ctx;
-    answer_session(&s->text, status == RECORD_DONE ? session : NULL);
+    if (--s->awaited)
+        return;
+    answer_session(&s->text, s->session);
     answer_visibility(&s->text, s->visibility);
     ask_answer(s->ask, TC_COMMAND, NULL, s->text.p);
     buf_fini(&s->text);
+    free(s->session);
     free(s);
+}
+
+static void on_session(void *ctx, const char *id)
+{
+    struct status_ask *const s = ctx;
+    s->session = id ? xstrdup(id) : NULL;
+    tell_when_known(s);
+}
+
+static void on_visibility(void *ctx, struct visibility v)
+{
+    struct status_ask *const s = ctx;
+    s->visibility = v;
+    tell_when_known(s);
 }
 
 static void tell_status(struct reception *r, struct ask *a, const char *key,
                         const struct conf_agent *agent, const struct conversation *c)
 {
-    CLEANUP_FREE char *session = job_session_key(agent->name, key);
     struct status_ask *const s = xcalloc(1, sizeof *s);
     s->ask = a;
-    s->visibility = conversations_visibility(r->conversations, agent->name);
+    s->awaited = 2;
     answer_running(&s->text, c);
+    switches_get(r->switches, agent->name, on_visibility, s);
     if (c && c->job && *job_session(c->job))
-        on_status(s, RECORD_DONE, job_session(c->job));
+        on_session(s, job_session(c->job));
     else
-        ledger_get(r->ledger, session, on_status, s);
+        sessions_find(r->sessions, agent->name, key, on_session, s);
 }
 
 static void tell_queue(struct ask *a, const struct conversation *c)
@@ -173,10 +191,11 @@ struct submission {
     struct ask *ask;
 };
 
-static void tell_visibility(struct ask *a, struct visibility v)
+static void tell_visibility(struct ask *a, const struct toggle *t)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_visibility(&text, v);
+    answer_visibility(&text, t->visibility);
+    answer_saved(&text, t->saved);
     ask_answer(a, TC_COMMAND, NULL, text.p);
 }
 
@@ -204,7 +223,7 @@ static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct submission *const s = ctx;
     if (t->empty && !s->ask->inbound->file_count)
-        tell_visibility(s->ask, t->visibility);
+        tell_visibility(s->ask, t);
     else
         submit_text(s, t->rest);
     free(s);
@@ -224,8 +243,8 @@ static void submit(struct reception *r, struct ask *a, const struct conf_instanc
     struct submission *const s = xmalloc(sizeof *s);
     *s = (struct submission){r, inst, a};
     if (text.len)
-        toggle_apply(r->conf, agent_of(r, inst)->name, (struct str){text.p, text.len}, on_toggled,
-                     s);
+        toggle_apply(r->switches, agent_of(r, inst)->name, (struct str){text.p, text.len},
+                     on_toggled, s);
     else
         on_toggled(s, &(struct toggle){.rest = {"", 0}});
 }
@@ -275,13 +294,14 @@ void reception_ask(struct reception *r, struct ask *a)
         ask_answer(a, TC_DENIED, NULL, NULL);
 }
 
-struct reception *reception_new(const struct conf *conf, struct ledger *ledger,
-                                struct conversations *conversations)
+struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
+                                struct switches *switches, struct sessions *sessions)
 {
     struct reception *const r = xcalloc(1, sizeof *r);
     r->conf = conf;
-    r->ledger = ledger;
     r->conversations = conversations;
+    r->switches = switches;
+    r->sessions = sessions;
     return r;
 }
 

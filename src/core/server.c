@@ -30,6 +30,9 @@ struct server {
     struct dispatch *dispatch;
     struct turnlog *turnlog;
     struct conversations *conversations;
+    struct shelf *shelf;
+    struct switches *switches;
+    struct sessions *sessions;
     struct reception *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *files;
@@ -103,15 +106,30 @@ static int start_instances(struct server *s, struct tc_err *err)
     return 0;
 }
 
+static void start_conversations(struct server *s)
+{
+    s->shelf = shelf_new(s->loop, s->conf);
+    s->switches = switches_new(s->shelf, s->conf);
+    s->sessions = sessions_new(s->ledger, s->shelf);
+    s->conversations = conversations_new(&(struct conversations_spec){
+        .conf = s->conf,
+        .loop = s->loop,
+        .ledger = s->ledger,
+        .switches = s->switches,
+        .sessions = s->sessions,
+        .dispatch = s->dispatch,
+        .turnlog = s->turnlog,
+    });
+    s->reception = reception_new(s->conf, s->conversations, s->switches, s->sessions);
+}
+
 static int begin(struct server *s, struct tc_err *err)
 {
     s->ledger = ledger_open(s->loop, s->conf->state_dir, err);
     if (!s->ledger || dir_make(s->files, err) < 0 || listen_on(s, err) < 0 ||
         start_instances(s, err) < 0)
         return -1;
-    s->conversations = conversations_new(
-        &(struct conversations_spec){s->conf, s->loop, s->ledger, s->dispatch, s->turnlog});
-    s->reception = reception_new(s->conf, s->ledger, s->conversations);
+    start_conversations(s);
     if (restart_take_over(s->ledger, s->dispatch, s->conversations, err) < 0)
         return -1;
     dispatch_resume(s->dispatch);
@@ -154,6 +172,7 @@ struct server_parts server_parts(struct server *s)
         .ledger = s->ledger,
         .dispatch = s->dispatch,
         .conversations = s->conversations,
+        .switches = s->switches,
         .turnlog = s->turnlog,
     };
 }
@@ -182,9 +201,12 @@ void server_free(struct server *s)
     if (!s)
         return;
     dispatch_free(s->dispatch, GRACE_MS);
+    shelf_free(s->shelf); /* what it still answers may go to the ledger */
     ledger_close(s->ledger);
     reception_free(s->reception);
     conversations_free(s->conversations);
+    sessions_free(s->sessions);
+    switches_free(s->switches);
     turnlog_free(s->turnlog);
     websocket_free(s->websocket);
     httpd_free(s->httpd);

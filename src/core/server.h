@@ -15,6 +15,7 @@ struct server_parts {
     struct ledger *ledger;
     struct dispatch *dispatch;
     struct conversations *conversations;
+    struct switches *switches;
     struct turnlog *turnlog;
 };
 

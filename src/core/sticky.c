@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * A reader sees the old file or the new one, never half of one: written beside it, synced,
- * renamed over it, and the folder synced. */
+ * Owns which of the stores is believed, and what becomes of a change while one is away. */
 #include "core/sticky.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
-#include "base/dir.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/sticky_local.h"
+#include "core/sticky_redis.h"
 
-#define AGENT_MAX 100 /* bytes of a name, so that every file name fits */
-#define FILE_MAX (64 << 10)
+#define AGENT_MAX 100 /* bytes of a name */
+
+struct told {
+    struct told *next;
+    char agent[];
+};
+
+struct sticky {
+    struct arena arena;
+    const char *state_dir;
+    struct conf_store store; /* a copy: the configuration may go before it */
+    pthread_mutex_t mu;
+    struct visibility configured; /* lock: mu */
+    struct redis *redis;          /* NULL: all is in the state directory */
+    struct told *foreign;         /* agents whose key holds something else: that was logged */
+};
 
 static int check_agent(const char *agent, struct tc_err *err)
 {
@@ -31,158 +42,233 @@ static int check_agent(const char *agent, struct tc_err *err)
     return 0;
 }
 
-static char *folder_of(const char *dir)
+/* ---- with Redis ---- */
+
+static void tell_foreign(struct sticky *s, const char *agent)
 {
-    return xasprintf("%s/visibility", dir);
+    for (const struct told *t = s->foreign; t; t = t->next)
+        if (strcmp(t->agent, agent) == 0)
+            return;
+    const size_t size = strlen(agent) + 1;
+    struct told *const t = xmalloc(sizeof *t + size);
+    memcpy(t->agent, agent, size);
+    t->next = s->foreign;
+    s->foreign = t;
+    log_line(LOG_WARN, "redis",
+             "%s:stream_config:%s holds something else than five switches; it is left alone",
+             s->store.prefix, agent);
 }
 
-static char *path_of(const char *dir, const char *agent)
+static void keep_copy(const struct sticky *s, const char *agent, const struct sticky_row *row)
 {
-    return xasprintf("%s/visibility/%s.json", dir, agent);
+    struct tc_err err = {0};
+    if (sticky_local_write(s->state_dir, agent, row, &err) < 0)
+        log_line(LOG_WARN, "host", "no copy of the switches is kept: %s", err_str(&err));
 }
 
-static enum show truth_of(const json_t *value)
+/* Redis may know of a later change; whose time is not known was there before we lost sight of it.
+ */
+static bool is_newer(const struct sticky_row *copy, int has_copy, enum sticky_found found,
+                     const struct sticky_row *there)
 {
-    if (json_is_string(value))
-        return visibility_truth(json_string_value(value));
-    return json_is_true(value) || json_number_value(value) != 0 ? SHOW_ON : SHOW_OFF;
+    return has_copy > 0 && copy->unsaved &&
+           (found == STICKY_NOTHING ||
+            (found == STICKY_FOUND && there->saved_ms <= copy->saved_ms));
 }
 
-static int take_object(const json_t *root, const char *path, struct visibility *v,
-                       struct tc_err *err)
+static void catch_up(struct sticky *s, const char *agent, struct sticky_row *copy)
 {
-    if (!json_is_object(root))
-        return err_set(err, path, "damaged: not a JSON object");
-    struct visibility read = *v;
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++) {
-        const json_t *value = json_object_get(root, visibility_key(i));
-        if (json_is_object(value) || json_is_array(value))
-            return err_set(err, path, "damaged: %s is neither true nor false", visibility_key(i));
-        if (value && !json_is_null(value))
-            *visibility_slot(&read, i) = truth_of(value);
-    }
-    *v = read;
-    return 0;
+    if (sticky_redis_write(s->redis, s->store.prefix, agent, copy, NULL) < 0)
+        return;
+    copy->unsaved = false;
+    keep_copy(s, agent, copy);
 }
 
-/* 0 with *fd -1: there is no file. */
-static int open_stored(const char *path, int *fd, struct tc_err *err)
-{
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (*fd < 0)
-        return errno == ENOENT ? 0 : err_sys(err, errno, path, "cannot be opened");
-    struct stat st;
-    if (fstat(*fd, &st) < 0)
-        return err_sys(err, errno, path, "cannot be examined");
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, path, "is not a regular file");
-    if (st.st_size > FILE_MAX)
-        return err_set(err, path, "damaged: larger than %d bytes", FILE_MAX);
-    return 0;
-}
-
-static int load_path(const char *path, struct visibility *v, struct tc_err *err)
-{
-    CLEANUP_FD int fd = -1;
-    if (open_stored(path, &fd, err) < 0)
-        return -1;
-    if (fd < 0)
-        return 0;
-    json_error_t why;
-    json_t *root = json_loadfd(fd, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-    if (!root)
-        return err_set(err, path, "damaged: line %d: %s", why.line, why.text);
-    const int rc = take_object(root, path, v, err);
-    json_decref(root);
-    return rc;
-}
-
-int sticky_load(const char *dir, const char *agent, struct visibility *v, struct tc_err *err)
-{
-    if (check_agent(agent, err) < 0)
-        return -1;
-    CLEANUP_FREE char *path = path_of(dir, agent);
-    return load_path(path, v, err);
-}
-
-static int write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        const ssize_t done = write(fd, p, n);
-        if (done < 0 && errno != EINTR)
-            return -1;
-        if (done > 0) {
-            p += done;
-            n -= (size_t)done;
-        }
-    }
-    return fsync(fd);
-}
-
-static int write_new(const char *temp, int fd, const char *path, const struct buf *text,
+/* What is shown, by all that is known: 1; 0: nothing is stored; -1: the copy cannot be read. */
+static int read_both(struct sticky *s, const char *agent, struct sticky_row *row,
                      struct tc_err *err)
 {
-    if (write_all(fd, text->p, text->len) < 0)
-        return err_sys(err, errno, temp, "cannot be written");
-    if (rename(temp, path) < 0)
-        return err_sys(err, errno, path, "cannot be replaced");
-    return 0;
-}
-
-/* Makes a rename in the folder last across a power loss. */
-static int sync_dir(const char *folder, struct tc_err *err)
-{
-    CLEANUP_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fsync(fd) < 0)
-        return err_sys(err, errno, folder, "cannot be synced");
-    return 0;
-}
-
-static int replace(const char *folder, const char *path, const struct buf *text, struct tc_err *err)
-{
-    CLEANUP_FREE char *temp = xasprintf("%s.XXXXXX", path);
-    CLEANUP_FD int fd = mkostemp(temp, O_CLOEXEC); /* mode 0600 */
-    if (fd < 0)
-        return err_sys(err, errno, temp, "cannot be made");
-    if (write_new(temp, fd, path, text, err) < 0) {
-        unlink(temp);
-        return -1;
+    struct sticky_row there = {0};
+    const int has_copy = sticky_local_read(s->state_dir, agent, row, err);
+    const enum sticky_found found =
+        sticky_redis_read(s->redis, s->store.prefix, agent, &there, NULL);
+    if (is_newer(row, has_copy, found, &there)) {
+        catch_up(s, agent, row);
+        return 1;
     }
-    return sync_dir(folder, err);
-}
-
-/* What cannot be read may still be of use to a person. */
-static int keep_damaged(const char *path, struct tc_err *err)
-{
-    struct visibility ignored = visibility_default();
-    if (load_path(path, &ignored, NULL) == 0)
+    if (found == STICKY_FOREIGN)
+        tell_foreign(s, agent);
+    if (found == STICKY_FOREIGN)
         return 0;
-    CLEANUP_FREE char *kept = xasprintf("%s.damaged", path);
-    if (rename(path, kept) < 0)
-        return err_sys(err, errno, path, "damaged, and cannot be kept as %s", kept);
-    return 0;
+    if (found != STICKY_FOUND)
+        return has_copy;
+    if (has_copy < 1 || row->unsaved || !visibility_equal(&row->shown, &there.shown))
+        keep_copy(s, agent, &there);
+    *row = there;
+    return 1;
 }
 
-int sticky_save(const char *dir, const char *agent, struct visibility v, struct tc_err *err)
+/* On disk before it is tried. */
+static enum sticky_saved save_both(struct sticky *s, const char *agent, struct sticky_row row,
+                                   struct tc_err *err)
 {
+    const char *const prefix = s->store.prefix;
+    struct sticky_row there = {0};
+    const enum sticky_found found = sticky_redis_read(s->redis, prefix, agent, &there, err);
+    if (found == STICKY_FOREIGN) {
+        tell_foreign(s, agent);
+        err_set(err, NULL, "%s:stream_config:%s in Redis holds something else", prefix, agent);
+        return STICKY_FAILED;
+    }
+    row.unsaved = true;
+    const bool kept = sticky_local_write(s->state_dir, agent, &row, err) == 0;
+    if (found == STICKY_AWAY || sticky_redis_write(s->redis, prefix, agent, &row, err) < 0)
+        return kept ? STICKY_KEPT : STICKY_FAILED;
+    row.unsaved = false;
+    keep_copy(s, agent, &row);
+    return STICKY_SAVED;
+}
+
+static void merge_one(void *ctx, const char *agent)
+{
+    struct sticky_row row = {0};
+    struct tc_err err = {0};
+    if (read_both(ctx, agent, &row, &err) < 0)
+        log_line(LOG_WARN, "host", "%s", err_str(&err));
+}
+
+/* While the rows are read none can be written. */
+struct names {
+    struct arena arena;
+    const char **all;
+    size_t n;
+};
+
+static void note_name(void *ctx, const char *agent)
+{
+    struct names *const names = ctx;
+    names->all = xrealloc(names->all, (names->n + 1) * sizeof *names->all);
+    names->all[names->n++] = arena_strdup(&names->arena, agent);
+}
+
+void sticky_merge(struct sticky *s)
+{
+    struct names names = {0};
+    struct tc_err err = {0};
+    if (s->redis && sticky_local_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
+        log_line(LOG_WARN, "host", "%s", err_str(&err));
+    for (size_t i = 0; i < names.n; i++)
+        merge_one(s, names.all[i]);
+    free(names.all);
+    arena_fini(&names.arena);
+}
+
+/* ---- for all ---- */
+
+static int take(struct sticky *s, int found, const struct sticky_row *row, struct visibility *v)
+{
+    pthread_mutex_lock(&s->mu);
+    *v = found > 0 ? row->shown : s->configured;
+    pthread_mutex_unlock(&s->mu);
+    return found < 0 ? -1 : 0;
+}
+
+int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+{
+    struct sticky_row row = {0};
+    int found = 0;
+    if (agent)
+        found =
+            check_agent(agent, err) < 0 ? -1 : sticky_local_read(s->state_dir, agent, &row, err);
+    return take(s, found, &row, v);
+}
+
+int sticky_load(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+{
+    struct sticky_row row = {0};
+    if (!s->redis || !agent || check_agent(agent, NULL) < 0)
+        return sticky_load_copy(s, agent, v, err);
+    return take(s, read_both(s, agent, &row, err), &row, v);
+}
+
+enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
+                              struct tc_err *err)
+{
+    const struct sticky_row row = {
+        .shown = visibility_resolve(v),
+        .saved_ms = (int64_t)(clock_wall() * 1000),
+    };
     if (check_agent(agent, err) < 0)
-        return -1;
-    CLEANUP_FREE char *folder = folder_of(dir);
-    CLEANUP_FREE char *path = path_of(dir, agent);
-    CLEANUP_BUF struct buf text = {0};
-    visibility_json(&text, v);
-    buf_add_char(&text, '\n');
-    if (dir_make(folder, err) < 0 || keep_damaged(path, err) < 0)
-        return -1;
-    return replace(folder, path, &text, err);
+        return STICKY_FAILED;
+    if (s->redis)
+        return save_both(s, agent, row, err);
+    return sticky_local_write(s->state_dir, agent, &row, err) < 0 ? STICKY_FAILED : STICKY_SAVED;
 }
 
-int sticky_resolve(const struct conf *conf, const char *agent, struct visibility *v,
-                   struct tc_err *err)
+/* ---- its life ---- */
+
+static const char *copy(struct sticky *s, const char *text)
 {
+    return text ? arena_strdup(&s->arena, text) : NULL;
+}
+
+static struct redis *open_redis(const struct conf_store *c)
+{
+    return redis_new(&(struct redis_spec){
+        .host = c->host,
+        .path = c->path,
+        .port = (uint16_t)c->port,
+        .password = c->password,
+        .database = c->database,
+    });
+}
+
+struct sticky *sticky_new(const struct conf *conf)
+{
+    struct sticky *const s = xcalloc(1, sizeof *s);
+    s->state_dir = copy(s, conf->state_dir);
+    s->store = conf->store;
+    s->store.host = copy(s, conf->store.host);
+    s->store.path = copy(s, conf->store.path);
+    s->store.prefix = copy(s, conf->store.prefix);
+    s->store.password = copy(s, conf->store.password);
+    pthread_mutex_init(&s->mu, NULL);
+    sticky_configure(s, conf);
+    if (s->store.kind == CONF_REDIS)
+        s->redis = open_redis(&s->store);
+    return s;
+}
+
+void sticky_configure(struct sticky *s, const struct conf *conf)
+{
+    struct visibility v;
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(v, i) = (enum show)conf->show[i];
-    const int rc = agent ? sticky_load(conf->state_dir, agent, v, err) : 0;
-    *v = visibility_resolve(*v);
-    return rc;
+        *visibility_slot(&v, i) = (enum show)conf->show[i];
+    pthread_mutex_lock(&s->mu);
+    s->configured = visibility_resolve(v);
+    pthread_mutex_unlock(&s->mu);
+}
+
+struct redis *sticky_redis(const struct sticky *s)
+{
+    return s->redis;
+}
+
+const struct conf_store *sticky_store(const struct sticky *s)
+{
+    return &s->store;
+}
+
+void sticky_free(struct sticky *s)
+{
+    if (!s)
+        return;
+    for (struct told *t; (t = s->foreign);) {
+        s->foreign = t->next;
+        free(t);
+    }
+    redis_free(s->redis);
+    pthread_mutex_destroy(&s->mu);
+    arena_fini(&s->arena);
+    free(s);
 }

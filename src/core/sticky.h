@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: MIT
- * The file store of sticky visibility: one small JSON file per agent in the state directory,
- * replaced atomically, mode 0600. */
+ * The switches of agents that outlast a turn: kept in the state directory, or in Redis with a copy
+ * there. Whatever Redis does, the copy answers: at once when it is known to be away, else within
+ * REDIS_CALL_MS. One thread at a time. */
 #ifndef CORE_STICKY_H
 #define CORE_STICKY_H
 
 #include "base/err.h"
 #include "conf/conf.h"
+#include "io/redis.h"
 #include "turn/visibility.h"
 
-/* Reads DIR/visibility/AGENT.json over *v (only the keys that are stored). 0: read, or nothing
- * stored; -1: unreadable or damaged, or no name for a file: *v untouched. */
-int sticky_load(const char *dir, const char *agent, struct visibility *v, struct tc_err *err)
+struct sticky;
+
+enum sticky_saved {
+    STICKY_SAVED,
+    STICKY_KEPT,   /* with err: here alone so far; it goes to Redis when that answers again */
+    STICKY_FAILED, /* with err */
+};
+
+struct sticky *sticky_new(const struct conf *conf);
+void sticky_free(struct sticky *s); /* NULL is fine */
+/* Its connection, for what else is kept there; NULL: Redis is not the store. */
+struct redis *sticky_redis(const struct sticky *s);
+const struct conf_store *sticky_store(const struct sticky *s);
+/* Other configured switches, from any thread; the store stays what it was. */
+void sticky_configure(struct sticky *s, const struct conf *conf);
+
+/* The configured switches, or those that are stored for the agent (NULL: of none), resolved. -1:
+ * what is stored cannot be read (err), and *v is as configured. */
+int sticky_load(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
     __attribute__((__warn_unused_result__));
-/* The configuration's switches, under the stored ones of the agent (NULL: of none), resolved. -1:
- * those could not be read, *v is without them. */
-int sticky_resolve(const struct conf *conf, const char *agent, struct visibility *v,
-                   struct tc_err *err) __attribute__((__warn_unused_result__));
-/* Replaces it; makes DIR and DIR/visibility (0700) when they are missing. A damaged file is kept
- * beside it as AGENT.json.damaged. */
-int sticky_save(const char *dir, const char *agent, struct visibility v, struct tc_err *err)
+/* The same without Redis. Any thread. */
+int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
     __attribute__((__warn_unused_result__));
+enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
+                              struct tc_err *err) __attribute__((__warn_unused_result__));
+/* Gives Redis what it missed. Of two changes the later one stays. */
+void sticky_merge(struct sticky *s);
 
 #endif

@@ -5,18 +5,17 @@
 #define CORE_TOGGLE_H
 
 #include "base/str.h"
-#include "conf/conf.h"
-#include "turn/visibility.h"
+#include "core/switches.h"
 
 struct toggle {
-    bool empty;      /* nothing is left for the agent: the switches are the answer */
-    bool failed;     /* they were changed, but not stored */
-    struct str rest; /* the message without them; borrowed for the call */
-    struct visibility visibility;
+    bool empty;                   /* nothing is left for the agent: the switches are the answer */
+    enum sticky_saved saved;      /* if they were changed */
+    struct str rest;              /* the message without them; borrowed for the call */
+    struct visibility visibility; /* when such words were there */
 };
 
 /* `done` is called once, at once or later, from the loop. Copies what it needs. */
-void toggle_apply(const struct conf *conf, const char *agent, struct str text,
+void toggle_apply(struct switches *switches, const char *agent, struct str text,
                   void (*done)(void *ctx, const struct toggle *t), void *ctx);
 
 #endif

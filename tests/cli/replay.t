@@ -54,8 +54,8 @@ is "$(shown --agent stored /hide-tools)" "final narration " "under the tokens"
 is "$(shown --agent other)" "final narration " "of that agent only"
 try replay "$turn" /show-everything
 is "$status" 2 "a word that is no token"
-[ ! -e "$XDG_STATE_HOME/turncast/visibility/default.json" ]
-result $? "a replay stores nothing"
+try visibility --agent stored
+has "$out" '"show_tools":true' "a replay stores nothing"
 
 try replay "$turn"
 is "$status $out" "0 " "without a configuration and --plugin: nothing on stdout"

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/cli.sh"
 
 turn=$fixtures/turn.jsonl
-stored=$XDG_STATE_HOME/turncast/visibility
 off='{"show_thinking":false,"show_tools":false,"show_text":true,"show_narration":true,"show_final":true}'
 tools='{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}'
 
@@ -103,16 +102,19 @@ try run "go  /show-tools   on"
 is "$status" 0 "a token in a message"
 has "$(cat "$scratch/input")" '"go on"' "is not told to the agent"
 has "$(kinds <"$scratch/log")" "tool_call" "holds for this turn"
-is "$(cat "$stored/main.json")" "$tools" "and is stored"
+try visibility -a main
+is "$out" "$tools" "and is stored"
 rm "$scratch/log"
 try run "again"
 has "$(kinds <"$scratch/log")" "tool_call" "for the next one, too"
 try run "   /hide-tools "
 is "$status $out" "0 $off" "a message of tokens alone answers with the switches"
-is "$(cat "$stored/main.json")" "$off" "and stores them"
+try visibility -a main
+is "$out" "$off" "and stores them"
 try run "/show-tools, and  /SHOW-ALL"
 has "$(cat "$scratch/input")" '"/show-tools, and  /SHOW-ALL"' "no token: every byte stays"
-is "$(cat "$stored/main.json")" "$off" "and nothing is stored"
+try visibility -a main
+is "$out" "$off" "and nothing is stored"
 
 # Signals.
 # interrupt NAME SIGNAL...: runs the agent in the background until it has begun.

@@ -5,7 +5,7 @@
 
 off='{"show_thinking":false,"show_tools":false,"show_text":true,"show_narration":true,"show_final":true}'
 tools='{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}'
-stored=$XDG_STATE_HOME/turncast/visibility
+stored=$XDG_STATE_HOME/turncast/visibility.db
 
 try visibility
 is "$status $out" "0 $off" "the defaults"
@@ -19,13 +19,14 @@ result $? "a token that changes nothing stores nothing"
 
 try visibility /show-tools
 is "$status $out" "0 $tools" "a token"
-is "$(cat "$stored/default.json")" "$tools" "is stored for the agent called default"
-try visibility
-is "$out" "$tools" "and stays"
+[ -s "$stored" ]
+result $? "is stored"
+try visibility -a default
+is "$out" "$tools" "for the agent called default"
 try visibility --agent other
 is "$out" "$off" "for that agent only"
 try visibility -a other /show-all /hide-thinking
-is "$(cat "$stored/other.json")" \
+is "$out" \
     '{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration":true,"show_final":true}' \
     "several, in their order"
 try visibility "/hide-all  /show-thinking"
@@ -33,22 +34,24 @@ is "$out" \
     '{"show_thinking":true,"show_tools":false,"show_text":true,"show_narration":false,"show_final":true}' \
     "several in one word"
 
-before=$(cat "$stored/default.json")
+cp "$stored" "$scratch/before"
 try visibility /show-all /show-text
 is "$status" 2 "a word that is no token"
 has "$err" '"/show-text" is not /show-X or /hide-X' "is named"
-is "$(cat "$stored/default.json")" "$before" "and nothing is stored"
+cmp -s "$stored" "$scratch/before"
+result $? "and nothing is stored"
 try visibility --agent ../x /show-all
 is "$status" 2 "a name that is no file name"
 has "$err" "no name for an agent" "says so"
 
-echo '{"show_tools": tru' >"$stored/default.json"
+echo 'this is no database' >"$stored"
 try visibility
 is "$status $out" "0 $off" "a damaged file: the defaults"
-has "$err" "$stored/default.json: damaged: line 1" "and it is told"
+has "$err" "$stored: damaged: cannot be read" "and it is told"
 try visibility /show-tools
-is "$(cat "$stored/default.json.damaged")" '{"show_tools": tru' "the next change keeps it"
-is "$(cat "$stored/default.json")" "$tools" "and replaces it"
+is "$(cat "$stored.damaged")" 'this is no database' "the next change keeps it"
+try visibility
+is "$out" "$tools" "and replaces it"
 
 cat >"$scratch/some.conf" <<CONF
 agents : { main : { command = ["true"]; }; second : { command = ["true"]; }; };
@@ -61,9 +64,12 @@ is "$out" \
     '{"show_thinking":false,"show_tools":true,"show_text":false,"show_narration":false,"show_final":false}' \
     "configured switches; narration and final follow text"
 try visibility -c "$scratch/some.conf" /show-final
-is "$(cat "$scratch/here/visibility/main.json")" \
+try visibility -c "$scratch/some.conf" -a main
+is "$out" \
     '{"show_thinking":false,"show_tools":true,"show_text":false,"show_narration":false,"show_final":true}' \
-    "stored for the default agent, in the configured folder"
+    "stored for the default agent"
+[ -s "$scratch/here/visibility.db" ]
+result $? "in the configured folder"
 try visibility -c "$scratch/some.conf" -a seconds
 is "$status" 2 "an agent that is not there"
 has "$err" "$scratch/some.conf: there is no agent \"seconds\"" "says so"

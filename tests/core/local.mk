@@ -53,3 +53,9 @@ check_PROGRAMS += tests/core/t_conversation_end
 tests_core_t_conversation_end_SOURCES = tests/core/t_conversation_end.c $(TALK)
 tests_core_t_conversation_end_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
+FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
+
+check_PROGRAMS += tests/core/t_sticky_redis
+tests_core_t_sticky_redis_SOURCES = tests/core/t_sticky_redis.c $(FAKE_REDIS)
+tests_core_t_sticky_redis_LDADD = $(TEST_CORE)

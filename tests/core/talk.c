@@ -70,16 +70,28 @@ void talk_begin(const char *const *others)
         .conversations = {.queue = 3, .max_turns = 32, .per_user = 32, .drain_ms = 20000},
     };
     talk.disk = (struct ledger){.loop = talk.loop};
-    talk.all = conversations_new(
-        &(struct conversations_spec){&talk.conf, talk.loop, &talk.disk, &talk.log, NULL});
-    talk.reception = reception_new(&talk.conf, &talk.disk, talk.all);
+    talk.shelf = shelf_new(talk.loop, &talk.conf);
+    talk.switches = switches_new(talk.shelf, &talk.conf);
+    talk.sessions = sessions_new(&talk.disk, talk.shelf);
+    talk.all = conversations_new(&(struct conversations_spec){
+        .conf = &talk.conf,
+        .loop = talk.loop,
+        .ledger = &talk.disk,
+        .switches = talk.switches,
+        .sessions = talk.sessions,
+        .dispatch = &talk.log,
+    });
+    talk.reception = reception_new(&talk.conf, talk.all, talk.switches, talk.sessions);
 }
 
 void talk_end(const char *what)
 {
     is_int(conversations_running(talk.all), 0, "%s: nothing runs", what);
+    shelf_free(talk.shelf);
     reception_free(talk.reception);
     conversations_free(talk.all);
+    sessions_free(talk.sessions);
+    switches_free(talk.switches);
     is_int(children_marked(mark), 0, "%s: no process is left", what);
     fake_ledger_fini(&talk.disk);
     cast_log_fini(&talk.log);

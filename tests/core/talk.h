@@ -14,6 +14,9 @@ extern struct talk {
     struct ledger disk;
     struct dispatch log;
     struct conversations *all;
+    struct shelf *shelf;
+    struct switches *switches;
+    struct sessions *sessions;
     struct reception *reception;
     struct conf conf;
     struct conf_instance instances[2]; /* tg, which may submit and cancel; sl, which may submit */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Which session of its agent a conversation goes on with: kept in the ledger, and in Redis too
+ * when that is the store. Loop thread only. */
+#ifndef CORE_SESSIONS_H
+#define CORE_SESSIONS_H
+
+#include "core/shelf.h"
+#include "io/ledger.h"
+
+struct sessions;
+
+/* Borrows both. */
+struct sessions *sessions_new(struct ledger *ledger, struct shelf *shelf);
+/* After the ledger and the shelf. NULL is fine. */
+void sessions_free(struct sessions *s);
+
+/* `done` comes from the loop, with NULL when a new one is to begin. What Redis does not say within
+ * REDIS_CALL_MS the ledger does. */
+void sessions_find(struct sessions *s, const char *agent, const char *conversation,
+                   void (*done)(void *ctx, const char *id), void *ctx);
+/* It was used; `changed`: it is another than before. */
+void sessions_keep(struct sessions *s, const char *agent, const char *conversation, const char *id,
+                   bool changed);
+void sessions_forget(struct sessions *s, const char *agent, const char *conversation);
+
+#endif
