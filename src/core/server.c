@@ -17,6 +17,7 @@
 #include "io/websocket.h"
 
 #define DELIVER_MS 5000 /* what instances get at the end for what is under way */
+#define TELL_MS 2000    /* and HTTP clients to take what was written for them */
 #define GRACE_MS 10000  /* and to end */
 #define WATCH_MS 10000  /* how often it is looked whether one hangs */
 
@@ -179,9 +180,19 @@ struct server_parts server_parts(struct server *s)
 
 /* ---- end ---- */
 
-static void on_drained(void *ctx)
+static void on_told(void *ctx)
 {
     loop_stop(((struct server *)ctx)->loop);
+}
+
+/* Who follows a turn over HTTP still has to be told how it ended. */
+static void on_drained(void *ctx)
+{
+    struct server *const s = ctx;
+    if (s->httpd)
+        httpd_drain(s->httpd, TELL_MS, on_told, s);
+    else
+        on_told(s);
 }
 
 void server_stop(struct server *s)

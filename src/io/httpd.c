@@ -107,6 +107,8 @@ void httpd_free(struct httpd *h)
     while (h->routes)
         httpd_unroute(h, h->routes->path);
     httpd_listen_end(h);
+    if (h->drain)
+        loop_timer_free(h->drain);
     free_names(h);
     free(h);
 }

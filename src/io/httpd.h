@@ -37,7 +37,7 @@ struct httpd_options {
     int64_t deadline_ms;      /* of an answer, then it is 503; 10 s */
     int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
     int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
-    size_t stream_bytes;      /* of a stream that are not read yet; 1 MiB */
+    size_t stream_bytes;      /* of a stream that are not read yet, before the last write; 1 MiB */
     unsigned max_connections; /* 8192, and what the limit of open files has room for */
     unsigned max_per_address; /* 64, and any number from loopback: a proxy's clients come so */
 };
@@ -79,6 +79,10 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, str
 /* Closes every connection; requests that are with handlers still have to be answered. NULL is
  * fine. Not from a handler. */
 void httpd_free(struct httpd *h);
+/* The end begins: nobody connects any more, what is asked for is 503, answers go out, and streams
+ * end when their owners have nothing to say. `done` is called, from the loop, when all clients have
+ * left, or after that time. Once; httpd_free is next. */
+void httpd_drain(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg);
 uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
 
 /* Other names, from the next request on. */

@@ -174,6 +174,12 @@ void httpd_accept_begin(struct httpd *h)
     h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, on_connection, h);
 }
 
+void httpd_accept_pause(struct httpd *h)
+{
+    loop_fd_set(h->listener, 0);
+    loop_timer_set(h->pause, -1);
+}
+
 void httpd_accept_end(struct httpd *h)
 {
     loop_fd_free(h->listener);

@@ -154,11 +154,11 @@ static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
 void httpd_dispatch(struct httpd_conn *c)
 {
     const struct httpd_parse *const parse = &c->parse;
-    c->closes = !parse->keep_alive;
+    c->closes = !parse->keep_alive || c->owner->drain;
     c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
     c->is_old = parse->is_old;
     /* Who may open the socket of a path is its user, or the superuser: no web page. */
-    const int status = c->owner->path ? 0 : who_may_not(c->owner, parse);
+    const int status = c->owner->drain ? 503 : c->owner->path ? 0 : who_may_not(c->owner, parse);
     if (status) {
         httpd_refuse(c, status, NULL);
         return;

@@ -40,7 +40,11 @@ struct httpd {
     struct httpd_route *routes; /* the longest path first */
     struct httpd_conn *conns;
     unsigned conn_count;
-    void *peers; /* a tree, tsearch(3) */
+    void *peers;              /* a tree, tsearch(3) */
+    struct loop_timer *drain; /* NULL: the end has not begun */
+    int64_t drain_until_ms;
+    void (*drained)(void *arg);
+    void *drained_arg;
 };
 
 /* What a connection does. Only one request of it is known at a time. */
@@ -108,6 +112,8 @@ void httpd_listen_end(struct httpd *h);
 
 void httpd_accept_begin(struct httpd *h);
 void httpd_accept_end(struct httpd *h);
+/* For good. */
+void httpd_accept_pause(struct httpd *h);
 void httpd_peer_leave(struct httpd *h, struct httpd_peer *peer);
 
 /* Takes over the descriptor and the peer. */
@@ -141,6 +147,8 @@ void httpd_pending_free(struct httpd_pending *p);
 bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream);
 const char *httpd_head_reason(int status);
 
+/* The server ends the connection's stream: its client sees an end, its owner a client that left. */
+void httpd_stream_close(struct httpd_conn *c);
 /* After LOOP_WRITE. */
 void httpd_stream_on_flush(struct httpd_stream *s);
 /* The connection's timer has run out. */

@@ -92,16 +92,19 @@ static void add_chunk(struct httpd_conn *c, struct str bytes)
         buf_add_str(&c->out, "\r\n");
 }
 
-/* The client's own buffer takes more before too much is too much. */
+/* The client's own buffer takes more before too much is too much. One write may be any size: who
+ * waits until there is room is never cut. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes)
 {
     struct httpd_conn *const c = s->conn;
     if (!c || !bytes.len || s->state == HTTPD_STREAM_CUT)
         return;
-    add_chunk(c, bytes);
-    if (is_over(c) && (httpd_conn_flush(c) < 0 || is_over(c)))
+    if (is_over(c) && (httpd_conn_flush(c) < 0 || is_over(c))) {
         cut(s);
-    else if (s->state == HTTPD_STREAM_STILL)
+        return;
+    }
+    add_chunk(c, bytes);
+    if (s->state == HTTPD_STREAM_STILL)
         become(s, HTTPD_STREAM_DUE, 0);
 }
 
@@ -158,23 +161,30 @@ void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *a
     httpd_notice_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
 }
 
-static void finish(struct httpd_conn *c, bool has_last)
+/* Says who has to be told, or NULL. */
+static struct httpd_notice *finish(struct httpd_conn *c)
 {
-    if (has_last)
+    if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
         buf_add_str(&c->out, "0\r\n\r\n");
-    httpd_conn_part(c);
-    if (!c->out.len) {
+    struct httpd_notice *const gone = httpd_conn_part(c);
+    if (c->out.len) {
+        httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
+        httpd_conn_watch(c);
+    } else {
         httpd_conn_linger(c);
-        return;
     }
-    httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
-    httpd_conn_watch(c);
+    return gone;
+}
+
+void httpd_stream_close(struct httpd_conn *c)
+{
+    httpd_notice_tell(finish(c));
 }
 
 void httpd_stream_end(struct httpd_stream *s)
 {
     if (s->conn)
-        finish(s->conn, !s->conn->is_old && s->state != HTTPD_STREAM_CUT);
+        finish(s->conn);
     httpd_notice_fini(&s->gone);
     httpd_notice_fini(&s->room);
     free(s);

@@ -19,6 +19,7 @@ libtcio_la_SOURCES = \
 	src/io/httpd_accept.c \
 	src/io/httpd_conn.c \
 	src/io/httpd_dispatch.c \
+	src/io/httpd_drain.c \
 	src/io/httpd_head.c \
 	src/io/httpd_impl.h \
 	src/io/httpd_listen.c \

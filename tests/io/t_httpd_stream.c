@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/httpd_client.h"
+#include "base/clock.h"
 #include "tap/tap.h"
 
 #define HOST "Host: localhost\r\n"
@@ -388,6 +389,82 @@ static void test_pace(void)
     end();
 }
 
+/* One write is never too much: its owner waits for room before the next. */
+static void test_big(void)
+{
+    const size_t size = (size_t)16 << 20;
+    char *const big = malloc(size);
+    memset(big, 'x', size);
+    begin(&(struct httpd_options){.stream_bytes = 64 << 10});
+    struct client c = ask_stream(GET("/stream"));
+    bool gone = false;
+    httpd_stream_on_gone(stream, on_gone, &gone);
+    say((struct str){big, size});
+    for (int i = 0; i < 20000 && !gone && c.in.len < size; i++) {
+        loop_once(loop, 1);
+        for (int reads = 0; reads < 32 && !c.closed; reads++)
+            client_read(&c);
+    }
+    ok(!gone && c.in.len > size, "a single write of 16 MiB comes");
+    httpd_stream_end(stream);
+    client_hang_up(&c);
+    end();
+    free(big);
+}
+
+static bool drained;
+
+static void on_drained(void *arg)
+{
+    drained = true;
+    *(int64_t *)arg = clock_mono_ms();
+}
+
+static void test_drain(void)
+{
+    begin(&(struct httpd_options){0});
+    int64_t at = 0;
+    bool gone = false;
+    struct client idle = ask(GET("/headers"));
+    client_await(&idle, 1);
+    struct client quiet = ask_stream(GET("/stream"));
+    httpd_stream_on_gone(stream, on_gone, &gone);
+    await_text(&quiet, "\r\n\r\n");
+    struct httpd_stream *const first = stream;
+    struct client busy = ask_stream(GET("/stream"));
+    say(STR("data: last\n"));
+    struct client half = ask("GET /headers HTTP/1.1\r\nHo");
+    rounds(3);
+    struct client waits = ask_held(GET("/held"));
+    httpd_drain(server, 400, on_drained, &at);
+    const int64_t began = clock_mono_ms();
+    await_told(1);
+    ok(gone && !drained, "who has nothing to say is told that nobody listens");
+    httpd_stream_end(first);
+    client_await_end(&quiet);
+    has_str(quiet.in.p, "\r\n0\r\n\r\n", "its client sees an end, not a cut");
+    client_await_end(&busy);
+    has_str(busy.in.p, "\r\nb\r\ndata: last\n\r\n0\r\n\r\n", "what was said goes out before");
+    client_await_end(&idle);
+    ok(idle.closed && client_answers(&idle) == 1, "an idle connection is closed");
+    client_send(&half, "st: localhost\r\n\r\n", 19);
+    client_await_end(&half);
+    ok(half.closed && strstr(half.in.p, "HTTP/1.1 503 ") &&
+           strstr(half.in.p, "\r\nConnection: close\r\n"),
+       "what is asked for now is refused");
+    client_await_end(&waits);
+    ok(waits.closed && strstr(waits.in.p, "HTTP/1.1 503 "), "what has no answer has its 503");
+    httpd_answer(held, 200, NULL, STR("late\n"));
+    struct client *const all[] = {&idle, &quiet, &busy, &half, &waits};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        client_hang_up(all[i]);
+    for (int i = 0; i < 2000 && !drained; i++)
+        loop_once(loop, 5);
+    ok(drained && at - began < 400, "then it is over: %d ms", (int)(at - began));
+    httpd_stream_end(stream);
+    end();
+}
+
 static void test_free(void)
 {
     bool gone = false;
@@ -461,6 +538,8 @@ int main(void)
     test_leave();
     test_deaf();
     test_pace();
+    test_big();
+    test_drain();
     test_free();
     test_request_gone();
     loop_free(loop);
