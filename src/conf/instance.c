@@ -199,11 +199,22 @@ static int read_keys(const struct reader *r, const struct node *group, struct co
     return 0;
 }
 
+/* Sources of conversations that are no instances have names among theirs. */
+static int check_name(const struct reader *r, const struct node *n, const char *name)
+{
+    static const char *const taken[] = {"http", "openai", "ag-ui"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(name, taken[i]) == 0)
+            return read_fail(r, n, "no instance can be called %s: the host itself is", name);
+    return 0;
+}
+
 int instance_read(const struct reader *r, const struct node *n, struct conf_instance *inst)
 {
     *inst = instance_default(arena_strdup(r->arena, n->name), NULL);
     inst->line = n->line;
-    if (part_check_name(r, n) < 0 || read_expect(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
+    if (part_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ||
+        read_expect(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
         return -1;
     if (!inst->plugin) /* an instance may be called as its plugin is */
         inst->plugin = inst->name;
@@ -279,5 +290,5 @@ int instance_read_spec(const struct reader *r, const char *spec, struct conf_ins
         group.n++;
     }
     *inst = instance_default(spec_name(r, plugin), plugin);
-    return read_keys(r, &group, inst);
+    return check_name(r, &group, inst->name) < 0 ? -1 : read_keys(r, &group, inst);
 }

@@ -48,6 +48,10 @@ static const struct {
     {"state_directory = \"\";", "1: state_directory: may not be empty"},
     {"default_agent = [\"a\"];", "1: default_agent: a string is expected, not a list"},
     {"\ndefault_agent = \"b\";\n" AGENT ENDED, "2: default_agent: there is no agent \"b\""},
+    {"plugins : { instances : {\nopenai : { plugin = \"x\"; }; }; };",
+     "2: plugins.instances.openai: no instance can be called openai: the host itself is"},
+    {"plugins : { instances : {\n\nhttp : { }; }; };",
+     "3: plugins.instances.http: no instance can be called http: the host itself is"},
     /* conversations and http */
     {"conversations : { debounce_s = 1; };",
      "1: conversations.debounce_s: unknown key: did you mean \"debounce_ms\"?"},
