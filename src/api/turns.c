@@ -182,6 +182,7 @@ static void on_toggled(void *ctx, const struct toggle *t)
         .agent = w->agent,
         .user = w->principal,
         .owner = w->principal,
+        .route = w->principal,
         .id = w->key,
         .turn = w->turn,
         .prompt = t->rest,

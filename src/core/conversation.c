@@ -104,20 +104,45 @@ void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
     loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
 }
 
-size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
+static void withdraw(struct message *m, struct ledger *ledger, struct turnlog *turnlog)
 {
-    const size_t n = c->n_waiting;
-    while (c->first) {
-        struct message *const m = take_first(c);
-        ledger_cancel(ledger, m->id, NULL, NULL);
-        if (turnlog)
-            turnlog_cancel(turnlog, m->id);
-        free_message(m);
-    }
+    ledger_cancel(ledger, m->id, NULL, NULL);
+    if (turnlog)
+        turnlog_cancel(turnlog, m->id);
+    free_message(m);
+}
+
+static void await_nothing(struct conversation *c)
+{
     loop_timer_set(c->burst, -1);
     c->bursts = false;
     c->ready = 0;
+}
+
+size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
+{
+    const size_t n = c->n_waiting;
+    while (c->first)
+        withdraw(take_first(c), ledger, turnlog);
+    await_nothing(c);
     return n;
+}
+
+bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
+                           struct turnlog *turnlog)
+{
+    struct message *before = NULL, *m = c->first;
+    for (; m && strcmp(m->id, id) != 0; m = m->next)
+        before = m;
+    if (!m)
+        return false;
+    *(before ? &before->next : &c->first) = m->next;
+    if (c->last == m)
+        c->last = before;
+    if (--c->n_waiting == 0)
+        await_nothing(c);
+    withdraw(m, ledger, turnlog);
+    return true;
 }
 
 /* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`. */

@@ -54,6 +54,9 @@ struct message *conversation_add(struct conversation *c, const struct record_tur
 void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
 /* Takes back all that waits; returns how many those were. */
 size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
+/* Takes back the message of that id; false: it does not wait there. */
+bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
+                           struct turnlog *turnlog);
 /* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
                         struct turnlog *turnlog, void (*over)(void *conversation));

@@ -323,14 +323,17 @@ size_t conversations_clear(struct conversations *cs, struct conversation *c)
 
 bool conversations_cancel_turn(struct conversations *cs, const char *turn)
 {
-    struct conversation *const c = conversations_find_turn(cs, turn);
-    if (!c)
-        return false;
-    if (c->job && strcmp(job_id(c->job), turn) == 0)
-        job_cancel(c->job);
-    else
-        conversations_clear(cs, c);
-    return true;
+    for (struct conversation *c = cs->list; c; c = c->next) {
+        if (c->job && strcmp(job_id(c->job), turn) == 0) {
+            job_cancel(c->job);
+            return true;
+        }
+        if (conversation_withdraw(c, turn, cs->spec.ledger, cs->spec.turnlog)) {
+            drop_if_idle(cs, c);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- begin and end ---- */
@@ -361,11 +364,13 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
         return false;
     struct conversation *const c = find_or_make(
         cs, &(struct conversations_message){.key = t->conv, .source = t->source, .agent = agent});
-    conversation_add(c, t, NULL)->alone = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    conversation_add(c, t, detached ? t->route : NULL)->alone = detached;
     note_waiting(cs, &(struct turnlog_spec){.id = t->id,
                                             .agent = agent->name,
                                             .conversation = t->conv,
                                             .source = t->source,
+                                            .owner = detached ? t->route : NULL,
                                             .task = t->prompt});
     make_ready(cs, c);
     return true;

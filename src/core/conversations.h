@@ -34,7 +34,7 @@ struct conversations_message {
     const char *source; /* where it comes from: an instance, or CONVERSATIONS_HTTP… */
     const struct conf_agent *agent;
     const char *chat, *user, *route; /* or NULL */
-    const char *owner;               /* the API client, or NULL */
+    const char *owner; /* the API client, or NULL; of DETACHED the route, which outlives the host */
     const char *id, *also; /* its own in that source: what is known is not taken; or NULL */
     const char *turn;      /* the id its turn shall have (36 characters), or NULL */
     struct str prompt;
@@ -60,7 +60,8 @@ struct conversation *conversations_find(const struct conversations *cs, const ch
 struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn);
 /* Takes back what waits; returns how many messages. The conversation may be gone then. */
 size_t conversations_clear(struct conversations *cs, struct conversation *c);
-/* The turn of this id is ended if it runs, and taken back if it waits; false: neither. */
+/* The turn of this id, and no other, is ended if it runs, and taken back if it waits; false:
+ * neither. */
 bool conversations_cancel_turn(struct conversations *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
