@@ -137,18 +137,21 @@ static void free_entry(struct turnlog *log, struct turnlog_entry *e)
     free(e);
 }
 
-static struct turnlog_entry *find_oldest_sealed(const struct turnlog *log)
+/* Who follows one that is over has still to be told the rest. */
+static struct turnlog_entry *find_forgettable(const struct turnlog *log)
 {
     struct turnlog_entry *e = log->oldest;
-    while (e && !e->sealed)
+    while (e && (!e->sealed || e->followers))
         e = e->newer;
     return e;
 }
 
 static void apply_limits(struct turnlog *log)
 {
-    while (log->n_sealed > log->limits.turns || (log->bytes > log->limits.bytes && log->n_sealed))
-        free_entry(log, find_oldest_sealed(log));
+    struct turnlog_entry *e;
+    while ((log->n_sealed > log->limits.turns || log->bytes > log->limits.bytes) &&
+           (e = find_forgettable(log)))
+        free_entry(log, e);
 }
 
 static const char *copy(struct arena *a, const char *text)
@@ -270,7 +273,9 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
     e->turn.last_seq = ev->meta.seq;
     e->bytes += event_bytes(&e->events[e->n - 1]);
     log->bytes += event_bytes(&e->events[e->n - 1]);
-    while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
+    apply_limits(log);
+    while ((e->bytes > log->limits.turn_bytes || log->bytes > log->limits.bytes) &&
+           e->n - e->first > 1)
         forget_event(log, e);
     turnlog_wake(e);
     note(log, e, ev);
