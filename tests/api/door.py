@@ -138,7 +138,7 @@ class Stream:
         self.comments = 0
 
     def next(self):
-        """None: the stream has ended as it should; IncompleteRead: it was cut."""
+        """None: the stream has ended as it should; EOFError: it was cut."""
         ident, event, data = None, "message", []
         while line := self.answer.readline():
             text = line.decode().rstrip("\n")
@@ -153,6 +153,8 @@ class Stream:
                 data.append(value)
             elif text.startswith(":"):
                 self.comments += 1
+        if self.answer.chunk_left is not None:
+            raise EOFError("the stream was cut")
         return None
 
     def rest(self):
