@@ -113,6 +113,42 @@ static size_t limit_of(const char *query)
     return n == 0 ? LIST_DEFAULT : n < LIST_MAX ? n : LIST_MAX;
 }
 
+static void add_name(struct buf *out, const char *name)
+{
+    if (out->p[out->len - 1] != '[')
+        buf_add_char(out, ',');
+    jsonw_string(out, name, strlen(name));
+}
+
+/* Who asked, and what that one may: what a page need not offer. */
+static void add_me(struct buf *out, const struct principal *p)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } grants[] = {{"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"watch", CONF_WATCH}};
+    buf_add_str(out, ",\"me\":{");
+    jsonw_member_str(out, "name", p->name);
+    buf_add_str(out, ",\"grants\":[");
+    for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
+        if (p->grants & grants[i].bit)
+            add_name(out, grants[i].name);
+    buf_add_str(out, "]}");
+}
+
+/* That which answers when none is named comes first. */
+static void add_agents(struct buf *out, const struct conf *conf)
+{
+    const struct conf_agent *const first = conf_agent_find(conf, NULL);
+    buf_add_str(out, ",\"agents\":[");
+    if (first)
+        add_name(out, first->name);
+    for (size_t i = 0; i < conf->n_agents; i++)
+        if (&conf->agents[i] != first)
+            add_name(out, conf->agents[i].name);
+    buf_add_char(out, ']');
+}
+
 static void list(const struct api *a, struct httpd_request *r)
 {
     const struct principal *const p = auth_demand(a->auth, r, 0);
@@ -121,7 +157,10 @@ static void list(const struct api *a, struct httpd_request *r)
     struct list l = {.principal = p, .left = limit_of(r->query)};
     buf_add_str(&l.body, "{\"turns\":[");
     turnlog_each(a->host.turnlog, add_to_list, &l);
-    buf_add_str(&l.body, "]}\n");
+    buf_add_char(&l.body, ']');
+    add_me(&l.body, p);
+    add_agents(&l.body, a->conf);
+    buf_add_str(&l.body, "}\n");
     reply_json(r, 200, &l.body);
     buf_fini(&l.body);
 }
