@@ -4,8 +4,15 @@
 import { post } from "./api.mjs";
 import { icon, make, setText } from "./dom.mjs";
 import { oneLine } from "./format.mjs";
+import { conversation } from "./state.mjs";
 
 const most = 100000;
+
+// A conversation without a name ends with its turn.
+function newName() {
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `page-${[...random].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
 
 export class Composer {
   #sending = false;
@@ -38,15 +45,14 @@ export class Composer {
   // The turn that is shown; its conversation can be gone on with if it was begun over HTTP.
   follow(turn) {
     const same = turn?.id !== undefined && turn.id === this.#context?.id;
-    this.#context = turn?.conversation && /^http\b/.test(turn.source) ? turn : undefined;
+    this.#context = turn?.source === "http" && conversation(turn) ? turn : undefined;
     this.thread.hidden = !this.#context;
     if (!same) this.#press(true);
   }
 
   #press(on) {
     this.thread.setAttribute("aria-pressed", String(on));
-    const name = oneLine(this.#context?.conversation, 40);
-    setText(this.thread, on ? `In this conversation: ${name}` : "In a new conversation");
+    setText(this.thread, on ? "In this conversation" : "In a new conversation");
   }
 
   #toggle() {
@@ -68,13 +74,11 @@ export class Composer {
   }
 
   #message() {
-    const message = { prompt: this.field.value };
-    if (!this.agent.hidden) message.agent = this.agent.value;
-    if (this.#context && this.thread.getAttribute("aria-pressed") === "true") {
-      message.conversation = this.#context.conversation;
-      message.agent = this.#context.agent;
-    }
-    return message;
+    const prompt = this.field.value;
+    if (this.#context && this.thread.getAttribute("aria-pressed") === "true")
+      return { prompt, agent: this.#context.agent, conversation: conversation(this.#context) };
+    const fresh = { prompt, conversation: newName() };
+    return this.agent.hidden ? fresh : { ...fresh, agent: this.agent.value };
   }
 
   async #submit(event) {
@@ -84,7 +88,8 @@ export class Composer {
     try {
       const turn = await post("turns", this.#message());
       this.field.value = "";
-      this.on.sent(turn);
+      if (turn?.id) this.on.sent(turn);
+      else this.#tell("Nothing is left for the agent: what is shown of its turns has been changed.");
     } catch (error) {
       if (error.status === 401) this.on.denied();
       this.#tell(error.message);

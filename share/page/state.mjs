@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a turn stands: its sign, its word, and how long it has taken or when it was.
 import { icon, make, setText, spinner } from "./dom.mjs";
-import { ago, duration, number, oneLine, ticking } from "./format.mjs";
+import { ago, duration, number, oneLine, text, ticking } from "./format.mjs";
 
 const states = {
   waiting: { word: "Waiting", sign: "wait" },
@@ -45,9 +45,18 @@ export function when(turn, time) {
   return at === undefined ? "" : ago(at, time);
 }
 
+// The name of its conversation without where it is: "http:KEY:NAME", "slack:CHANNEL". A turn that has
+// one of its own has no name for it.
+export function conversation(turn) {
+  const whole = text(turn.conversation);
+  const place = turn.source === "http" ? /^http:[^:]*:/ : /^[^:]*:/;
+  const name = whole.startsWith(`${turn.source}:`) ? whole.replace(place, "") : whole;
+  return name === turn.id ? "" : name;
+}
+
 // "agent · source · conversation", as far as they are there.
 export function facts(turn) {
-  return [turn.agent, turn.source, turn.conversation]
+  return [turn.agent, turn.source, conversation(turn)]
     .map((fact) => oneLine(fact, 60)).filter(Boolean)
     .map((fact) => make("span.fact", { dir: "auto" }, fact));
 }

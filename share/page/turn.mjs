@@ -196,10 +196,12 @@ export class TurnView {
     try {
       const turn = await post(turnPath(this.id, "/cancel"));
       if (turn) this.app.turns.put(turn);
+      setText(this.cancel, "Cancelling…");
     } catch (error) {
       if (error.status === 401) this.app.denied();
       this.#tell(error.message);
+      this.cancel.disabled = false;
+      this.#refresh();
     }
-    this.cancel.disabled = false;
   }
 }

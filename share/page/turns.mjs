@@ -9,7 +9,7 @@ const most = 500;
 export class Turns {
   #known = new Map();
   #stream;
-  me; // { name, grants }, where the host tells.
+  me; // { name, grants }
   agents = [];
 
   // on.turn(turn), on.gone(id), on.state(state, error)
@@ -28,7 +28,7 @@ export class Turns {
   async load() {
     const told = await get("turns?limit=200");
     this.me = told.me;
-    this.agents = Array.isArray(told.agents) ? told.agents.map(text) : [];
+    this.agents = told.agents.map(text);
     for (const turn of told.turns) this.put(turn);
     this.loaded = true;
     this.start();
@@ -57,7 +57,7 @@ export class Turns {
   }
 
   may(grant) {
-    return !Array.isArray(this.me?.grants) || this.me.grants.includes(grant);
+    return Array.isArray(this.me?.grants) && this.me.grants.includes(grant);
   }
 
   #told(data) {

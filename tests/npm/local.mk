@@ -14,4 +14,6 @@ clean-local: npm-clean
 npm-clean:
 	rm -rf tests/npm/node_modules
 	test . -ef $(srcdir) || rm -f tests/npm/package.json tests/npm/package-lock.json
-.PHONY: npm npm-clean
+check-clients:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(CLIENT_TESTS)'
+.PHONY: npm npm-clean check-clients

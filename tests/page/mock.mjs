@@ -58,6 +58,8 @@ export class Mock {
   resumed = []; // What clients said they had seen last.
   lists = new Set();
   key; // What is asked for, if anything.
+  grants = ["submit", "cancel", "watch"];
+  agents = ["coder"];
   on = () => {}; // What becomes of a message: on(turn, message).
 
   constructor(pages) {
@@ -125,7 +127,8 @@ export class Mock {
   #api(request, url, body, response) {
     const [, , id, rest] = url.pathname.split("/").map(decodeURIComponent);
     const events = { "Content-Type": "text/event-stream", "Cache-Control": "no-store" };
-    if (request.method === "GET" && url.pathname === "/turns") return answer(response, 200, { turns: this.turns.map((t) => t.told) });
+    if (request.method === "GET" && url.pathname === "/turns")
+      return answer(response, 200, { turns: this.turns.map((t) => t.told), me: { name: "local", grants: this.grants }, agents: this.agents });
     if (request.method === "POST" && url.pathname === "/turns") return this.#submit(JSON.parse(body), response);
     if (url.pathname === "/turns/events") {
       response.writeHead(200, events);
@@ -148,7 +151,7 @@ export class Mock {
   }
 
   #submit(message, response) {
-    const turn = this.turn({ task: message.prompt, conversation: message.conversation ?? `c-${this.turns.length}`, agent: message.agent ?? "coder" });
+    const turn = this.turn({ task: message.prompt, conversation: `http:local:${message.conversation ?? this.turns.length}`, agent: message.agent ?? "coder" });
     answer(response, 202, turn.told, { Location: `/turns/${turn.told.id}` });
     this.on(turn, message);
   }

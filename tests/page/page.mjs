@@ -118,6 +118,25 @@ await visit("a message", "", desktop, async (page) => {
   await story.submit(page);
 });
 
+await visit("several agents", "", desktop, async (page) => {
+  mock.agents = ["first", "second"];
+  await page.reload();
+  await story.choose(page, new Promise((resolve) => {
+    mock.on = (turn, message) => resolve(message);
+  }));
+  mock.agents = ["coder"];
+});
+
+await visit("who may only watch", "", desktop, async (page) => {
+  mock.grants = ["watch"];
+  mock.turn({ task: "To be watched" });
+  await page.reload();
+  await page.getByRole("link", { name: "To be watched" }).click();
+  await page.locator(".turn .connection[data-state=live]").waitFor();
+  ok(!(await page.locator(".composer, .turn .danger").filter({ visible: true }).count()), "is offered neither a message nor a cancellation");
+  mock.grants = ["submit", "cancel", "watch"];
+});
+
 await visit("cancelling", "", desktop, async (page) => {
   const turn = mock.turn();
   await page.goto(url + at(turn));

@@ -127,6 +127,16 @@ export async function scroll(page, turn) {
   ok((await gap()) < 40, "from where it is followed again", await gap());
 }
 
+// Of several agents one is chosen, the first unless somebody does.
+export async function choose(page, message) {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await page.getByRole("combobox", { name: "Agent" }).selectOption("second");
+  await field.fill("You do it.");
+  await field.press("Enter");
+  await page.locator(".turn-facts .fact", { hasText: "second" }).waitFor();
+  same((await message).agent, "second", "the agent that was chosen is asked");
+}
+
 export async function submit(page) {
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill("What is new?");
@@ -224,7 +234,7 @@ export async function harmless(page, attacks) {
     return {
       strangers: [...new Set(all.map((e) => e.localName).filter((n) => !allowed.has(n)))],
       scripts: document.scripts.length,
-      handlers: all.flatMap((e) => e.getAttributeNames()).filter((n) => /^on|^srcdoc$|^style$|^formaction$/i.test(n)),
+      handlers: all.flatMap((e) => e.getAttributeNames().filter((n) => n !== "style" || !e.matches(".composer textarea"))).filter((n) => /^on|^srcdoc$|^style$|^formaction$/i.test(n)),
       links: [...document.links].map((a) => a.protocol).filter((p) => !["http:", "https:", "mailto:"].includes(p)),
       rels: [...document.querySelectorAll("a[target]")].filter((a) => a.rel !== "noopener noreferrer").length,
       mains: document.querySelectorAll("#main, #said").length,

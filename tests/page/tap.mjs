@@ -19,13 +19,20 @@ export function note(text) {
   console.log(`# ${text}`);
 }
 
-// A test that throws has failed, and the next one begins.
+const patience_ms = 90000;
+
+// A test that throws, or does not end, has failed, and the next one begins.
 export async function test(name, run) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it does not end")), patience_ms);
+  });
   try {
-    await run();
+    await Promise.race([run(), late]);
   } catch (error) {
     ok(false, name, String(error.stack));
   }
+  clearTimeout(timer);
 }
 
 export function finish() {
