@@ -171,6 +171,7 @@ struct wanted {
     struct api *api;
     struct httpd_request *request;
     char *principal, *conversation, *key; /* conversation, key: or NULL */
+    const struct conf *conf;              /* of the agent: it is kept */
     const struct conf_agent *agent;
     char turn[37];
 };
@@ -180,6 +181,7 @@ static void free_wanted(struct wanted *w)
     free(w->principal);
     free(w->conversation);
     free(w->key);
+    conf_unref(w->conf);
     free(w);
 }
 
@@ -274,6 +276,7 @@ static void begin_with(struct api *a, struct httpd_request *r, const struct prin
         return;
     }
     struct wanted *const w = new_wanted(a, r, p, conversation);
+    w->conf = conf_ref(a->conf);
     w->agent = agent;
     toggle_apply(a->host.switches, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled,
                  w);

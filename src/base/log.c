@@ -14,9 +14,9 @@
 #define TEXT_MAX ((size_t)8 << 10)
 
 static struct {
-    enum log_format format;
-    enum log_level max;
-    int fd;
+    _Atomic enum log_format format;
+    _Atomic enum log_level max;
+    _Atomic int fd;
 } setup = {.format = LOG_TEXT, .max = LOG_WARN, .fd = STDERR_FILENO};
 
 static _Atomic uint64_t lost;

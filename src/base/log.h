@@ -13,7 +13,7 @@
 enum log_level { LOG_ERR = 3, LOG_WARN = 4, LOG_INFO = 6, LOG_DEBUG = 7 }; /* syslog numbers */
 enum log_format { LOG_TEXT, LOG_JSON };
 
-/* Process-wide; call before threads start. Default: text, LOG_WARN, fd 2. Does not own fd. */
+/* Process-wide; any time. Default: text, LOG_WARN, fd 2. Does not own fd. */
 void log_setup(enum log_format format, enum log_level max, int fd);
 bool log_enabled(enum log_level level);
 /* One line: `name` says who speaks ("host", "instance cli"…). Control characters, C1, bidi

@@ -125,7 +125,7 @@ static int check_conf(const char *path)
     if (problems == 0)
         printf("%s: good: %zu agents, %zu instances\n", conf->file, conf->n_agents,
                conf->n_instances);
-    conf_free(conf);
+    conf_unref(conf);
     return problems ? EXIT_USAGE : 0;
 }
 

@@ -202,7 +202,7 @@ static int run(const struct args *args)
     if (!conf)
         return EXIT_USAGE;
     status = act(conf, a, words, n);
-    conf_free(conf);
+    conf_unref(conf);
     return status;
 }
 

@@ -85,7 +85,7 @@ static int run(const struct args *args)
     if (!conf)
         return EXIT_USAGE;
     const int status = args->n_operands ? print_one(conf, args->operands[0]) : print_all(conf);
-    conf_free(conf);
+    conf_unref(conf);
     return status;
 }
 

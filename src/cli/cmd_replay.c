@@ -212,7 +212,7 @@ static int run(const struct args *args)
         status = start_and_cast(&r);
     if (r.fd >= 0)
         close(r.fd);
-    conf_free(r.conf);
+    conf_unref(r.conf);
     return status;
 }
 

@@ -204,7 +204,7 @@ static int run(const struct args *args)
         return EXIT_USAGE;
     const int status = prepare_and_run(&r);
     buf_fini(&r.message);
-    conf_free(r.conf);
+    conf_unref(r.conf);
     return status;
 }
 

@@ -4,14 +4,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/host.h"
-#include "cli/stop.h"
+#include "core/reload.h"
 #include "core/server.h"
-#include "dialect/dialect.h"
 #include "io/loop.h"
 #include "io/process.h"
 
@@ -21,53 +21,51 @@ static const struct arg rows[] = {
     {0},
 };
 
-/* Whoever may submit has somebody to submit to. */
-static int check_agents(const struct conf *conf)
-{
-    for (size_t i = 0; i < conf->n_instances; i++) {
-        const struct conf_instance *const inst = &conf->instances[i];
-        const struct conf_agent *const agent = conf_agent_find(conf, inst->agent);
-        if (!inst->enabled || !(inst->grants & CONF_SUBMIT) ||
-            (agent && dialect_find(agent->dialect)))
-            continue;
-        fprintf(stderr, "turncast: %s:%d: plugins.instances.%s: %s\n", conf->file, inst->line,
-                inst->name, agent ? "its agent is of an unknown dialect" : "it has no agent");
-        return EXIT_USAGE;
-    }
-    return 0;
-}
-
-static int check_keys(struct conf *conf)
-{
-    struct tc_err err = {0};
-    if (conf_resolve_keys(conf, &err) == 0)
-        return 0;
-    host_tell(&err);
-    return EXIT_USAGE;
-}
-
-static void on_signal(void *arg, int signo)
+static void on_end(void *arg, int signo)
 {
     log_line(LOG_INFO, "host", "asked to end by signal %d", signo);
     server_stop(arg);
 }
 
+static void on_reload(void *arg, int signo)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf report = {0};
+    (void)signo;
+    if (server_reload(arg, &report, &err) < 0)
+        return; /* it has been logged */
+}
+
+struct serving {
+    const struct args *args;
+    struct api *api; /* or NULL */
+};
+
+static void on_reloaded(void *ctx, const struct conf *conf)
+{
+    const struct serving *const s = ctx;
+    log_setup(conf->log_format, s->args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
+    if (s->api)
+        api_set_conf(s->api, conf);
+}
+
 static void serve(struct server *s)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (stop_is_wanted(signals[i]))
-            watched[i] = loop_signal_new(server_loop(s), signals[i], on_signal, s);
+    struct loop *const loop = server_loop(s);
+    struct loop_signal *const watched[] = {
+        loop_signal_new(loop, SIGINT, on_end, s),
+        loop_signal_new(loop, SIGTERM, on_end, s),
+        loop_signal_new(loop, SIGHUP, on_reload, s),
+    };
     if (server_port(s))
         log_line(LOG_INFO, "host", "listening on port %u", server_port(s));
     log_line(LOG_INFO, "host", "serving");
     server_run(s);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         loop_signal_free(watched[i]);
 }
 
-static int start_and_serve(const struct conf *conf)
+static int start_and_serve(const struct conf *conf, const struct args *args)
 {
     struct tc_err err = {0};
     process_become_subreaper();
@@ -77,6 +75,8 @@ static int start_and_serve(const struct conf *conf)
         return EXIT_USAGE;
     }
     struct api *const api = api_new(conf, s);
+    struct serving serving = {args, api};
+    server_on_reload(s, on_reloaded, &serving);
     serve(s);
     api_free(api);
     server_free(s);
@@ -91,12 +91,12 @@ static int run(const struct args *args)
     struct conf *const conf = host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;
-    int status = check_agents(conf);
-    if (status == 0)
-        status = check_keys(conf);
-    if (status == 0)
-        status = start_and_serve(conf);
-    conf_free(conf);
+    struct tc_err err = {0};
+    const bool good = reload_vet(conf, &err) == 0;
+    if (!good)
+        host_tell(&err);
+    const int status = good ? start_and_serve(conf, args) : EXIT_USAGE;
+    conf_unref(conf);
     return status;
 }
 
@@ -108,7 +108,7 @@ const struct command cmd_serve = {
         "Runs the instances of the configuration until SIGTERM or Ctrl-C. Turns that run then get\n"
         "their time to end (conversations.drain_s), a second signal ends them, a third one kills\n"
         "them. What is not delivered stays on disk for the next start. One host per state\n"
-        "directory.",
+        "directory. SIGHUP reads the configuration again.",
     .args = rows,
     .run = run,
 };

@@ -45,7 +45,7 @@ static int run(const struct args *args)
     const char *const agent = agent_name(args, conf);
     const int status = agent ? change(args, sticky, agent) : EXIT_USAGE;
     sticky_free(sticky);
-    conf_free(conf);
+    conf_unref(conf);
     return status;
 }
 

@@ -204,7 +204,7 @@ struct conf *conf_load(const char *path, struct tc_err *err)
 {
     struct conf_box *box = box_new(path);
     if (path && read_file(box, path, err) < 0) {
-        conf_free(&box->conf);
+        conf_unref(&box->conf);
         return NULL;
     }
     fill_defaults(box);
@@ -217,10 +217,17 @@ int conf_resolve_keys(struct conf *c, struct tc_err *err)
     return key_resolve_all(&c->http, c->file, &box->arena, err);
 }
 
-void conf_free(struct conf *c)
+const struct conf *conf_ref(const struct conf *c)
 {
-    struct conf_box *box = (struct conf_box *)c;
-    if (!box)
+    if (c)
+        ((struct conf *)(uintptr_t)c)->refs++; /* const is for what it says */
+    return c;
+}
+
+void conf_unref(const struct conf *c)
+{
+    struct conf_box *const box = (struct conf_box *)(uintptr_t)c;
+    if (!box || box->conf.refs-- > 0)
         return;
     arena_fini(&box->arena);
     free(box);

@@ -101,7 +101,8 @@ struct conf_store {
 };
 
 struct conf {
-    char *file; /* path, or "(built in)" */
+    unsigned refs; /* beside the one of who loaded it */
+    char *file;    /* path, or "(built in)" */
     struct conf_agent *agents;
     size_t n_agents;
     char *default_agent; /* or NULL: the only one, else "default" */
@@ -125,7 +126,9 @@ struct conf *conf_load(const char *path, struct tc_err *err);
 /* The file to use when none is named: $TURNCAST_CONFIG, the user's, the system's; NULL: none
  * exists. Owned. */
 char *conf_default_path(void);
-void conf_free(struct conf *c);
+/* Whoever keeps something of it keeps it; the last one frees it. Not thread safe. NULL is fine. */
+const struct conf *conf_ref(const struct conf *c);
+void conf_unref(const struct conf *c);
 /* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
  * read, is too short, or is that of another key. */
 int conf_resolve_keys(struct conf *c, struct tc_err *err) __attribute__((__warn_unused_result__));
@@ -136,6 +139,9 @@ const char *conf_placeholder(const char *arg);
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
 const char *conf_instance_key(size_t i);
+/* All keys are the same that an instance is started with; others (agent, grants, allow,
+ * allow_chats) are looked up when they are needed. */
+bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b);
 /* Forgets the file's instances: --plugin stands in their place. */
 void conf_drop_instances(struct conf *c);
 /* "NAME|FILE.so[,key=value…]" of --plugin, as an instance appended to c; a comma in a value is

@@ -174,6 +174,41 @@ static int read_option(const struct reader *r, const struct node *n, struct conf
     return to->value ? 0 : -1;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static const struct conf_pair *find_pair(const struct conf_pair *pairs, const char *key)
+{
+    for (; pairs && pairs->key; pairs++)
+        if (strcmp(pairs->key, key) == 0)
+            return pairs;
+    return NULL;
+}
+
+/* All of a's are b's. */
+static bool has_pairs(const struct conf_pair *a, const struct conf_pair *b)
+{
+    for (; a && a->key; a++) {
+        const struct conf_pair *const other = find_pair(b, a->key);
+        if (!other || strcmp(other->value, a->value) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b)
+{
+    return same_text(a->name, b->name) && same_text(a->plugin, b->plugin) &&
+           a->enabled == b->enabled && a->sees_all == b->sees_all &&
+           a->sees_all_set == b->sees_all_set && same_text(a->audience, b->audience) &&
+           a->wants_state == b->wants_state && a->wants_raw == b->wants_raw &&
+           a->queue_events == b->queue_events && a->queue_bytes == b->queue_bytes &&
+           a->init_ms == b->init_ms && a->callback_ms == b->callback_ms &&
+           has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
+}
+
 struct conf_instance instance_default(char *name, char *plugin)
 {
     return (struct conf_instance){

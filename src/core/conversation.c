@@ -18,14 +18,12 @@ static void on_calm(void *arg)
     c->calm(c->ctx, c);
 }
 
-struct conversation *conversation_new(struct loop *loop, const char *source,
-                                      const struct conf_agent *agent, const char *key,
+struct conversation *conversation_new(struct loop *loop, const char *source, const char *key,
                                       const char *chat,
                                       void (*calm)(void *ctx, struct conversation *c), void *ctx)
 {
     struct conversation *const c = xcalloc(1, sizeof *c);
     *c = (struct conversation){
-        .agent = agent,
         .source = xstrdup(source),
         .key = xstrdup(key),
         .chat = chat ? xstrdup(chat) : NULL,
@@ -61,11 +59,21 @@ void conversation_free(struct conversation *c)
         free_message(take_first(c));
     loop_timer_free(c->burst);
     job_free(c->job);
+    conf_unref(c->conf);
     free(c->user);
     free(c->chat);
     free(c->source);
     free(c->key);
     free(c);
+}
+
+void conversation_set_agent(struct conversation *c, const struct conf *conf,
+                            const struct conf_agent *agent)
+{
+    const struct conf *const before = c->conf;
+    c->conf = conf_ref(conf);
+    c->agent = agent;
+    conf_unref(before);
 }
 
 bool conversation_is_idle(const struct conversation *c)
@@ -169,6 +177,7 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     struct job_spec full = *spec;
     full.n_merged = head->alone ? 0 : join(c, &prompt, merged);
     full.merged = (const char *const *)merged;
+    full.conf = c->conf;
     full.agent = c->agent;
     full.id = head->id;
     full.conversation = c->key;

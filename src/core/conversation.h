@@ -21,6 +21,7 @@ struct message {
 
 struct conversation {
     struct conversation *next; /* for the owner of it */
+    const struct conf *conf;   /* of the agent: it is kept */
     const struct conf_agent *agent;
     char *source; /* where its messages come from: an instance, or an API */
     char *key;
@@ -39,11 +40,13 @@ struct conversation {
 };
 
 /* Copies the texts. */
-struct conversation *conversation_new(struct loop *loop, const char *source,
-                                      const struct conf_agent *agent, const char *key,
+struct conversation *conversation_new(struct loop *loop, const char *source, const char *key,
                                       const char *chat,
                                       void (*calm)(void *ctx, struct conversation *c), void *ctx);
 void conversation_free(struct conversation *c);
+/* What begins from now on is of this agent. */
+void conversation_set_agent(struct conversation *c, const struct conf *conf,
+                            const struct conf_agent *agent);
 /* Nothing waits, runs, or is on its way to the disk. */
 bool conversation_is_idle(const struct conversation *c);
 

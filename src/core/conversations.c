@@ -54,12 +54,13 @@ static struct conversation *find_or_make(struct conversations *cs,
                                          const struct conversations_message *m)
 {
     struct conversation *c = conversations_find(cs, m->key);
-    if (c)
-        return c;
-    c = conversation_new(cs->spec.loop, m->source, m->agent, m->key, m->chat, on_calm, cs);
-    c->throwaway = m->throwaway;
-    c->next = cs->list;
-    cs->list = c;
+    if (!c) {
+        c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
+        c->throwaway = m->throwaway;
+        c->next = cs->list;
+        cs->list = c;
+    }
+    conversation_set_agent(c, cs->spec.conf, m->agent);
     return c;
 }
 
@@ -298,6 +299,13 @@ static void choose_prompt(struct admission *a, bool follows)
 void conversations_submit(struct conversations *cs, const struct conversations_message *m,
                           conversations_done *done, void *ctx)
 {
+    struct conversations_message now = *m;
+    now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
+    if (!now.agent) { /* gone since it was looked up */
+        done(ctx, TC_DENIED, NULL, NULL);
+        return;
+    }
+    m = &now;
     struct conversation *const c = find_or_make(cs, m);
     const size_t ahead = c->n_waiting + c->n_admitting;
     if (ahead >= (size_t)cs->limits->queue) {
@@ -346,15 +354,21 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     return cs;
 }
 
+static const struct conf_instance *find_instance(const struct conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (strcmp(conf->instances[i].name, name) == 0)
+            return &conf->instances[i];
+    return NULL;
+}
+
 /* The instance's agent may be another by now. NULL: nobody answers there any more. */
 static const struct conf_agent *find_agent(const struct conf *conf, const struct record_turn *t)
 {
     if (strcmp(t->source, CONVERSATIONS_DETACHED) == 0)
         return conf_agent_find(conf, t->agent);
-    for (size_t i = 0; i < conf->n_instances; i++)
-        if (strcmp(conf->instances[i].name, t->source) == 0)
-            return conf_agent_find(conf, conf->instances[i].agent);
-    return NULL;
+    const struct conf_instance *const inst = find_instance(conf, t->source);
+    return inst ? conf_agent_find(conf, inst->agent) : NULL;
 }
 
 bool conversations_restore(struct conversations *cs, const struct record_turn *t)
@@ -374,6 +388,36 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
                                             .task = t->prompt});
     make_ready(cs, c);
     return true;
+}
+
+/* NULL: what waits in it is of an instance or an agent that is not there any more. */
+static const struct conf_agent *agent_now(const struct conversation *c, const struct conf *before,
+                                          const struct conf *conf)
+{
+    const struct conf_instance *const inst = find_instance(conf, c->source);
+    if (inst)
+        return conf_agent_find(conf, inst->agent);
+    return find_instance(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
+}
+
+void conversations_reconfigure(struct conversations *cs, const struct conf *conf)
+{
+    const struct conf *const before = cs->spec.conf;
+    cs->spec.conf = conf;
+    cs->limits = &conf->conversations;
+    for (struct conversation *c = cs->list, *next; c; c = next) {
+        next = c->next;
+        const struct conf_agent *const agent = agent_now(c, before, conf);
+        if (agent) {
+            conversation_set_agent(c, conf, agent);
+            continue;
+        }
+        if (c->n_waiting)
+            log_line(LOG_WARN, "host", "%zu messages to %s are dropped: who served it is gone",
+                     c->n_waiting, c->key);
+        conversations_clear(cs, c);
+    }
+    pump(cs);
 }
 
 void conversations_begin(struct conversations *cs)

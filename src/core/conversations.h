@@ -66,6 +66,9 @@ bool conversations_cancel_turn(struct conversations *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
 bool conversations_restore(struct conversations *cs, const struct record_turn *t);
+/* The configuration of what begins from now on, which lives as long as it is the one. Messages that
+ * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
+void conversations_reconfigure(struct conversations *cs, const struct conf *conf);
 /* Begins what was restored. */
 void conversations_begin(struct conversations *cs);
 

@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "event/event.h"
 #include "core/runner.h"
+#include "plugin/post.h"
 #include "turn/visibility.h"
 
 struct dispatch;
@@ -29,9 +30,40 @@ bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
 /* Stops all instances at once and waits up to grace_ms for them together; returns how many had to
  * be abandoned. */
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
+/* Instances that run. */
 size_t dispatch_count(const struct dispatch *d);
-/* Name and health of instance i < dispatch_count. The name is borrowed. */
-const char *dispatch_health(struct dispatch *d, size_t i, struct channel_health *health);
+
+struct dispatch_instance {
+    const char *name, *plugin, *path;
+    struct channel_health health;
+    struct post_stats post;
+};
+/* Calls `each` for every instance that runs. Looks at each: what hangs is logged. */
+void dispatch_each_instance(const struct dispatch *d,
+                            void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx);
+
+/* ---- another configuration, while turns run */
+
+struct dispatch_change;
+/* Compares it with what runs: instances of which no key and no file changed stay as they are. Those
+ * that are new or changed are tried as far as that goes without running them. NULL with err. */
+struct dispatch_change *dispatch_change_new(struct dispatch *d, const struct conf *conf,
+                                            struct tc_err *err);
+void dispatch_change_free(struct dispatch_change *c); /* NULL is fine */
+/* Ends the instances that are changed or gone and starts the others. Turns that run are opened
+ * again for one that has the same name: start (resumed), and what is cast from then on; what its
+ * predecessor left in the ledger is its own. -1 with err: one did not start; what ran before runs
+ * again. */
+int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+
+enum dispatch_step { DISPATCH_KEPT, DISPATCH_STARTED, DISPATCH_RESTARTED, DISPATCH_STOPPED };
+/* What it is about, by the name of the instance. */
+void dispatch_change_each(const struct dispatch_change *c,
+                          void (*each)(void *ctx, const char *name, enum dispatch_step step),
+                          void *ctx);
+
+/* ---- turns */
 
 struct dispatch_spec {
     const char *id, *agent, *conversation;
@@ -44,9 +76,9 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);
 void dispatch_close(struct dispatch_turn *t);
-/* Calls `each` for every instance that notes outcomes on disk and would be cast this event: its
- * name, and the canonical line as it would get it. */
-void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
+/* The outcome is being noted: calls `each` for every instance that notes outcomes on disk and would
+ * be cast this event: its name, and the canonical line as it would get it. */
+void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
                           void (*each)(void *ctx, const char *instance, struct str line),
                           void *ctx);
 

@@ -186,6 +186,7 @@ static void on_begun(void *ctx, enum record_status status, const char *text)
 static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
 {
     struct job_spec copy = *s;
+    copy.conf = conf_ref(s->conf);
     copy.id = arena_strdup(a, s->id);
     copy.conversation = arena_strdup(a, s->conversation);
     copy.submitter = arena_strdup(a, s->submitter);
@@ -260,6 +261,7 @@ void job_free(struct job *j)
     executor_free(j->executor);
     turn_free(j->turn);
     buf_fini(&j->session);
+    conf_unref(j->spec.conf);
     arena_fini(&j->arena);
     free(j);
 }

@@ -12,11 +12,12 @@
 
 struct job;
 
-/* All borrowed for job_start, but for what it runs in and the agent. */
+/* All borrowed for job_start, but for what it runs in. */
 struct job_spec {
     struct loop *loop;
     struct ledger *ledger;
     struct dispatch *dispatch;
+    const struct conf *conf; /* of the agent: it is kept */
     const struct conf_agent *agent;
     struct switches *switches;
     struct sessions *sessions;

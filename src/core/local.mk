@@ -15,6 +15,9 @@ libtccore_la_SOURCES = \
 	src/core/conversations.h \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
+	src/core/dispatch_change.c \
+	src/core/dispatch_impl.h \
+	src/core/dispatch_seat.c \
 	src/core/executor.c \
 	src/core/executor.h \
 	src/core/executor_end.c \
@@ -31,12 +34,16 @@ libtccore_la_SOURCES = \
 	src/core/recast.c \
 	src/core/reception.c \
 	src/core/reception.h \
+	src/core/reload.c \
+	src/core/reload.h \
 	src/core/restart.c \
 	src/core/restart.h \
 	src/core/result.c \
 	src/core/result.h \
 	src/core/retry.c \
 	src/core/retry.h \
+	src/core/roster.c \
+	src/core/roster.h \
 	src/core/runner.c \
 	src/core/runner.h \
 	src/core/runner_impl.h \

@@ -122,41 +122,56 @@ void *recast_open(void *runner, const struct channel_turn *turn)
 
 /* ---- casting ---- */
 
-static void send(const struct recast *o, const struct event *ev)
+static void send(const struct runner *r, void *handle, const struct event *ev)
 {
-    struct channel *const c = o->runner->channel;
-    c->ops->send(c, o->handle, event_box_new(ev));
+    r->channel->ops->send(r->channel, handle, event_box_new(ev));
 }
 
-static struct event make_event(const struct recast *o, enum tc_kind kind,
-                               const struct event *outcome)
+static struct event make_event(const char *turn, enum tc_kind kind, const struct event *outcome)
 {
     struct event ev;
     event_init(&ev, kind);
     ev.meta.ts = clock_wall();
     ev.meta.src = outcome ? outcome->meta.src : "turncast";
     ev.meta.session_id = outcome ? outcome->meta.session_id : "";
-    ev.meta.correlation_id = o->turn;
+    ev.meta.correlation_id = turn;
     ev.meta.seq = 1;
     return ev;
+}
+
+static void send_start(const struct runner *r, void *handle, const char *turn,
+                       const struct event *outcome)
+{
+    struct event start = make_event(turn, TC_START, outcome);
+    start.u.meta = &start.meta;
+    start.u.start.resumed = true;
+    send(r, handle, &start);
+}
+
+void *runner_reopen(struct runner *r, const struct channel_turn *turn)
+{
+    void *const handle = open_known(r, turn);
+    if (!handle)
+        return NULL;
+    if (r->post)
+        post_open_turn(r->post, turn->id, handle);
+    send_start(r, handle, turn->id, NULL);
+    return handle;
 }
 
 /* outcome NULL: the ledger has given it up. */
 static void cast(const struct recast *o, struct event *outcome)
 {
-    struct event start = make_event(o, TC_START, outcome);
-    start.u.meta = &start.meta;
-    start.u.start.resumed = true;
-    send(o, &start);
+    send_start(o->runner, o->handle, o->turn, outcome);
     if (outcome) {
         outcome->u.meta = &outcome->meta;
-        send(o, outcome);
+        send(o->runner, o->handle, outcome);
     }
-    struct event done = make_event(o, TC_DONE, outcome);
+    struct event done = make_event(o->turn, TC_DONE, outcome);
     done.u.meta = &done.meta;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
     done.u.done.reason = !outcome ? "lost" : outcome->kind == TC_FINAL ? "completed" : "error";
-    send(o, &done);
+    send(o->runner, o->handle, &done);
 }
 
 static void give_up(const struct recast *o, const char *why)

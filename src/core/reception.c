@@ -187,6 +187,7 @@ static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn,
 
 struct submission {
     struct reception *reception;
+    const struct conf *conf; /* of the instance: it is kept */
     const struct conf_instance *instance;
     struct ask *ask;
 };
@@ -202,13 +203,18 @@ static void tell_visibility(struct ask *a, const struct toggle *t)
 static void submit_text(const struct submission *s, struct str text)
 {
     const struct tc_inbound *const in = s->ask->inbound;
+    const struct conf_agent *const agent = agent_of(s->reception, s->instance);
     CLEANUP_FREE char *key = make_key(s->instance->name, in);
     CLEANUP_BUF struct buf prompt = {0};
+    if (!agent) { /* gone in the meantime */
+        ask_answer(s->ask, TC_DENIED, NULL, NULL);
+        return;
+    }
     prompt_add(&prompt, in, text);
     const struct conversations_message m = {
         .key = key,
         .source = s->instance->name,
-        .agent = agent_of(s->reception, s->instance),
+        .agent = agent,
         .chat = in->chat,
         .user = in->user,
         .route = in->route,
@@ -226,6 +232,7 @@ static void on_toggled(void *ctx, const struct toggle *t)
         tell_visibility(s->ask, t);
     else
         submit_text(s, t->rest);
+    conf_unref(s->conf);
     free(s);
 }
 
@@ -241,7 +248,7 @@ static void submit(struct reception *r, struct ask *a, const struct conf_instanc
     CLEANUP_BUF struct buf text = {0};
     command_unaddress(&text, in->text);
     struct submission *const s = xmalloc(sizeof *s);
-    *s = (struct submission){r, inst, a};
+    *s = (struct submission){r, conf_ref(r->conf), inst, a};
     if (text.len)
         toggle_apply(r->switches, agent_of(r, inst)->name, (struct str){text.p, text.len},
                      on_toggled, s);
@@ -303,6 +310,11 @@ struct reception *reception_new(const struct conf *conf, struct conversations *c
     r->switches = switches;
     r->sessions = sessions;
     return r;
+}
+
+void reception_reconfigure(struct reception *r, const struct conf *conf)
+{
+    r->conf = conf;
 }
 
 void reception_free(struct reception *r)

@@ -13,6 +13,8 @@ struct reception;
 /* Borrows all. */
 struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
                                 struct switches *switches, struct sessions *sessions);
+/* The configuration from now on. */
+void reception_reconfigure(struct reception *r, const struct conf *conf);
 void reception_free(struct reception *r); /* NULL is fine */
 /* Answers it, at once or when the message is on disk. */
 void reception_ask(struct reception *r, struct ask *a);

@@ -44,6 +44,21 @@ const char *runner_option(void *runner, const char *name)
     return NULL;
 }
 
+bool runner_has_options(struct runner *r, const struct conf_pair *pairs)
+{
+    struct arena arena = {0};
+    bool same = true;
+    for (; same && pairs && pairs->key; pairs++) {
+        const char *const value = runner_option(r, pairs->key);
+        const char *now = pairs->value;
+        if (value && strcmp(value, now) != 0)
+            now = secret_resolve(now, &arena, NULL);
+        same = value && now && strcmp(value, now) == 0;
+    }
+    arena_fini(&arena);
+    return same;
+}
+
 /* ---- the post ---- */
 
 static void on_batch(void *ctx, struct batch *b)
@@ -164,6 +179,11 @@ void runner_resume(struct runner *r)
     if (r->post)
         post_start(r->post, r->channel);
     recast_begin(r);
+}
+
+struct post_stats runner_post_stats(const struct runner *r)
+{
+    return r->post ? post_stats(r->post) : (struct post_stats){0};
 }
 
 bool runner_is_busy(const struct runner *r)

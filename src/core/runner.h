@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "plugin/channel.h"
 #include "plugin/loader.h"
+#include "plugin/post.h"
 
 struct httpc;
 struct httpd;
@@ -41,6 +42,13 @@ struct channel *runner_channel(struct runner *r);
 bool runner_delivers(const struct runner *r);
 /* As channel_ops.open. */
 void *runner_open(struct runner *r, const struct channel_turn *turn);
+/* The same of a turn that runs, and that its predecessor knew: with what that one remembered, and
+ * start (resumed) is cast. */
+void *runner_reopen(struct runner *r, const struct channel_turn *turn);
+/* It runs with these, and a secret elsewhere has not changed. */
+bool runner_has_options(struct runner *r, const struct conf_pair *pairs);
+/* Of its requests; nothing when it cannot make any. */
+struct post_stats runner_post_stats(const struct runner *r);
 /* Once, before any turn is opened: what the ledger still holds for it is sent, and outcomes that
  * it has not dealt with are cast again: start{resumed}, final or error, done. */
 void runner_resume(struct runner *r);

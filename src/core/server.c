@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/conversations.h"
 #include "core/reception.h"
+#include "core/reload.h"
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/httpd.h"
@@ -37,15 +38,22 @@ struct server {
     struct reception *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *files;
+    bool stopping;
+    void (*reloaded)(void *ctx, const struct conf *conf); /* or NULL */
+    void *ctx;                                            /* of it */
 };
+
+static void look(void *ctx, const struct dispatch_instance *i)
+{
+    (void)ctx;
+    (void)i;
+}
 
 /* One that hangs is logged by looking. */
 static void on_watch(void *arg)
 {
     struct server *const s = arg;
-    struct channel_health health;
-    for (size_t i = 0; i < dispatch_count(s->dispatch); i++)
-        dispatch_health(s->dispatch, i, &health);
+    dispatch_each_instance(s->dispatch, look, NULL);
     loop_timer_set(s->watch, WATCH_MS);
 }
 
@@ -143,7 +151,7 @@ static int begin(struct server *s, struct tc_err *err)
 struct server *server_new(const struct conf *conf, struct tc_err *err)
 {
     struct server *const s = xcalloc(1, sizeof *s);
-    s->conf = conf;
+    s->conf = conf_ref(conf);
     s->loop = loop_new();
     s->httpc = httpc_new(s->loop, NULL);
     s->websocket = websocket_new(s->loop, NULL);
@@ -178,6 +186,55 @@ struct server_parts server_parts(struct server *s)
     };
 }
 
+const struct conf *server_conf(const struct server *s)
+{
+    return s->conf;
+}
+
+/* ---- another configuration ---- */
+
+void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx)
+{
+    s->reloaded = fn;
+    s->ctx = ctx;
+}
+
+static void set_names(struct server *s)
+{
+    const struct conf_http *const http = &s->conf->http;
+    if (s->httpd)
+        httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
+                        (const char *const *)http->origins, count_strings(http->origins));
+}
+
+static void take_conf(struct server *s, const struct conf *next)
+{
+    const struct conf *const before = s->conf;
+    s->conf = next;
+    set_names(s);
+    shelf_configure(s->shelf, next);
+    conversations_reconfigure(s->conversations, next);
+    reception_reconfigure(s->reception, next);
+    if (s->reloaded)
+        s->reloaded(s->ctx, next);
+    conf_unref(before);
+}
+
+int server_reload(struct server *s, struct buf *report, struct tc_err *err)
+{
+    if (s->stopping)
+        return err_set(err, NULL, "the host is about to end");
+    const size_t at = report->len;
+    const struct conf *const next = reload_conf(s->conf, s->dispatch, report, err);
+    if (!next) {
+        log_line(LOG_ERR, "host", "the configuration stays as it was: %s", err_str(err));
+        return -1;
+    }
+    take_conf(s, next);
+    log_line(LOG_INFO, "host", "the configuration was read again: %s", report->p + at);
+    return 0;
+}
+
 /* ---- end ---- */
 
 static void on_told(void *ctx)
@@ -197,6 +254,7 @@ static void on_drained(void *ctx)
 
 void server_stop(struct server *s)
 {
+    s->stopping = true;
     conversations_drain(s->conversations, on_drained, s);
 }
 
@@ -225,6 +283,7 @@ void server_free(struct server *s)
     if (s->watch)
         loop_timer_free(s->watch);
     loop_free(s->loop);
+    conf_unref(s->conf);
     free(s->files);
     free(s);
 }

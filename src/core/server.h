@@ -4,6 +4,7 @@
 #ifndef CORE_SERVER_H
 #define CORE_SERVER_H
 
+#include "base/buf.h"
 #include "conf/conf.h"
 
 struct server;
@@ -20,9 +21,17 @@ struct server_parts {
 };
 
 /* Opens the state directory (one host at a time), listens, starts the instances, takes over what
- * an earlier host left. Borrows conf. NULL with err; an instance that cannot be started is logged
+ * an earlier host left. Keeps conf. NULL with err; an instance that cannot be started is logged
  * and left out, unless it is the last. process_become_subreaper has been called. */
 struct server *server_new(const struct conf *conf, struct tc_err *err);
+/* Reads the configuration's file anew and takes it as a whole: *report is what reload_conf makes.
+ * -1 with err: all is as it was. Logs either. The loop waits for instances that end or begin. */
+int server_reload(struct server *s, struct buf *report, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+/* Called with the configuration that was taken, before the old one is given back. One at a time. */
+void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx);
+/* As it is now. */
+const struct conf *server_conf(const struct server *s);
 /* The port that is listened on; 0: none. */
 unsigned server_port(const struct server *s);
 /* Runs until server_stop was called and all has been done. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -153,10 +154,23 @@ static int check_plugin(const struct tc_plugin *p, const char *path, struct tc_e
     return 0;
 }
 
-static struct loaded *copy_out(const struct tc_plugin *known, const char *path)
+static struct loader_file file_of(const struct stat *st)
 {
+    return (struct loader_file){
+        .dev = st->st_dev,
+        .ino = st->st_ino,
+        .size = (uint64_t)st->st_size,
+        .mtime_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec,
+    };
+}
+
+static struct loaded *copy_out(const struct tc_plugin *known, const char *path, int fd)
+{
+    struct stat st;
     struct loaded *const l = xcalloc(1, sizeof *l);
     l->path = xstrdup(path);
+    if (fstat(fd, &st) == 0)
+        l->file = file_of(&st);
     l->plugin = *known;
     memcpy(&l->sink, known->sink, least(known->sink->size, sizeof l->sink));
     l->plugin.sink = &l->sink;
@@ -193,7 +207,7 @@ struct loaded *loader_open(const char *path, struct tc_err *err)
     if (!p || check_version(p, path, err) < 0)
         return NULL;
     const struct tc_plugin known = complete(p);
-    return check_plugin(&known, path, err) < 0 ? NULL : copy_out(&known, path);
+    return check_plugin(&known, path, err) < 0 ? NULL : copy_out(&known, path, fd);
 }
 
 static bool ends_in_so(const char *name)
@@ -202,7 +216,7 @@ static bool ends_in_so(const char *name)
     return n > 3 && strcmp(name + n - 3, ".so") == 0;
 }
 
-static struct loaded *not_found(const char *name, const char *const *dirs, struct tc_err *err)
+static char *not_found(const char *name, const char *const *dirs, struct tc_err *err)
 {
     CLEANUP_BUF struct buf where = {0};
     for (size_t i = 0; dirs[i] && where.len < SEARCHED_MAX; i++)
@@ -212,16 +226,49 @@ static struct loaded *not_found(const char *name, const char *const *dirs, struc
     return NULL;
 }
 
-struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err)
+char *loader_locate(const char *name, const char *const *dirs, struct tc_err *err)
 {
     if (strchr(name, '/') || ends_in_so(name))
-        return loader_open(name, err);
+        return xstrdup(name);
     for (size_t i = 0; dirs[i]; i++) {
-        CLEANUP_FREE char *path = xasprintf("%s/%s.so", dirs[i], name);
+        char *const path = xasprintf("%s/%s.so", dirs[i], name);
         if (access(path, F_OK) == 0)
-            return loader_open(path, err);
+            return path;
+        free(path);
     }
     return not_found(name, dirs, err);
+}
+
+struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err)
+{
+    CLEANUP_FREE char *path = loader_locate(name, dirs, err);
+    return path ? loader_open(path, err) : NULL;
+}
+
+struct loaded *loader_copy(const struct loaded *l)
+{
+    struct loaded *const copy = xmalloc(sizeof *copy);
+    *copy = *l;
+    copy->path = xstrdup(l->path);
+    copy->plugin.sink = &copy->sink;
+    return copy;
+}
+
+bool loader_is_current(const struct loaded *l)
+{
+    struct stat st;
+    if (stat(l->path, &st) < 0)
+        return false;
+    const struct loader_file now = file_of(&st);
+    return now.dev == l->file.dev && now.ino == l->file.ino && now.size == l->file.size &&
+           now.mtime_ns == l->file.mtime_ns;
+}
+
+bool loader_is_overwritten(const struct loaded *l)
+{
+    struct stat st;
+    return stat(l->path, &st) == 0 && st.st_dev == l->file.dev && st.st_ino == l->file.ino &&
+           !loader_is_current(l);
 }
 
 void loader_free(struct loaded *l)

@@ -3,15 +3,25 @@
 #ifndef PLUGIN_LOADER_H
 #define PLUGIN_LOADER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <turncast/plugin.h>
 
 #include "base/err.h"
+
+/* Which file it was. */
+struct loader_file {
+    uint64_t dev, ino, size;
+    int64_t mtime_ns;
+};
 
 /* A loaded plugin: the host's own full-size copies of its structs, members that an older plugin
  * does not have cleared. The code behind it stays until the process ends: threads that were
  * abandoned may still run in it. */
 struct loaded {
     char *path;
+    struct loader_file file;
     struct tc_plugin plugin;
     struct tc_sink sink;
 };
@@ -24,7 +34,17 @@ struct loaded *loader_open(const char *path, struct tc_err *err);
 /* DIR/NAME.so in the first directory that has it; a name with a slash or ending in .so is a path.
  */
 struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err);
-void loader_free(struct loaded *l);
+/* The path loader_find would open. Owned; NULL with err. */
+char *loader_locate(const char *name, const char *const *dirs, struct tc_err *err);
+/* Another one of the same code. */
+struct loaded *loader_copy(const struct loaded *l);
+/* What lies at its path is the file that was loaded. */
+bool loader_is_current(const struct loaded *l);
+/* It was written over where it lies: the linker would give the old code for it. */
+bool loader_is_overwritten(const struct loaded *l);
+void loader_free(struct loaded *l); /* NULL is fine */
+/* Loads the .so in a process of its own, which a damaged file may end. -1 with err. */
+int loader_probe(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
 /* Calls fn with the path of every *.so in the directories, sorted. */
 void loader_scan(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx);
 

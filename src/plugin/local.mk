@@ -31,6 +31,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/loader.h \
 	src/plugin/loader_file.c \
 	src/plugin/loader_file.h \
+	src/plugin/loader_probe.c \
 	src/plugin/mail.c \
 	src/plugin/mail.h \
 	src/plugin/post.c \

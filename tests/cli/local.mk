@@ -6,7 +6,7 @@
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	tests/fault/talker.so tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
+	$(fault_modules) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
 tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
@@ -19,6 +19,7 @@ dist_check_SCRIPTS += \
 	tests/cli/dead.t \
 	tests/cli/help.t \
 	tests/cli/memory.t \
+	tests/cli/reload.t \
 	tests/cli/replay.t \
 	tests/cli/run.t \
 	tests/cli/serve.t \

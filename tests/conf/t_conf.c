@@ -54,8 +54,8 @@ static void test_built_in(void)
     ok(c->log_level == LOG_WARN && c->log_format == LOG_TEXT, "the log");
     for (size_t i = 0; i < 5; i++)
         is_int(c->show[i], -1, "switch %zu is unset", i);
-    conf_free(c);
-    conf_free(NULL);
+    conf_unref(c);
+    conf_unref(NULL);
 }
 
 static void test_empty(void)
@@ -63,10 +63,10 @@ static void test_empty(void)
     struct conf *c = load("# nothing\n");
     is_str(c->file, file, "the file's name");
     is_int(c->n_instances, 1, "a file that names no instances has cli");
-    conf_free(c);
+    conf_unref(c);
     c = load("plugins : { instances : { } }");
     is_int(c->n_instances, 0, "one that names none on purpose has none");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_agent_defaults(void)
@@ -87,7 +87,7 @@ static void test_agent_defaults(void)
     is_int(a->max_line, 16 << 20, "max_line_bytes");
     is_int(a->attempts, 3, "attempts");
     is_int(a->line, 2, "line");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_agent(void)
@@ -127,14 +127,14 @@ static void test_agent(void)
     is_int(a->attempts, 1, "attempts");
     is_str(conf_agent_find(c, "a")->name, "a", "by name");
     ok(!conf_agent_find(c, "none"), "an agent that is not there");
-    conf_free(c);
+    conf_unref(c);
 
     c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };");
     ok(!conf_agent_find(c, NULL), "two agents, none the default");
-    conf_free(c);
+    conf_unref(c);
     c = load("agents : { a : { command = [\"x\"]; }; default : { command = [\"y\"]; }; };");
     is_str(conf_agent_find(c, NULL)->name, "default", "the one called default");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static const char *option(const struct conf_instance *inst, const char *key)
@@ -200,7 +200,7 @@ static void test_instances(void)
     i = &c->instances[2];
     ok(!i->wants_state && i->wants_raw && !i->sees_all && i->sees_all_set, "one wish, one view");
     is_str(i->plugin, below("x.so"), "a .so is a path");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_rest(void)
@@ -215,7 +215,7 @@ static void test_rest(void)
     static const int show[] = {-1, 1, -1, -1, 0};
     for (size_t i = 0; i < 5; i++)
         is_int(c->show[i], show[i], "switch %zu", i);
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_conversations(void)
@@ -226,7 +226,7 @@ static void test_conversations(void)
        "conversations: the defaults");
     is_int(v->drain_ms, 30000, "drain_s");
     ok(!c->http.listen && !c->http.allow_remote, "no HTTP server");
-    conf_free(c);
+    conf_unref(c);
     c = load("conversations : { queue = 3; debounce_ms = 0; max_turns = 1; per_user = 4;\n"
              "  drain_s = 0.5; };\n"
              "http : { listen = \"[::1]:0\"; };\n");
@@ -235,7 +235,7 @@ static void test_conversations(void)
     is_int(v->drain_ms, 500, "half a second");
     is_str(c->http.listen, "[::1]:0", "http.listen");
     ok(!c->http.remote, "nobody else reaches it");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_http(void)
@@ -244,7 +244,7 @@ static void test_http(void)
     const struct conf_http *h = &c->http;
     ok(!h->listen && !h->hosts[0] && !h->origins[0] && !h->n_keys, "HTTP: nothing by default");
     ok(!h->sees_all && !h->continue_disconnected, "what the agent shows, and no turn for nobody");
-    conf_free(c);
+    conf_unref(c);
     c = load(
         "http : { allow_remote = true; listen = \"192.0.2.1:80\";\n"
         "  hosts = [\"bot.example.org\", \"[fe80::1]\", \"*\"];\n"
@@ -267,7 +267,7 @@ static void test_http(void)
     snprintf(path, sizeof path, "file:%s", below("two.key"));
     is_str(h->keys[1].source, path, "a file is looked for beside the configuration");
     is_str(h->keys[2].source, "file:${CREDENTIALS_DIRECTORY}/k", "a credential is not");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_store(void)
@@ -279,7 +279,7 @@ static void test_store(void)
        "store: the defaults");
     is_str(s->host, "127.0.0.1", "this machine's server");
     is_str(s->prefix, "agenticore", "with the keys of agenticore");
-    conf_free(c);
+    conf_unref(c);
     c = load("store : { kind = \"redis\"; redis : { address = \"redis.example.org:6380\";\n"
              "  prefix = \"bots\"; password = \"env:TURNCAST_TEST_PASSWORD\"; database = 3;\n"
              "  session_ttl_s = 60; }; };\n");
@@ -293,17 +293,17 @@ static void test_store(void)
     log_redact(&told, STR("AUTH hunter2hunter2"));
     ok(!strstr(told.p, "hunter2"), "is masked wherever it is told");
     log_forget_secrets();
-    conf_free(c);
+    conf_unref(c);
     c = load("store : { redis : { address = \"[::1]:1\"; }; };");
     is_str(c->store.host, "::1", "an address of IPv6");
-    conf_free(c);
+    conf_unref(c);
     c = load("store : { redis : { password = \"env:TURNCAST_NO_SUCH\"; }; };");
     ok(!c->store.password, "a password that nobody needs is not looked for");
-    conf_free(c);
+    conf_unref(c);
     c = load("store : { redis : { address = \"/run/redis.sock\"; }; };");
     is_str(c->store.path, "/run/redis.sock", "a socket");
     ok(!c->store.host, "and no host then");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_people(void)
@@ -328,7 +328,7 @@ static void test_people(void)
     is_int(i->grants, CONF_CANCEL, "one grant");
     ok(i->allow && !i->allow[0], "R21: nobody");
     ok(i->allow_chats && !i->allow_chats[0], "R21: no chat, which is not any chat");
-    conf_free(c);
+    conf_unref(c);
 }
 
 /* libconfig alone would read these otherwise or not at all. */
@@ -346,7 +346,7 @@ static void test_text(void)
     is_str(option(i, "m"), "-2147483649", "one below 32 bits");
     is_str(option(i, "n"), "2147483648", "one above");
     is_str(option(i, "o"), "1000", "an exponent");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_plugin_option(void)
@@ -373,7 +373,7 @@ static void test_plugin_option(void)
     is_str(i->plugin, "./dir/mine.so", "below the working directory");
     ok(i->wants_raw && i->wants_state && !i->enabled, "wishes");
     is_str(option(i, "empty"), "", "an empty value");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_plugin_errors(void)
@@ -401,7 +401,7 @@ static void test_plugin_errors(void)
         is_str(err_str(&err), rows[i].message, "says why");
     }
     is_int(c->n_instances, 1, "and nothing was added");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_paths(void)
@@ -412,7 +412,7 @@ static void test_paths(void)
     struct conf *c = conf_load(NULL, &err);
     is_str(joined(c->plugin_dirs), "/one|/two", "TURNCAST_PLUGIN_PATH");
     is_str(c->state_dir, "/state/turncast", "XDG_STATE_HOME");
-    conf_free(c);
+    conf_unref(c);
     unsetenv("TURNCAST_PLUGIN_PATH");
     setenv("XDG_STATE_HOME", "relative", 1);
     setenv("HOME", "/home/me", 1);
@@ -420,7 +420,7 @@ static void test_paths(void)
     is_str(joined(c->plugin_dirs), TURNCAST_PLUGINDIR, "the installed folder");
     is_str(c->state_dir, geteuid() == 0 ? "/var/lib/turncast" : "/home/me/.local/state/turncast",
            "a relative XDG_STATE_HOME does not count");
-    conf_free(c);
+    conf_unref(c);
 }
 
 static void test_default_path(void)

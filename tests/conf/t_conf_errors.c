@@ -258,7 +258,7 @@ static const char *refused(const char *text, size_t len, mode_t mode)
     tap_spew(file, text, len);
     chmod(file, mode);
     struct conf *c = conf_load(file, &err);
-    conf_free(c);
+    conf_unref(c);
     return c ? "(accepted)" : err_str(&err);
 }
 

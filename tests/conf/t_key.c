@@ -46,7 +46,7 @@ static const char *resolved(const char *keys)
         snprintf(out, sizeof out, "%s", c->http.keys[c->http.n_keys - 1].secret);
     else
         snprintf(out, sizeof out, "%s", err_str(&err) + strlen(file) + 1);
-    conf_free(c);
+    conf_unref(c);
     return out;
 }
 

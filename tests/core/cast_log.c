@@ -92,7 +92,7 @@ void dispatch_close(struct dispatch_turn *t)
     free(t);
 }
 
-void dispatch_each_target(const struct dispatch_turn *t, const struct event *ev,
+void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
                           void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
 {
     (void)t;

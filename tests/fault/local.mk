@@ -3,6 +3,7 @@
 # make them: one compiler call, the public header, nothing of ours.
 
 fault_modules = \
+	tests/fault/aborts.so \
 	tests/fault/badname.so \
 	tests/fault/badoption.so \
 	tests/fault/badrate.so \

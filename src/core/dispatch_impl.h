@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of dispatch share: dispatch.c (turns and casting), dispatch_seat.c (instances, and
+ * their groups), dispatch_change.c (another configuration). */
+#ifndef CORE_DISPATCH_IMPL_H
+#define CORE_DISPATCH_IMPL_H
+
+#include "core/dispatch.h"
+#include "core/roster.h"
+
+/* The forms one event is cast in. */
+enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
+
+/* What of a turn some instances see alike. */
+struct group {
+    bool sees_all;
+    bool wants_state, wants_raw;
+    char *audience; /* or NULL: user */
+    enum form form; /* of the event that is being cast */
+};
+
+/* The place of an instance. It stays, so that turns know it by its number; one that is left stays
+ * empty. */
+struct seat {
+    struct runner *runner;            /* NULL: empty */
+    const struct conf_instance *spec; /* of the roster */
+    struct loaded *loaded;
+    size_t group;
+    bool left_behind; /* did not move for as long as patience goes; not waited for */
+};
+
+struct dispatch {
+    struct services services;
+    struct roster *roster;
+    struct seat *seats;
+    struct group *groups;
+    struct dispatch_turn *turns;
+    size_t n, n_groups;
+    size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
+    int patience_ms;
+};
+
+struct dispatch_turn {
+    struct dispatch *dispatch;
+    struct dispatch_turn *next, *prev;
+    struct arena arena;
+    struct dispatch_spec spec;   /* its strings are the arena's */
+    struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
+    bool decided;                /* its outcome is noted for those who note it */
+    size_t n;                    /* seats there were when it was opened: it knows no others */
+    void **handles;              /* one per seat, NULL: it is gone or has got done */
+};
+
+/* ---- dispatch.c */
+
+/* As that instance is named the turn. */
+struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance);
+
+/* ---- dispatch_seat.c */
+
+/* The group that sees the same; a new one when there is none. `audience` is copied. */
+size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const char *audience);
+/* The number of the seat of that instance, or d->n. */
+size_t dispatch_find_seat(const struct dispatch *d, const char *name);
+/* Starts an instance; takes over loaded when it does. -1 with err: it is not there. */
+int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
+                       const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+size_t dispatch_add_seat(struct dispatch *d);
+
+#endif

@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Another configuration for a host that serves: taken as a whole, or refused with a reason.
+. "$(dirname "$0")/cli.sh"
+
+in=$scratch/in
+plugins=$scratch/plugins
+fault=$TURNCAST_BUILDDIR/tests/fault
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\",\"session_id\":\"s-1\",\"num_turns\":1}'
+mark=mark=reload-$$
+host=
+
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+# conf: of these variables.
+agent=slow allow='(1, "2")' out=$scratch/told talker=$plugins/talker.so more='' top=''
+conf() {
+    cat >"$scratch/next.conf" <<CONF
+agents : {
+    quick : { command = ["$fake_agent", "$mark", "$init", "$hi", "$result"]; };
+    slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"];
+             exit_grace_s = 0.2; term_grace_s = 0.2; };
+};
+default_agent = "$agent";
+plugins : { directory = "$plugins/auto"; autoload = true; instances : {
+    talk : { plugin = "$talker"; in = "$in"; out = "$out";
+        grants = ["submit", "cancel"]; allow = $allow; };
+    $more
+}; };
+conversations : { debounce_ms = 0; drain_s = 0.1; };
+log : { level = "info"; };
+$top
+CONF
+    mv "$scratch/next.conf" "$scratch/turncast.conf"
+}
+
+# reload: SIGHUP, and the line of the log that says what came of it.
+reload() {
+    lines=$(grep -c 'the configuration ' "$scratch/err")
+    kill -HUP "$host"
+    wait_for sh -c "[ \$(grep -c 'the configuration ' '$scratch/err') -gt $lines ]"
+    told=$(grep 'the configuration ' "$scratch/err" | tail -n 1)
+}
+
+say() {
+    echo "$*" >>"$in"
+}
+
+# told PATTERN [TIMES]: waits for so many lines of that kind.
+told() {
+    wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
+}
+
+finish_turn() {
+    pkill -USR1 -f "$mark"
+}
+
+mkdir -p "$plugins/auto"
+install -m 755 "$fault/talker.so" "$plugins/talker.so"
+: >"$in"
+: >"$out"
+conf
+"$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err" </dev/null &
+host=$!
+wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
+
+# --- nothing has changed -------------------------------------------------------------------------
+reload
+has "$told" '"started":[],"restarted":[],"stopped":[],"kept":1,"needs_restart":[]' "nothing to do"
+say m1 1 A work
+told '^says'
+
+# --- what needs no restart of an instance --------------------------------------------------------
+allow='(1, 2, 3)'
+top='http : { listen = "127.0.0.1:0"; };'
+conf
+reload
+has "$told" '"restarted":[],"stopped":[],"kept":1,"needs_restart":["http.listen"]' \
+    "who may write: nothing restarts, and what has to wait is said"
+say m2 3 B hello
+told '^m2 accepted'
+result $? "somebody new may write"
+told '^says' 2
+finish_turn
+told '^done talk:[AB] completed' 2
+result $? "the turn under way has not noticed"
+is "$(grep -c resumed "$out")" 0 "and was not told anew"
+
+# --- an instance that has changed, with a turn ---------------------------------------------------
+say m3 1 A work
+told '^says talk:A' 2
+before=$out
+out=$scratch/told2
+conf
+reload
+has "$told" '"restarted":["talk"],"stopped":[],"kept":0' "an instance with another option restarts"
+told '^start talk:A resumed {"to":"A"} hi'
+result $? "its turn is opened again, with route and memory"
+say m4 1 A later
+told '^m4 queued'
+result $? "messages come from the new one"
+finish_turn
+told '^final talk:A'
+result $? "which gets the outcome"
+told '^done talk:A completed'
+is "$(grep -c '^final talk:A' "$out")" 1 "once"
+is "$(grep -c '^final talk:A' "$before")" 1 "and the old one has none of it"
+told '^says talk:A'
+finish_turn
+told '^done talk:A completed' 2
+result $? "what waited has run"
+
+# --- new and gone; a new file --------------------------------------------------------------------
+install -m 755 "$fault/old10.so" "$plugins/auto/old10.so"
+more="log : { plugin = \"$TURNCAST_BUILDDIR/plugins/.libs/jsonl.so\"; path = \"$scratch/events\"; };"
+conf
+reload
+has "$told" '"started":["log","old10"],"restarted":[],"stopped":[],"kept":1' \
+    "a new instance, and a new file in the directory"
+agent=quick
+conf
+reload
+say m5 1 A work
+told '^done talk:A' 3
+wait_for grep -q '"type":"done"' "$scratch/events"
+result $? "R26: the new one sees the next turn, of the other agent"
+rm "$plugins/auto/old10.so"
+more=
+conf
+reload
+has "$told" '"started":[],"restarted":[],"stopped":["log","old10"],"kept":1' "and they go"
+install -m 755 "$fault/talker.so" "$plugins/new.so"
+mv "$plugins/new.so" "$plugins/talker.so"
+reload
+has "$told" '"restarted":["talk"]' "another file restarts who is made of it"
+
+# --- what does not start takes everything with it ------------------------------------------------
+agent=slow
+conf
+reload
+say m6 1 A work
+told '^says talk:A' 3
+kept=$out
+out=$scratch/never
+more="fails : { plugin = \"$fault/initfails.so\"; };"
+conf
+reload
+has "$told" 'stays as it was: ' "an instance that does not start"
+has "$told" 'fails is disabled: its init failed' "says so"
+out=$kept
+told '^start talk:A resumed' 2
+result $? "and the others are what they were"
+finish_turn
+told '^done talk:A completed' 4
+result $? "turns included"
+rm "$scratch/never" # it had begun
+more=
+
+# --- broken ones ---------------------------------------------------------------------------------
+# Each would also let the instance write elsewhere, if it were half applied.
+pid=$host
+say m7 1 A work
+told '^says talk:A' 4
+refused() {
+    reload
+    has "$told" "$1" "refused: $2"
+}
+broken() { # SED WANTED WHAT
+    out=$scratch/never
+    conf
+    out=$kept
+    sed -i "$1" "$scratch/turncast.conf"
+    refused "$scratch/turncast.conf:$2" "$3"
+}
+file=$scratch/turncast.conf
+broken '2s/.*/quick : {/' '15: syntax error' "a group that does not end"
+broken 's/default_agent/defualt_agent/' '6: defualt_agent: unknown key' "a key nobody knows"
+broken 's/default_agent = "slow"/default_agent = "fast"/' '6: default_agent: there is no agent' \
+    "an agent that is not there"
+broken 's/exit_grace_s = 0.2/exit_grace_s = -1/' '4: agents.slow.exit_grace_s: -1 is not' "a negative time"
+broken 's/exit_grace_s = 0.2/dialect = "klingon"/' '8: plugins.instances.talk: its agent is of an unknown' \
+    "a dialect nobody speaks"
+broken 's/command = \[.*"sleep"\];//' '3: agents.slow: command is missing' "an agent without a command"
+broken 's/"submit", "cancel"/"sumbit"/' '9: plugins.instances.talk.grants[0]: "sumbit" is none' "a grant"
+broken 's/allow = .*;/allow = 1; };/' '9: plugins.instances.talk.allow: a list of ids' "people as a number"
+broken 's/ in = / inn = /' '8: unknown option "inn": did you mean "in"?' "an option"
+broken 's/ in = "[^"]*";//' '8: option "in" is required' "an option that is missing"
+broken 's/talker.so/none.so/' "8: plugins.instances.talk: $plugins/none.so" "a plugin that is not there"
+broken "s,$plugins/talker.so,$fault/nosymbol.so," '8: plugins.instances.talk: ' "a module that is no plugin"
+broken "s,$plugins/talker.so,$fault/oldmajor.so," '8: plugins.instances.talk: ' "a plugin of another age"
+broken "s,$plugins/talker.so,$fault/aborts.so," '8: plugins.instances.talk: ' "one that ends the process"
+has "$told" 'loading it ends the process by signal 6' "which another process has tried"
+broken 's/debounce_ms = 0/debounce_ms = 0.5/' '12: conversations.debounce_ms: a whole number' "half a millisecond"
+broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is not' "no turn at all"
+broken 's/level = "info"/level = "loud"/' '13: log.level: "loud" is none' "a level"
+broken '14s/.*/http : { listen = "0.0.0.0:1"; allow_remote = true; };/' '14: http: others reach' \
+    "others without a key"
+broken '14s/.*/http : { keys : { a : { secret = "short"; grants = ["watch"]; }; }; };/' \
+    '14: http.keys.a: the secret is shorter' "a short key"
+broken '14s/.*/http : { keys : { a : { secret_file = "none.key"; grants = ["watch"]; }; }; };/' \
+    '14: http.keys.a: cannot open secret file' "a key that is not there"
+broken 's/talk : {/talk : { }; talk : {/' '8: duplicate setting name' "two of one name"
+broken 's/agents : {/agents : { "a" : 1;/' '1: syntax error' "no name"
+out=$scratch/never
+top='state_directory = "elsewhere";'
+conf
+refused 'state_directory cannot change while the host runs' "another state directory"
+chmod 666 "$file"
+refused 'others may write to it' "a file that others may write to"
+rm "$file"
+refused 'No such file' "no file"
+mkdir "$file"
+refused "$file" "a folder"
+rmdir "$file"
+out=$kept
+top=
+conf
+touch -d @1 "$plugins/talker.so"
+refused 'was written over while it is loaded' "a plugin written over in its place"
+install -m 755 "$fault/talker.so" "$plugins/new.so"
+mv "$plugins/new.so" "$plugins/talker.so"
+result "$([ ! -e "$scratch/never" ]; echo $?)" "nothing of them was applied"
+is "$host" "$pid" "the host is the same"
+finish_turn
+told '^done talk:A completed' 5
+result $? "and its turn ends well"
+is "$(grep -c resumed "$out")" 2 "and was not told anew"
+kill "$host"
+wait "$host"
+is $? 0 "the end"
+host=
+finish
