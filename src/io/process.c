@@ -199,7 +199,7 @@ static void reap(struct process *p)
 static void on_reap_orphans(void *arg)
 {
     struct process *const p = arg;
-    process_tree_reap(&p->tree);
+    process_tree_reap(REAP_MS / 2);
     loop_timer_set(p->reaper, REAP_MS);
 }
 

@@ -23,8 +23,24 @@
 #define SET_MAX 65536
 #define ENVIRON_MAX ((size_t)4 << 20) /* bytes of one environment */
 
-/* Orphans come to the process, not to a loop: so there is one list. */
-static struct process_tree *trees;
+#define BUCKETS 1024
+
+/* Orphans come to the process, not to a loop: so there is one table of all trees. */
+static struct process_tree *trees[BUCKETS];
+static int64_t reaped_ms; /* when orphans were last looked for */
+
+static struct process_tree **bucket_of(pid_t pid)
+{
+    return &trees[(unsigned)pid % BUCKETS];
+}
+
+static struct process_tree *tree_of(pid_t pid)
+{
+    struct process_tree *t = *bucket_of(pid);
+    while (t && t->pid != pid)
+        t = t->next;
+    return t;
+}
 
 struct pid_set {
     struct buf pids; /* pid_t after pid_t */
@@ -124,26 +140,17 @@ static void add_children(struct pid_set *set, pid_t pid)
 
 static bool is_spawned_here(pid_t pid)
 {
-    for (const struct process_tree *t = trees; t; t = t->next)
-        if (t->pid == pid && !t->reaped)
-            return true;
-    return false;
+    const struct process_tree *const t = tree_of(pid);
+    return t && !t->reaped;
 }
 
-static const struct process_tree *tree_of_session(pid_t session)
+/* Some other child than `mine` was there when it began. */
+static bool may_be_of_another(const struct process_tree *mine, const struct stat_line *st)
 {
-    for (const struct process_tree *t = trees; t; t = t->next)
-        if (t->pid == session)
-            return t;
-    return NULL;
-}
-
-/* Another child that is still there may have made it. */
-static bool is_disputed(const struct process_tree *mine, const struct stat_line *st)
-{
-    for (const struct process_tree *t = trees; t; t = t->next)
-        if (t != mine && t->began <= st->began)
-            return true;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const struct process_tree *t = trees[i]; t; t = t->next)
+            if (t != mine && t->began <= st->began)
+                return true;
     return false;
 }
 
@@ -151,10 +158,10 @@ static bool is_orphan_of(const struct process_tree *t, const struct stat_line *s
 {
     if (st->session == getsid(0))
         return false;
-    const struct process_tree *const owner = tree_of_session(st->session);
+    const struct process_tree *const owner = tree_of(st->session);
     if (owner)
         return owner == t;
-    return st->began >= t->began && !is_disputed(t, st);
+    return st->began >= t->began && !may_be_of_another(t, st);
 }
 
 /* Adds those that live and reaps the others; returns how many those were. */
@@ -227,24 +234,40 @@ void process_tree_init(struct process_tree *t, pid_t pid)
 {
     struct stat_line st = {0};
     read_stat(pid, &st);
-    *t = (struct process_tree){.next = trees, .pid = pid, .began = st.began};
-    trees = t;
+    struct process_tree **const at = bucket_of(pid);
+    *t = (struct process_tree){.next = *at, .pid = pid, .began = st.began};
+    *at = t;
 }
 
 void process_tree_fini(struct process_tree *t)
 {
-    for (struct process_tree **at = &trees; *at; at = &(*at)->next)
+    for (struct process_tree **at = bucket_of(t->pid); *at; at = &(*at)->next)
         if (*at == t) {
             *at = t->next;
             return;
         }
 }
 
-void process_tree_reap(struct process_tree *t)
+static bool was_of_any(const struct stat_line *st)
 {
-    struct pid_set alive = {0};
-    add_orphans(&alive, t);
-    buf_fini(&alive.pids);
+    return st->session != getsid(0) && (tree_of(st->session) || may_be_of_another(NULL, st));
+}
+
+void process_tree_reap(int64_t every_ms)
+{
+    const int64_t now = clock_mono_ms();
+    if (now - reaped_ms < every_ms)
+        return;
+    reaped_ms = now;
+    struct pid_set ours = {0};
+    add_children(&ours, getpid());
+    for (size_t i = 0; i < set_count(&ours); i++) {
+        const pid_t pid = set_at(&ours, i);
+        struct stat_line st;
+        if (!is_spawned_here(pid) && read_stat(pid, &st) && is_dead(&st) && was_of_any(&st))
+            waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOHANG);
+    }
+    buf_fini(&ours.pids);
 }
 
 unsigned process_tree_kill(struct process_tree *t)

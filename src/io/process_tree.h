@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 struct process_tree {
-    struct process_tree *next; /* all trees of this process */
+    struct process_tree *next; /* of its bucket */
     pid_t pid;                 /* the child; also its session and process group */
     uint64_t began;            /* clock ticks since boot */
     bool reaped;               /* its pid may belong to somebody else now */
@@ -37,8 +37,9 @@ uint64_t process_tree_began(pid_t pid);
  * that it led, what has the mark ("NAME=value") in its environment, and what is below. Returns how
  * many processes that were. */
 unsigned process_tree_kill_lost(pid_t pid, uint64_t began, const char *mark);
-/* Reaps orphans that died, so that a long turn does not gather zombies. */
-void process_tree_reap(struct process_tree *t);
+/* Reaps orphans of all trees that died, so that a long turn does not gather zombies; nothing when
+ * that was done within the last every_ms, so that every tree may ask. */
+void process_tree_reap(int64_t every_ms);
 /* One burst: kills everything that is found, again and again until nothing is found or about
  * 100 ms passed. Returns how many still live. */
 unsigned process_tree_kill(struct process_tree *t);
