@@ -22,6 +22,8 @@ dist_check_SCRIPTS += \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
 	tests/cli/run.t \
+	tests/cli/scale.t \
 	tests/cli/serve.t \
 	tests/cli/visibility.t
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl
+tests/cli/scale.log: $(BENCH_SERVE_NEEDS)

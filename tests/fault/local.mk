@@ -30,7 +30,7 @@ fault_modules = \
 
 SUFFIXES = .so
 .c.so:
-	@$(MKDIR_P) tests/fault
+	@$(MKDIR_P) $(@D)
 	$(AM_V_CC)$(CC) $(PLUGIN_CPP) $(CPPFLAGS) $(TC_CFLAGS) $(TC_SANITIZE_FLAGS) $(CFLAGS) \
 		-fvisibility=hidden -fPIC -shared $(LDFLAGS) -o $@ $<
 

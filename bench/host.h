@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * A `turncast serve` of the benchmark's own: its configuration, its process, what it uses. */
+#ifndef BENCH_HOST_H
+#define BENCH_HOST_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bench/meter.h"
+
+struct host_spec {
+    unsigned turns, seconds, rate;
+};
+
+struct host {
+    pid_t pid;
+    unsigned port;
+    struct meter *meter;
+    char folder[200]; /* of all that is its own; gone when it has ended well */
+};
+
+struct host_use {
+    double loop, threads; /* CPU seconds: of the loop's thread, and of the others */
+    double agents;        /* of those that have ended */
+    double loop_waited;   /* seconds that the loop's thread could have run, but got no core */
+    long rss, rss_peak;   /* KiB */
+};
+
+/* Ends the program when it cannot be started. */
+void host_start(struct host *h, const struct host_spec *spec);
+struct host_use host_look(const struct host *h);
+/* Asks it to end; 0 when it did so well. */
+int host_end(struct host *h);
+
+#endif
