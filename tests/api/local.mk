@@ -6,3 +6,7 @@ dist_check_SCRIPTS += $(API_TESTS)
 EXTRA_DIST += tests/api/door.py
 
 $(API_TESTS:.py=.log): turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/talker$(EXEEXT)
+
+check_PROGRAMS += tests/api/t_auth
+tests_api_t_auth_SOURCES = tests/api/t_auth.c $(HTTPD_CLIENT)
+tests_api_t_auth_LDADD = $(TEST_API)

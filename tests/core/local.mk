@@ -59,3 +59,6 @@ FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
 check_PROGRAMS += tests/core/t_sticky_redis
 tests_core_t_sticky_redis_SOURCES = tests/core/t_sticky_redis.c $(FAKE_REDIS)
 tests_core_t_sticky_redis_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_turnlog
+tests_core_t_turnlog_LDADD = $(TEST_CORE)
