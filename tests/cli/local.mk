@@ -19,6 +19,7 @@ dist_check_SCRIPTS += \
 	tests/cli/dead.t \
 	tests/cli/help.t \
 	tests/cli/memory.t \
+	tests/cli/redis.t \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
 	tests/cli/run.t \

@@ -62,3 +62,13 @@ tests_core_t_sticky_redis_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/t_turnlog
 tests_core_t_turnlog_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_shelf
+tests_core_t_shelf_SOURCES = tests/core/t_shelf.c tests/core/fake_ledger.c \
+	tests/core/fake_ledger.h $(FAKE_REDIS)
+tests_core_t_shelf_LDADD = $(TEST_CORE)
+
+check_PROGRAMS += tests/core/t_conversation_redis
+tests_core_t_conversation_redis_SOURCES = tests/core/t_conversation_redis.c $(TALK) $(FAKE_REDIS)
+tests_core_t_conversation_redis_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)

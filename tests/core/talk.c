@@ -67,6 +67,7 @@ void talk_begin(const char *const *others)
         .n_instances = 2,
         .show = {-1, -1, -1, -1, -1},
         .state_dir = state_dir,
+        .store = talk.store,
         .conversations = {.queue = 3, .max_turns = 32, .per_user = 32, .drain_ms = 20000},
     };
     talk.disk = (struct ledger){.loop = talk.loop};

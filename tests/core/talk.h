@@ -19,6 +19,7 @@ extern struct talk {
     struct sessions *sessions;
     struct reception *reception;
     struct conf conf;
+    struct conf_store store;           /* of the configuration; set before talk_begin */
     struct conf_instance instances[2]; /* tg, which may submit and cancel; sl, which may submit */
 } talk;
 
