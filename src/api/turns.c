@@ -233,9 +233,10 @@ static void on_toggled(void *ctx, const struct toggle *t)
     conversations_submit(w->api->host.conversations, &m, on_submitted, w);
 }
 
-/* Without a name it is one of its own, named after its turn. */
+/* Without a name the conversation is one of its own, named after its turn; those of other agents
+ * are others. */
 static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const struct principal *p,
-                                 const char *conversation)
+                                 const struct conf_agent *agent, const char *conversation)
 {
     const char *const key = httpd_header(r, "Idempotency-Key");
     struct wanted *const w = xcalloc(1, sizeof *w);
@@ -243,8 +244,10 @@ static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const s
     w->api = a;
     w->request = r;
     w->principal = xstrdup(p->name);
-    w->conversation =
-        xasprintf(CONVERSATIONS_DETACHED ":%s:%s", p->name, conversation ? conversation : w->turn);
+    w->conf = conf_ref(a->conf);
+    w->agent = agent;
+    w->conversation = xasprintf(CONVERSATIONS_DETACHED ":%s:%s:%s", p->name, agent->name,
+                                conversation ? conversation : w->turn);
     w->key = key ? xasprintf("%s:%s", p->name, key) : NULL;
     return w;
 }
@@ -275,9 +278,7 @@ static void begin_with(struct api *a, struct httpd_request *r, const struct prin
         reply_error(r, 404, "no_such_agent", "there is no such agent");
         return;
     }
-    struct wanted *const w = new_wanted(a, r, p, conversation);
-    w->conf = conf_ref(a->conf);
-    w->agent = agent;
+    struct wanted *const w = new_wanted(a, r, p, agent, conversation);
     toggle_apply(a->host.switches, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled,
                  w);
 }

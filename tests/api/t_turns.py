@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from door import LOG, Door, Stream, done, equal, http_group, ok, until  # noqa: E402
+from door import BUILD, LOG, Door, Stream, done, equal, http_group, ok, until  # noqa: E402
 
 ALL = LOG + "visibility : { show_tools = true; show_thinking = true; };"
 OVER = ("final", "error", "cancelled", "merged")
@@ -163,6 +163,16 @@ def test_queue(host):
     ok(sessions[0] not in answer(items), "another key's conversation of that name is another")
 
 
+def test_agents(host):
+    first = host.begin("id=main hang", conversation="both")["id"]
+    host.await_state(first, "running")
+    second = host.begin("id=other", conversation="both", agent="other")["id"]
+    equal(host.await_state(second, *OVER)["agent"], "other",
+          "another agent's conversation of that name is another")
+    equal(host.turn(first)["state"], "running", "and waits for nobody")
+    host.status("POST", f"/turns/{first}/cancel", key="ann", body={})
+
+
 def test_cancel(host):
     def cancel(turn):
         return host.status("POST", f"/turns/{turn}/cancel", key="ann", body={})
@@ -271,12 +281,14 @@ def test_throwaway():
            found)
 
 
-with Door(extra=ALL) as door:
+OTHER = f'other : {{ command = ["{BUILD}/tests/fake/talker"]; }};'
+with Door(extra=ALL, agents=OTHER) as door:
     test_resume(door, *test_follow(door))
     test_crowd(door)
     test_gap(door)
     test_list(door)
     test_queue(door)
+    test_agents(door)
     test_cancel(door)
     test_idempotency(door)
     test_switches(door)
