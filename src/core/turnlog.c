@@ -2,6 +2,7 @@
  * Owns the turns that are known, their events, and when these are forgotten. */
 #include "core/turnlog.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -90,6 +91,7 @@ static void forget_event(struct turnlog *log, struct turnlog_entry *e)
     struct turnlog_event *const ev = &e->events[e->first++];
     e->bytes -= event_bytes(ev);
     log->bytes -= event_bytes(ev);
+    log->sealed_bytes -= e->sealed ? event_bytes(ev) : 0;
     e->forgotten = ev->seq;
     event_box_unref(ev->box);
     event_box_unref(ev->stripped);
@@ -111,18 +113,37 @@ static void make_room(struct turnlog_entry *e)
 
 /* ---- turns that are known ---- */
 
+static int compare(const void *a, const void *b)
+{
+    const struct turnlog_entry *const one = a, *const other = b;
+    return strcmp(one->turn.spec.id, other->turn.spec.id);
+}
+
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id)
 {
-    struct turnlog_entry *e = log->newest;
-    while (e && strcmp(e->turn.spec.id, id) != 0)
-        e = e->older;
-    return e;
+    const struct turnlog_entry key = {.turn.spec.id = id};
+    struct turnlog_entry *const *const found = tfind(&key, &log->by_id, compare);
+    return found ? *found : NULL;
+}
+
+static void link_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    if (!tsearch(e, &log->by_id, compare))
+        abort();
+    e->older = log->newest;
+    *(log->newest ? &log->newest->newer : &log->oldest) = e;
+    log->newest = e;
+    log->n++;
 }
 
 static void unlink_entry(struct turnlog *log, struct turnlog_entry *e)
 {
     *(e->newer ? &e->newer->older : &log->newest) = e->older;
     *(e->older ? &e->older->newer : &log->oldest) = e->newer;
+    if (log->greedy == e)
+        log->greedy = NULL;
+    tdelete(e, &log->by_id, compare);
+    log->n--;
 }
 
 static void free_entry(struct turnlog *log, struct turnlog_entry *e)
@@ -146,12 +167,31 @@ static struct turnlog_entry *find_forgettable(const struct turnlog *log)
     return e;
 }
 
+/* The next one that runs, has more than its share, and would not lose its newest event. */
+static struct turnlog_entry *find_greedy(struct turnlog *log)
+{
+    const size_t max = log->limits.bytes, over = log->sealed_bytes;
+    const size_t share = over < max ? (max - over) / (log->n - log->n_sealed) : 0;
+    struct turnlog_entry *e = log->greedy ? log->greedy : log->newest;
+    for (size_t i = 0; i < log->n; i++) {
+        if (!e->sealed && e->bytes > share && e->n - e->first > 1)
+            return log->greedy = e;
+        e = e->older ? e->older : log->newest;
+    }
+    return NULL;
+}
+
+/* Turns that run may not take all: who asked for one wants to see its end, too. */
 static void apply_limits(struct turnlog *log)
 {
+    const struct turnlog_limits *const max = &log->limits;
     struct turnlog_entry *e;
-    while ((log->n_sealed > log->limits.turns || log->bytes > log->limits.bytes) &&
+    while ((log->n_sealed > max->turns ||
+            (log->bytes > max->bytes && log->sealed_bytes > max->bytes / 2)) &&
            (e = find_forgettable(log)))
         free_entry(log, e);
+    while (log->bytes > max->bytes && log->n > log->n_sealed && (e = find_greedy(log)))
+        forget_event(log, e);
 }
 
 static const char *copy(struct arena *a, const char *text)
@@ -185,9 +225,7 @@ static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turn
         e->turn.spec.id = arena_strdup(&e->arena, spec->id);
         e->turn.created_ms = now_ms();
         e->turn.cost_usd = -1;
-        e->older = log->newest;
-        *(log->newest ? &log->newest->newer : &log->oldest) = e;
-        log->newest = e;
+        link_entry(log, e);
     }
     fill_spec(e, spec);
     return e;
@@ -218,7 +256,10 @@ struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_sp
 
 static void seal(struct turnlog *log, struct turnlog_entry *e)
 {
-    log->n_sealed += !e->sealed;
+    if (!e->sealed) {
+        log->n_sealed++;
+        log->sealed_bytes += e->bytes;
+    }
     e->sealed = true;
     turnlog_wake(e);
 }
@@ -273,12 +314,11 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
     e->turn.last_seq = ev->meta.seq;
     e->bytes += event_bytes(&e->events[e->n - 1]);
     log->bytes += event_bytes(&e->events[e->n - 1]);
-    apply_limits(log);
-    while ((e->bytes > log->limits.turn_bytes || log->bytes > log->limits.bytes) &&
-           e->n - e->first > 1)
+    while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
         forget_event(log, e);
     turnlog_wake(e);
     note(log, e, ev);
+    apply_limits(log);
 }
 
 void turnlog_end(struct turnlog *log, struct turnlog_entry *e)

@@ -11,8 +11,9 @@
 #include "event/event.h"
 #include "io/loop.h"
 
-/* When they are reached: a turn forgets its oldest events; of turns that are over and that nobody
- * follows the oldest is forgotten, and when there is none, whichever goes on forgets of its own. */
+/* When they are reached: a turn forgets its oldest events. Turns that are over and that nobody
+ * follows are forgotten, the oldest first, down to half of the bytes; then those that run and have
+ * more than their share forget. */
 struct turnlog_limits {
     size_t turn_bytes, bytes; /* of events, as event_box_size counts them */
     size_t turns;             /* that are over */

@@ -129,6 +129,7 @@ void turnlog_unfollow(struct turnlog_follower *f)
             at = &(*at)->next;
         *at = f->next;
     }
-    loop_unpost(f->loop, on_posted, f);
+    if (f->posted)
+        loop_unpost(f->loop, on_posted, f);
     free(f);
 }

@@ -35,7 +35,10 @@ struct turnlog {
     struct loop *loop;
     struct turnlog_limits limits;
     struct turnlog_entry *newest, *oldest;
-    size_t bytes, n_sealed;
+    void *by_id; /* a tree of search.h: all of them */
+    size_t n, n_sealed;
+    size_t bytes, sealed_bytes;   /* of all; of those that are sealed */
+    struct turnlog_entry *greedy; /* that forgot last, or NULL */
     struct turnlog_watcher *watchers;
     bool telling;
 };

@@ -224,8 +224,7 @@ static unsigned count(void);
 
 static void test_bounds(void)
 {
-    const size_t one = size_of_one();
-    begin(&(struct turnlog_limits){.turn_bytes = 1 << 20, .bytes = 100 * one, .turns = 3});
+    begin(&(struct turnlog_limits){.turn_bytes = 1 << 20, .bytes = 1 << 20, .turns = 3});
     for (int i = 0; i < 5; i++) {
         char id[] = "over0";
         id[4] = (char)('0' + i);
@@ -233,22 +232,50 @@ static void test_bounds(void)
     }
     is_int(count(), 3, "so many turns that are over are known");
     ok(!turnlog_find(turns, "over1") && turnlog_find(turns, "over2"), "the newest of them");
-    struct turnlog_entry *const a = run("a"), *const b = run("b");
+    end();
+}
+
+/* How many events of a turn that has said `all` are kept. */
+static int kept_of(const char *id, int all)
+{
     struct follower f = {0};
-    follow(&f, "over2", 0, true);
+    struct turnlog_item item = {0};
+    follow(&f, id, 0, true);
+    const bool gap = turnlog_next(f.at, &item) == TURNLOG_GAP;
+    turnlog_unfollow(f.at);
+    return gap ? all - (int)item.to : all;
+}
+
+static void test_shares(void)
+{
+    struct follower f = {0};
+    begin(
+        &(struct turnlog_limits){.turn_bytes = 1 << 20, .bytes = 100 * size_of_one(), .turns = 10});
+    struct turnlog_entry *const first = run("first");
+    add_many(first, 1, 60);
+    turnlog_end(turns, first);
+    struct turnlog_entry *const second = run("second");
+    add_many(second, 1, 60);
+    ok(!turnlog_find(turns, "first") && turnlog_find(turns, "second"),
+       "of those that are over the oldest is forgotten for one that runs");
+    turnlog_end(turns, second);
+    follow(&f, "second", 0, true);
+    struct turnlog_entry *const a = run("a"), *const b = run("b");
     add_many(a, 1, 500);
-    ok(turnlog_find(turns, "over2") && !turnlog_find(turns, "over3") && turnlog_find(turns, "a"),
-       "for one that runs the others are forgotten, but for one that somebody follows");
+    ok(kept_of("second", 60) == 60 && kept_of("a", 500) < 40,
+       "but not one that somebody follows: then it forgets of its own");
     turnlog_unfollow(f.at);
-    follow(&f, "a", 0, true);
-    int from = 0, to = 0;
-    ok(sscanf(take(&f), "[%d-%d]", &from, &to) == 2 && to > 400,
-       "then it forgets of its own: up to %d", to);
-    add_many(b, 1, 10);
-    turnlog_unfollow(f.at);
-    follow(&f, "b", 0, true);
-    is_str(take(&f), "[1-9] 10 later", "and so does a second that runs");
-    turnlog_unfollow(f.at);
+    add_many(b, 1, 500);
+    add_many(a, 501, 1000);
+    const int of_a = kept_of("a", 1000), of_b = kept_of("b", 500);
+    ok(!turnlog_find(turns, "second"), "which is forgotten when nobody does");
+    ok(of_a > 35 && of_a <= 50 && of_b > 35 && of_b <= 50, "two that run share: %d and %d events",
+       of_a, of_b);
+    struct turnlog_entry *const little = run("little");
+    add_many(little, 1, 10);
+    turnlog_end(turns, little);
+    add_many(a, 1001, 1500);
+    is_int(kept_of("little", 10), 10, "and leave half to those that are over");
     turnlog_end(turns, a);
     turnlog_end(turns, b);
     end();
@@ -409,6 +436,7 @@ int main(void)
     test_gap();
     test_one_too_big();
     test_bounds();
+    test_shares();
     test_merge();
     test_watch();
     test_known();
