@@ -8,6 +8,10 @@ libtcapi_la_SOURCES = \
 	src/api/api_impl.h \
 	src/api/auth.c \
 	src/api/auth.h \
+	src/api/control.c \
+	src/api/control.h \
+	src/api/control_status.c \
+	src/api/control_impl.h \
 	src/api/events.c \
 	src/api/feed.c \
 	src/api/feed.h \

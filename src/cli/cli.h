@@ -11,6 +11,8 @@ int cli_main(int argc, char **argv);
 extern const struct command cmd_run;
 extern const struct command cmd_serve;
 extern const struct command cmd_replay;
+extern const struct command cmd_status;
+extern const struct command cmd_reload;
 extern const struct command cmd_plugins;
 extern const struct command cmd_check;
 extern const struct command cmd_visibility;

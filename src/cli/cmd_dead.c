@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "event/json.h"
@@ -170,11 +171,38 @@ static bool has_state(const struct conf *conf)
     return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+/* Beside a host, which numbers what it sends. -1: there is none. */
+static int retry_by_host(const struct conf *conf, char *const *ids, int n)
+{
+    int exit_status = 0;
+    for (int i = 0; i < n; i++) {
+        CLEANUP_FREE char *path = xasprintf("/dead/%s/retry", ids[i]);
+        struct tc_err err = {0};
+        struct call c;
+        if (call_host(&c, conf, "POST", path, &err) < 0) {
+            host_tell(&err);
+            return EXIT_TURN_ERROR;
+        }
+        const int answered = c.status;
+        call_fini(&c);
+        if (!answered)
+            return -1;
+        if (answered == 404)
+            exit_status = tell_missing(ids[i]);
+        else if (answered != 202)
+            return tell_failure();
+    }
+    return exit_status;
+}
+
 static int act(const struct conf *conf, const struct action *a, char *const *words, int n)
 {
     if (!has_state(conf))
         return a->act ? tell_missing(words[0]) : 0;
     struct tc_err err = {0};
+    const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
+    if (by_host >= 0)
+        return by_host;
     const bool beside =
         a->act != retry_one; /* which lays a row, and rows are numbered by the host */
     struct journal *const j =
@@ -210,8 +238,8 @@ const struct command cmd_dead = {
     .name = "dead",
     .operands = "list [INSTANCE] | show ID... | retry ID... | drop ID...",
     .summary = "Lists what could not be delivered, sends it again or drops it",
-    .about = "What is to be sent again goes out when the host starts: stop it before retry. Exit\n"
-             "status: 1 there is no such dead letter.",
+    .about = "What is to be sent again goes out at once, or when the host starts. Exit status: 1\n"
+             "there is no such dead letter.",
     .args = rows,
     .min = 1,
     .max = 1000,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/control.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/host.h"
@@ -77,7 +78,11 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     struct api *const api = api_new(conf, s);
     struct serving serving = {args, api};
     server_on_reload(s, on_reloaded, &serving);
+    struct control *const control = control_new(s, &err);
+    if (!control)
+        log_line(LOG_WARN, "host", "turncast status and reload will not work: %s", err_str(&err));
     serve(s);
+    control_free(control);
     api_free(api);
     server_free(s);
     return 0;

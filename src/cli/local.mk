@@ -5,15 +5,19 @@ noinst_LTLIBRARIES += libtccli.la
 libtccli_la_SOURCES = \
 	src/cli/args.c \
 	src/cli/args.h \
+	src/cli/call.c \
+	src/cli/call.h \
 	src/cli/cli.c \
 	src/cli/cli.h \
 	src/cli/cmd_audit.c \
 	src/cli/cmd_check.c \
 	src/cli/cmd_dead.c \
 	src/cli/cmd_plugins.c \
+	src/cli/cmd_reload.c \
 	src/cli/cmd_replay.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
+	src/cli/cmd_status.c \
 	src/cli/cmd_visibility.c \
 	src/cli/describe.c \
 	src/cli/describe.h \

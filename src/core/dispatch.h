@@ -42,6 +42,9 @@ struct dispatch_instance {
 void dispatch_each_instance(const struct dispatch *d,
                             void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx);
 
+/* A row of the ledger was laid for an instance by somebody else. False: it does not run. */
+bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq);
+
 /* ---- another configuration, while turns run */
 
 struct dispatch_change;

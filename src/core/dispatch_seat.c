@@ -165,6 +165,15 @@ void dispatch_each_instance(const struct dispatch *d,
     }
 }
 
+bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq)
+{
+    const size_t i = dispatch_find_seat(d, instance);
+    if (i == d->n)
+        return false;
+    runner_take_row(d->seats[i].runner, seq);
+    return true;
+}
+
 /* ---- end ---- */
 
 static bool is_busy(const struct dispatch *d)

@@ -17,14 +17,21 @@ struct recast {
     char *turn;
     struct buf line; /* the outcome */
     void *handle;    /* NULL: it is not open */
+    bool begun;      /* the ledger has been asked */
 };
 
 /* ---- what there is ---- */
 
+struct loading {
+    struct runner *runner;
+    int64_t only; /* this row; 0: all */
+};
+
 static void add_row(void *ctx, const struct record_row *row)
 {
-    struct runner *const r = ctx;
-    if (row->kind != RECORD_OUTCOME)
+    const struct loading *const l = ctx;
+    struct runner *const r = l->runner;
+    if (row->kind != RECORD_OUTCOME || (l->only && row->seq != l->only))
         return;
     struct recast *const o = xcalloc(1, sizeof *o);
     o->runner = r;
@@ -37,9 +44,10 @@ static void add_row(void *ctx, const struct record_row *row)
     *at = o;
 }
 
-void recast_load(struct runner *r)
+void recast_load(struct runner *r, int64_t only)
 {
-    if (ledger_load(r->services.ledger, r->name, add_row, r) == RECORD_FAILED)
+    struct loading l = {r, only};
+    if (ledger_load(r->services.ledger, r->name, add_row, &l) == RECORD_FAILED)
         log_line(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
                  r->name);
 }
@@ -207,6 +215,9 @@ void recast_begin(struct runner *r)
 {
     for (struct recast *o = r->recasts, *next; o; o = next) {
         next = o->next;
+        if (o->begun)
+            continue;
+        o->begun = true;
         if (!o->handle && (o->handle = open_known(r, &(struct channel_turn){.id = o->turn})) &&
             r->post)
             post_open_turn(r->post, o->turn, o->handle);

@@ -175,9 +175,17 @@ void *runner_open(struct runner *r, const struct channel_turn *turn)
 void runner_resume(struct runner *r)
 {
     if (r->delivers && r->services.ledger)
-        recast_load(r);
+        recast_load(r, 0);
     if (r->post)
         post_start(r->post, r->channel);
+    recast_begin(r);
+}
+
+void runner_take_row(struct runner *r, int64_t seq)
+{
+    recast_load(r, seq);
+    if (r->post)
+        post_take_row(r->post, seq);
     recast_begin(r);
 }
 

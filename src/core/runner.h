@@ -52,6 +52,9 @@ struct post_stats runner_post_stats(const struct runner *r);
 /* Once, before any turn is opened: what the ledger still holds for it is sent, and outcomes that
  * it has not dealt with are cast again: start{resumed}, final or error, done. */
 void runner_resume(struct runner *r);
+/* A row of the ledger was laid for it by somebody else: it is dealt with like those of an earlier
+ * host. */
+void runner_take_row(struct runner *r, int64_t seq);
 /* It has something to do that it did not end: turns that it has not seen to their end, requests. */
 bool runner_is_busy(const struct runner *r);
 /* Begins its end, see channel_ops.stop. */

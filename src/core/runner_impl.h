@@ -36,8 +36,9 @@ void socket_send(void *runner, int64_t number, struct str text);
 void socket_close(void *runner, int64_t number);
 void socket_fini(struct runner *r);
 
-/* recast.c: finds what is to be cast again; then the post may begin; then it is cast. */
-void recast_load(struct runner *r);
+/* recast.c: finds what is to be cast again (that row alone, if it is not 0); then the post may
+ * begin; then it is cast. */
+void recast_load(struct runner *r, int64_t only);
 void recast_begin(struct runner *r);
 /* Opens a turn of an earlier host, with what the ledger knows of it. */
 void *recast_open(void *runner, const struct channel_turn *turn);

@@ -186,6 +186,11 @@ struct server_parts server_parts(struct server *s)
     };
 }
 
+bool server_is_ending(const struct server *s)
+{
+    return s->stopping;
+}
+
 const struct conf *server_conf(const struct server *s)
 {
     return s->conf;

@@ -30,6 +30,8 @@ int server_reload(struct server *s, struct buf *report, struct tc_err *err)
     __attribute__((__warn_unused_result__));
 /* Called with the configuration that was taken, before the old one is given back. One at a time. */
 void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx);
+/* server_stop was called. */
+bool server_is_ending(const struct server *s);
 /* As it is now. */
 const struct conf *server_conf(const struct server *s);
 /* The port that is listened on; 0: none. */

@@ -28,6 +28,7 @@ struct order {
     struct ledger *ledger;
     enum record_status (*run)(struct journal *j, struct order *o);
     ledger_done *done; /* or NULL */
+    void (*told)(void *ctx, enum record_status status, const struct journal_stats *stats);
     void *ctx;
     enum record_status status;
     struct buf text;     /* the answer, if there is one */
@@ -40,6 +41,7 @@ struct order {
     struct record_turn record;
     struct record_outcome outcome;
     struct record_settlement settlement;
+    struct journal_stats stats;
 };
 
 /* ---- there and back */
@@ -67,6 +69,8 @@ static void tell(void *arg)
     struct order *const o = arg;
     if (o->done)
         o->done(o->ctx, o->status, o->text.p);
+    if (o->told)
+        o->told(o->ctx, o->status, &o->stats);
     buf_fini(&o->text);
     arena_fini(&o->memory);
     free(o);
@@ -319,6 +323,43 @@ void ledger_remember(struct ledger *l, const char *conn, const char *turn, const
     o->turn = copy(o, turn);
     o->value = copy(o, text);
     post(o);
+}
+
+/* ---- for operators */
+
+static enum record_status run_stats(struct journal *j, struct order *o)
+{
+    return journal_stats(j, &o->stats);
+}
+
+void ledger_stats(struct ledger *l,
+                  void (*done)(void *ctx, enum record_status status,
+                               const struct journal_stats *stats),
+                  void *ctx)
+{
+    struct order *const o = new_order(l, run_stats, NULL, ctx);
+    o->told = done;
+    post(o);
+}
+
+static void take_connector(void *ctx, const struct journal_dead *d)
+{
+    buf_add_str(&((struct order *)ctx)->text, d->conn);
+}
+
+static enum record_status run_retry_dead(struct journal *j, struct order *o)
+{
+    const enum record_status found = journal_dead_show(j, o->seq, take_connector, o);
+    return found == RECORD_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
+}
+
+int64_t ledger_retry_dead(struct ledger *l, int64_t id, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_retry_dead, done, ctx);
+    o->seq = id;
+    o->first = l->next_seq++;
+    post(o);
+    return o->first;
 }
 
 /* ---- keys and values */

@@ -91,6 +91,18 @@ int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlem
 void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
                      ledger_done *done, void *ctx);
 
+/* ---- for operators */
+
+struct journal_stats;
+/* `stats` counts when the status is DONE. */
+void ledger_stats(struct ledger *l,
+                  void (*done)(void *ctx, enum record_status status,
+                               const struct journal_stats *stats),
+                  void *ctx);
+/* A dead letter becomes a row behind all others, whose number is returned; text: its connector.
+ * UNCHANGED: there is no such letter. */
+int64_t ledger_retry_dead(struct ledger *l, int64_t id, ledger_done *done, void *ctx);
+
 /* ---- keys and values; value NULL removes */
 
 void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx);

@@ -31,6 +31,8 @@ struct post *post_new(const struct post_spec *spec);
 /* The channel that replies go to; once, before anything else. What the ledger still holds for this
  * instance is sent from now on. */
 void post_start(struct post *p, struct channel *c);
+/* A row that was laid for this instance by somebody else is sent, too. */
+void post_take_row(struct post *p, int64_t seq);
 /* A turn has been opened; it ends with the batch that says so. */
 void post_open_turn(struct post *p, const char *id, void *handle);
 /* Takes over. */

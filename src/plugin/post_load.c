@@ -21,6 +21,7 @@ struct loading {
     struct post_item **items; /* in the order in which they are to go */
     size_t count, room;
     struct broken *broken;
+    int64_t only; /* this row; 0: all */
 };
 
 static void add_item(struct loading *l, struct letter *letter, const struct record_row *row)
@@ -45,7 +46,7 @@ static void add_item(struct loading *l, struct letter *letter, const struct reco
 static void each_row(void *ctx, const struct record_row *row)
 {
     struct loading *const l = ctx;
-    if (row->kind != RECORD_REQUEST)
+    if (row->kind != RECORD_REQUEST || (l->only && row->seq != l->only))
         return;
     const char *why;
     struct letter *const letter = letter_unpack((uint64_t)row->seq * 2, row->turn, row->body, &why);
@@ -144,9 +145,9 @@ static bool join_turn(struct loading *l, struct post_item *item)
     return true;
 }
 
-void post_load(struct post *p)
+static void load(struct post *p, int64_t only)
 {
-    struct loading l = {.post = p};
+    struct loading l = {.post = p, .only = only};
     if (ledger_load(p->spec.ledger, p->instance, each_row, &l) != RECORD_DONE)
         log_line(LOG_ERR, p->instance, "what an earlier run left cannot be read");
     bury_broken(&l);
@@ -159,4 +160,14 @@ void post_load(struct post *p)
         if (l.items[i])
             post_submit_item(l.items[i], false);
     free(l.items);
+}
+
+void post_load(struct post *p)
+{
+    load(p, 0);
+}
+
+void post_take_row(struct post *p, int64_t seq)
+{
+    load(p, seq);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the socket for operators, and what it changes. */
+#include "api/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/control_impl.h"
+#include "api/reply.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/dispatch.h"
+#include "io/ledger.h"
+
+#define DEAD "/dead/"
+#define RETRY "/retry"
+
+char *control_path(const char *state_dir)
+{
+    return xasprintf("%s/control", state_dir);
+}
+
+/* ---- another configuration ---- */
+
+static void on_reload(void *arg, struct httpd_request *r)
+{
+    struct control *const c = arg;
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf report = {0};
+    if (server_reload(c->server, &report, &err) < 0) {
+        reply_error(r, 422, "refused", err_str(&err));
+        return;
+    }
+    buf_add_str(&report, "\n");
+    reply_json(r, 200, &report);
+}
+
+/* ---- dead letters ---- */
+
+struct retrying {
+    struct control *control;
+    struct httpd_request *request;
+    int64_t seq;
+};
+
+static void tell_retried(const struct retrying *t, const char *instance)
+{
+    struct server *const server = t->control->server;
+    CLEANUP_BUF struct buf body = {0};
+    const bool now = dispatch_take_row(server_parts(server).dispatch, instance, t->seq);
+    buf_printf(&body, "{\"sent\":\"%s\"}\n", now ? "now" : "with its instance");
+    reply_json(t->request, 202, &body);
+}
+
+static void on_retried(void *ctx, enum record_status status, const char *instance)
+{
+    struct retrying *const t = ctx;
+    if (status == RECORD_DONE && !t->control->gone)
+        tell_retried(t, instance);
+    else if (status == RECORD_UNCHANGED)
+        reply_error(t->request, 404, "no_such_letter", "there is no such dead letter");
+    else
+        reply_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
+    control_answered(t->control);
+    free(t);
+}
+
+/* The number in "/dead/ID/retry"; 0: it is something else. */
+static int64_t letter_of(const char *path)
+{
+    const char *const id = path + strlen(DEAD);
+    const size_t digits = strspn(id, "0123456789");
+    return digits > 0 && digits < 19 && strcmp(id + digits, RETRY) == 0 ? strtoll(id, NULL, 10) : 0;
+}
+
+static void on_dead(void *arg, struct httpd_request *r)
+{
+    struct control *const c = arg;
+    const int64_t id = letter_of(r->path);
+    if (!id) {
+        reply_error(r, 404, "no_such_page", "there is nothing here");
+        return;
+    }
+    struct retrying *const t = xmalloc(sizeof *t);
+    *t = (struct retrying){.control = c, .request = r};
+    c->asking++;
+    t->seq = ledger_retry_dead(server_parts(c->server).ledger, id, on_retried, t);
+}
+
+/* ---- its life ---- */
+
+struct control *control_new(struct server *server, struct tc_err *err)
+{
+    CLEANUP_FREE char *path = control_path(server_conf(server)->state_dir);
+    const struct httpd_options options = {.unix_path = path, .max_connections = 16};
+    struct httpd *const httpd = httpd_new(server_loop(server), &options, err);
+    if (!httpd)
+        return NULL;
+    struct control *const c = xcalloc(1, sizeof *c);
+    *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
+    httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
+    httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
+    httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
+    return c;
+}
+
+void control_answered(struct control *c)
+{
+    c->asking--;
+    if (c->gone && !c->asking)
+        free(c);
+}
+
+void control_free(struct control *c)
+{
+    if (!c)
+        return;
+    httpd_free(c->httpd);
+    c->gone = true;
+    if (!c->asking)
+        free(c);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * The socket of the host in its state directory, for whoever may open it: its user. HTTP, with
+ * routes of its own:
+ *
+ *     GET /status            what the host is doing, one object
+ *     POST /reload           reads the configuration again; 422 and why it is refused
+ *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
+ *
+ * Loop thread only. */
+#ifndef API_CONTROL_H
+#define API_CONTROL_H
+
+#include "core/server.h"
+
+struct control;
+
+/* Where it is in that state directory. Owned. */
+char *control_path(const char *state_dir);
+/* Borrows the server. NULL with err: the host can do without. */
+struct control *control_new(struct server *server, struct tc_err *err);
+/* Before the server is freed. NULL is fine. */
+void control_free(struct control *c);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the control socket share. */
+#ifndef API_CONTROL_IMPL_H
+#define API_CONTROL_IMPL_H
+
+#include "api/control.h"
+#include "io/httpd.h"
+
+struct control {
+    struct server *server;
+    struct httpd *httpd;
+    int64_t began_ms;
+    unsigned asking; /* of the ledger */
+    bool gone;       /* and waits for the answers to be freed */
+};
+
+/* What the ledger was asked for has been answered. */
+void control_answered(struct control *c);
+
+/* control_status.c: GET /status */
+void control_tell_status(void *control, struct httpd_request *r);
+
+#endif

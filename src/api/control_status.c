@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is told of a running host. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/control_impl.h"
+#include "api/reply.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "core/dispatch.h"
+#include "core/turnlog.h"
+#include "event/jsonw.h"
+#include "io/journal.h"
+#include "io/ledger.h"
+
+/* An answer that waits for the ledger. */
+struct asked {
+    struct control *control;
+    struct httpd_request *request;
+};
+
+static void begin_item(struct buf *out)
+{
+    if (out->p[out->len - 1] != '[')
+        buf_add_str(out, ",");
+    buf_add_str(out, "{");
+}
+
+/* ---- the parts ---- */
+
+static bool add_turn(void *ctx, const struct turnlog_turn *t)
+{
+    struct buf *const out = ctx;
+    if (turnlog_is_over(t))
+        return true;
+    const int64_t since = t->started_ms ? t->started_ms : t->created_ms;
+    begin_item(out);
+    jsonw_member_str(out, "id", t->spec.id);
+    jsonw_member_str(out, "agent", t->spec.agent);
+    jsonw_member_str(out, "conversation", t->spec.conversation);
+    jsonw_member_str(out, "source", t->spec.source);
+    jsonw_member_str(out, "state", turnlog_state_name(t->state));
+    jsonw_member_int(out, "elapsed_ms", (int64_t)(clock_wall() * 1000) - since);
+    jsonw_member_int(out, "tools", t->tools);
+    buf_add_str(out, "}");
+    return true;
+}
+
+static void add_instance(void *ctx, const struct dispatch_instance *i)
+{
+    struct buf *const out = ctx;
+    begin_item(out);
+    jsonw_member_str(out, "name", i->name);
+    jsonw_member_str(out, "plugin", i->plugin);
+    jsonw_member_str(out, "file", i->path);
+    jsonw_member_bool(out, "hung", i->health.hung);
+    jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);
+    jsonw_member_int(out, "failed", (int64_t)i->health.failed);
+    jsonw_member_real(out, "queue_fill", i->health.fill);
+    jsonw_member_int(out, "requests_waiting", (int64_t)i->post.waiting);
+    jsonw_member_int(out, "requests_in_flight", (int64_t)i->post.in_flight);
+    jsonw_member_int(out, "requests_oldest_ms", i->post.oldest_ms);
+    buf_add_str(out, "}");
+}
+
+static void add_outbox(struct buf *out, const struct journal_stats *s)
+{
+    jsonw_key(out, "outbox");
+    buf_add_str(out, "{");
+    jsonw_member_int(out, "queued", s->queued);
+    jsonw_member_int(out, "in_flight", s->in_flight);
+    jsonw_member_int(out, "bytes", s->bytes);
+    jsonw_member_int(out, "oldest_ms", s->oldest_ms);
+    jsonw_member_int(out, "dead", s->dead);
+    buf_add_str(out, "}");
+}
+
+static void add_host(struct buf *out, const struct control *c)
+{
+    const struct conf *const conf = server_conf(c->server);
+    jsonw_member_str(out, "version", PACKAGE_VERSION);
+    jsonw_member_int(out, "pid", getpid());
+    jsonw_member_int(out, "uptime_ms", clock_mono_ms() - c->began_ms);
+    jsonw_member_str(out, "config", conf->file);
+    jsonw_member_str(out, "state_directory", conf->state_dir);
+    jsonw_member_int(out, "port", (int64_t)server_port(c->server));
+    jsonw_member_bool(out, "ending", server_is_ending(c->server));
+}
+
+/* ---- the whole ---- */
+
+static void tell(const struct asked *a, enum record_status status,
+                 const struct journal_stats *stats)
+{
+    const struct server_parts host = server_parts(a->control->server);
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_str(&out, "{");
+    add_host(&out, a->control);
+    jsonw_key(&out, "turns");
+    buf_add_str(&out, "[");
+    turnlog_each(host.turnlog, add_turn, &out);
+    buf_add_str(&out, "]");
+    jsonw_key(&out, "instances");
+    buf_add_str(&out, "[");
+    dispatch_each_instance(host.dispatch, add_instance, &out);
+    buf_add_str(&out, "]");
+    if (status == RECORD_DONE)
+        add_outbox(&out, stats);
+    buf_add_str(&out, "}\n");
+    reply_json(a->request, 200, &out);
+}
+
+static void on_stats(void *ctx, enum record_status status, const struct journal_stats *stats)
+{
+    struct asked *const a = ctx;
+    if (a->control->gone)
+        reply_error(a->request, 503, "ending", "the host ends");
+    else
+        tell(a, status, stats);
+    control_answered(a->control);
+    free(a);
+}
+
+void control_tell_status(void *control, struct httpd_request *r)
+{
+    struct control *const c = control;
+    struct asked *const a = xmalloc(sizeof *a);
+    *a = (struct asked){c, r};
+    c->asking++;
+    ledger_stats(server_parts(c->server).ledger, on_stats, a);
+}

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast status, reload and dead retry beside a host that serves.
+. "$(dirname "$0")/cli.sh"
+
+dir=$XDG_STATE_HOME/turncast
+talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
+state=$TURNCAST_BUILDDIR/tests/fake/state
+file=$scratch/turncast.conf
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+mark=mark=control-$$
+host=
+
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+# conf: with these more instances.
+conf() {
+    cat >"$file" <<CONF
+agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
+plugins : { instances : {
+    talk : { plugin = "$talker"; in = "$scratch/in"; out = "$scratch/told";
+        grants = ["submit"]; allow = (1); };
+    $*
+}; };
+conversations : { debounce_ms = 0; drain_s = 0.1; };
+CONF
+}
+
+# get KEY...: of the status, in JSON.
+get() {
+    "$turncast" status --json -c "$file" |
+        python3 -c 'import functools, json, sys
+at = functools.reduce(lambda o, k: o[int(k) if k.isdigit() else k], sys.argv[1:], json.load(sys.stdin))
+print(len(at) if isinstance(at, list) else at)' "$@"
+}
+
+conf
+: >"$scratch/in"
+try status -c "$file"
+is "$status $out" "1 " "no host"
+is "$err" "turncast: no host runs in $dir (turncast serve)" "is said, and where it would be"
+try reload -c "$file"
+is "$status" 1 "nothing to reload"
+"$state" lay "$dir" talk t1 "400: Bad Request" "{}" 2>/dev/null
+
+"$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
+host=$!
+wait_for test -S "$dir/control"
+is "$(stat -c %a "$dir/control")" 600 "the socket is its user's"
+
+# --- status --------------------------------------------------------------------------------------
+is "$(get pid) $(get config) $(get state_directory)" "$host $file $dir" "who it is"
+is "$(get instances 0 name) $(get instances 0 plugin) $(get instances 0 hung)" "talk talker False" \
+    "what runs"
+is "$(get turns) $(get outbox queued) $(get outbox dead)" "0 0 1" "nothing to do, and a dead letter"
+try status -c "$file"
+is "$status$err" 0 "for people, too"
+has "$out" "no turn runs or waits" "no turn"
+has "$out" "dead letters: 1 (turncast dead list)" "the dead letter"
+echo "m1 1 A work" >>"$scratch/in"
+wait_for grep -q ^says "$scratch/told"
+echo "m2 1 A later" >>"$scratch/in"
+wait_for grep -q '^m2 queued' "$scratch/told"
+is "$(get turns)" 2 "two turns"
+is "$(get turns 1 state) $(get turns 1 conversation) $(get turns 1 agent)" "running talk:A slow" \
+    "one runs"
+is "$(get turns 0 state)" waiting "one waits"
+try status -c "$file"
+has "$out" "$(get turns 1 id)  running  " "a row for each"
+
+# --- reload --------------------------------------------------------------------------------------
+conf "more : { plugin = \"null\"; };"
+try reload -c "$file"
+is "$status$err" 0 "reload"
+is "$out" "$file was read again
+started: more" "says what came of it"
+is "$(get instances)" 2 "both run"
+conf "more : { plugin = \"null\"; }; log : { plugin = \"jsonl\"; patth = \"x\"; };"
+try reload -c "$file"
+is "$status$out" 1 "a wrong one"
+is "$err" "turncast: all stays as it was: $file:5: unknown option \"patth\": did you mean \"path\"?" \
+    "is refused with its place"
+echo 'plugin : { };' >"$scratch/broken.conf"
+cat "$scratch/broken.conf" >>"$file"
+try reload -c "$file"
+is "$status" 1 "one that cannot be read"
+has "$err" "$file:8: plugin: unknown key" "is refused, too"
+is "$(sed -n 's/.*error host: //p' "$scratch/err.host" | wc -l)" 1 "the host has logged what it refused"
+conf
+
+# --- dead letters --------------------------------------------------------------------------------
+try dead retry 1 -c "$file"
+is "$status$err" 0 "a dead letter is sent again beside the host"
+wait_for sh -c "'$turncast' dead list -c '$file' | grep -v Bad"
+try dead list -c "$file"
+has "$out" "2  " "it was taken, and is none that can be sent"
+lacks "$out" "400: Bad Request" "which is a reason of its own"
+try dead retry 7 -c "$file"
+is "$status $err" "1 turncast: there is no dead letter 7" "one that is not there"
+
+kill "$host"
+wait "$host"
+is $? 0 "the end"
+host=
+[ ! -e "$dir/control" ]
+result $? "the socket is gone"
+finish
