@@ -447,7 +447,8 @@ static void test_drain(void)
     has_str(busy.in.p, "\r\nb\r\ndata: last\n\r\n0\r\n\r\n", "what was said goes out before");
     client_await_end(&idle);
     ok(idle.closed && client_answers(&idle) == 1, "an idle connection is closed");
-    client_send(&half, "st: localhost\r\n\r\n", 19);
+    static const char rest[] = "st: localhost\r\n\r\n";
+    client_send(&half, rest, sizeof rest - 1);
     client_await_end(&half);
     ok(half.closed && strstr(half.in.p, "HTTP/1.1 503 ") &&
            strstr(half.in.p, "\r\nConnection: close\r\n"),
