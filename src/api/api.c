@@ -24,6 +24,7 @@ struct api *api_new(const struct conf *conf, struct server *server)
     a->auth = auth_new(&conf->http);
     httpd_route(host.httpd, "/healthz", HTTPD_GET, on_health, a);
     turns_route(a);
+    ag_ui_route(a);
     page_route(a);
     return a;
 }

@@ -21,6 +21,7 @@ struct api {
 
 /* Each registers its routes. */
 void turns_route(struct api *a);
+void ag_ui_route(struct api *a);
 void page_route(struct api *a);
 
 /* GET /turns/ID/events, GET /turns/events */

@@ -3,6 +3,7 @@
 #include "api/feed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api_impl.h"
 #include "base/alloc.h"
@@ -12,14 +13,31 @@
 
 struct feed {
     struct feed *next, **at;
+    struct api *api;
     const struct feed_ops *ops;
     void *ctx;
     char *principal;
+    char *awaited;    /* the turn it asked for, or NULL */
     uint64_t version; /* of its key */
     struct turnlog_follower *follower;
     struct httpd_stream *stream;
     struct loop_timer *alive;
 };
+
+static bool is_awaited(const struct api *a, const char *turn)
+{
+    for (const struct feed *f = a->feeds; f; f = f->next)
+        if (f->awaited && strcmp(f->awaited, turn) == 0)
+            return true;
+    return false;
+}
+
+/* Nobody reads the answer any more. */
+static void abandon(const struct api *a, const char *turn)
+{
+    if (!a->conf->http.continue_disconnected && !is_awaited(a, turn))
+        conversations_cancel_turn(a->host.conversations, turn);
+}
 
 static void close_feed(struct feed *f, bool left)
 {
@@ -31,6 +49,9 @@ static void close_feed(struct feed *f, bool left)
     httpd_stream_end(f->stream);
     if (f->ops->closed)
         f->ops->closed(f->ctx, left);
+    if (left && f->awaited)
+        abandon(f->api, f->awaited);
+    free(f->awaited);
     free(f->principal);
     free(f);
 }
@@ -87,12 +108,15 @@ static void pump(void *arg)
 struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream)
 {
     struct feed *const f = xcalloc(1, sizeof *f);
+    f->api = a;
     f->ops = spec->ops;
     f->ctx = spec->ctx;
     f->principal = xstrdup(spec->principal);
     f->version = auth_version(a->auth, spec->principal);
     f->stream = stream;
     f->alive = loop_timer_new(a->host.loop, on_alive, f);
+    if (spec->awaits)
+        f->awaited = xstrdup(spec->turn);
     if (spec->turn)
         f->follower =
             turnlog_follow(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);

@@ -31,6 +31,7 @@ struct feed_spec {
     const char *principal; /* the feed ends when its key does */
     uint64_t after;        /* events up to this seq are known */
     bool sees_all;         /* also what the agent's switches hide */
+    bool awaits; /* asked for the turn: it may end with the last of those (on_disconnect) */
 };
 
 /* Takes over the stream. The turn has been found by turnlog_find since the loop last went on.

@@ -3,6 +3,9 @@
 
 noinst_LTLIBRARIES += libtcapi.la
 libtcapi_la_SOURCES = \
+	src/api/ag_ui.c \
+	src/api/ag_ui_input.c \
+	src/api/ag_ui_input.h \
 	src/api/api.c \
 	src/api/api.h \
 	src/api/api_impl.h \
@@ -15,6 +18,8 @@ libtcapi_la_SOURCES = \
 	src/api/events.c \
 	src/api/feed.c \
 	src/api/feed.h \
+	src/api/messages.c \
+	src/api/messages.h \
 	src/api/page.c \
 	src/api/reply.c \
 	src/api/reply.h \

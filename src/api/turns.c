@@ -185,18 +185,24 @@ static void free_wanted(struct wanted *w)
     free(w);
 }
 
+void turns_refuse(struct httpd_request *r, enum tc_accepted accepted, const char *text)
+{
+    if (accepted == TC_FULL)
+        reply_error(r, 429, "queue_full", text);
+    else if (accepted == TC_KNOWN)
+        reply_error(r, 409, "known", "the turn of this key is over and forgotten");
+    else
+        reply_error(r, 503, "not_kept", "the message cannot be kept now");
+}
+
 static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
 {
     struct wanted *const w = ctx;
     const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
     if (t)
         answer_turn(w->request, 202, t);
-    else if (accepted == TC_FULL)
-        reply_error(w->request, 429, "queue_full", text);
-    else if (accepted == TC_KNOWN)
-        reply_error(w->request, 409, "known", "the turn of this key is over and forgotten");
     else
-        reply_error(w->request, 503, "not_kept", "the message cannot be kept now");
+        turns_refuse(w->request, accepted, text);
     free_wanted(w);
 }
 

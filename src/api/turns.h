@@ -15,5 +15,7 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
  * that was answered. */
 const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
                                       const struct principal *p);
+/* Answers that no turn was begun, which conversations_submit told so. */
+void turns_refuse(struct httpd_request *r, enum tc_accepted accepted, const char *text);
 
 #endif

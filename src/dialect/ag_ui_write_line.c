@@ -4,30 +4,42 @@
 #include "dialect/ag_ui_write.h"
 #include "event/json.h"
 
+static const char *first_of(const char *a, const char *b, const char *c)
+{
+    return a ? a : b ? b : c;
+}
+
+/* Whoever reads knows what it asked for: then the source's input is that of another. */
 void ag_ui_start(const struct ag_ui_writing *e)
 {
     const struct event *const ev = e->ev;
     const struct tc_start *const start = ev->kind == TC_START ? &ev->u.start : NULL;
     const struct tc_meta *const meta = &ev->meta;
-    const char *const session = *meta->session_id ? meta->session_id : meta->correlation_id;
+    const struct writer_conf *const reader = e->out->conf;
+    const char *const session =
+        meta->session_id && *meta->session_id ? meta->session_id : meta->correlation_id;
     struct ag_ui_writer *const w = e->w;
     if (w->started)
         return;
     w->started = true;
-    ag_ui_set(&w->thread_id, start && start->thread_id ? start->thread_id : session);
-    ag_ui_set(&w->run_id, start && start->run_id ? start->run_id : meta->correlation_id);
+    ag_ui_set(&w->thread_id, first_of(reader->thread, start ? start->thread_id : NULL, session));
+    ag_ui_set(&w->run_id,
+              first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
     struct buf *const b = ag_ui_begin(e, "RUN_STARTED", NULL);
     style_member_str(b, S, "threadId", w->thread_id.p);
     style_member_str(b, S, "runId", w->run_id.p);
     if (e->v1)
         style_member_str(b, S, "protocolVersion", "1.0");
-    ag_ui_add_str(b, "parentRunId", start ? start->parent_run_id : NULL);
-    if (start && start->input && e->own) {
+    if (reader->run)
+        ag_ui_add_str(b, "parentRunId", reader->parent_run);
+    else
+        ag_ui_add_str(b, "parentRunId", start ? start->parent_run_id : NULL);
+    if (start && start->input && e->own && !reader->run) {
         const struct str input = {start->input, strlen(start->input)};
         if (ag_ui_is_input(input))
             ag_ui_add_json(b, "input", input);
     }
-    ag_ui_end(e, b, start ? ag_ui_x(e) : (struct str){0});
+    ag_ui_end(e, b, start && !reader->run ? ag_ui_x(e) : (struct str){0});
 }
 
 struct buf *ag_ui_begin(const struct ag_ui_writing *e, const char *type, const char *tag)

@@ -19,6 +19,9 @@ struct writer_conf {
     enum framing framing;
     const char *protocol; /* version of the dialect, or NULL: its oldest still read everywhere */
     const char *model;    /* or NULL: what the turn says */
+    /* How the reader calls conversation, turn and the turn before it; each or NULL: as the turn
+     * says. */
+    const char *thread, *run, *parent_run;
 };
 
 /* Where a writer puts its messages. */
