@@ -111,7 +111,7 @@ static void answer_switches(struct run *run, const struct toggle *t)
     CLEANUP_BUF struct buf text = {0}, out = {0};
     struct event ev;
     visibility_json(&text, t->visibility);
-    if (t->failed)
+    if (t->saved == STICKY_FAILED)
         buf_add_str(&text, " (not stored)");
     event_init(&ev, TC_FINAL);
     ev.u.final.text = text.p;
@@ -154,11 +154,24 @@ static void add_context(const struct run *run, struct buf *prompt)
         prompt_join(prompt, (struct str){run->in.context.p, run->in.context.len});
 }
 
+/* Of one agent as long as something waits or runs in it. */
+static bool is_of_another(const struct run *run)
+{
+    const struct conversation *const c =
+        conversations_find(run->api->host.conversations, run->conversation);
+    return c && strcmp(c->agent->name, run->agent->name) != 0;
+}
+
 static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct run *const run = ctx;
     if (t->empty) {
         answer_switches(run, t);
+        return;
+    }
+    if (is_of_another(run)) {
+        reply_error(run->request, 409, "thread_busy", "another agent answers in this thread now");
+        free_run(run);
         return;
     }
     buf_add(&run->prompt, t->rest.p, t->rest.len);
@@ -216,27 +229,16 @@ static const struct conf_agent *find_agent(const struct run *run)
     return conf_agent_find(run->api->conf, name ? name : run->in.agent);
 }
 
-/* Of one agent as long as something waits or runs in it. */
-static bool is_of_another(const struct run *run)
-{
-    const struct conversation *const c =
-        conversations_find(run->api->host.conversations, run->conversation);
-    return c && strcmp(c->agent->name, run->agent->name) != 0;
-}
-
 static void begin(struct run *run)
 {
     const struct messages *const said = &run->in.said;
     run->agent = find_agent(run);
-    if (run->agent && !is_of_another(run)) {
-        toggle_apply(run->api->conf, run->agent->name, (struct str){said->last.p, said->last.len},
-                     on_toggled, run);
+    if (run->agent) {
+        toggle_apply(run->api->host.switches, run->agent->name,
+                     (struct str){said->last.p, said->last.len}, on_toggled, run);
         return;
     }
-    if (!run->agent)
-        reply_error(run->request, 404, "no_such_agent", "there is no such agent");
-    else
-        reply_error(run->request, 409, "thread_busy", "another agent answers in this thread now");
+    reply_error(run->request, 404, "no_such_agent", "there is no such agent");
     free_run(run);
 }
 

@@ -29,7 +29,7 @@ static void write_activity(const struct ag_ui_writing *e)
         return;
     }
     struct buf *const b = ag_ui_begin(e, delta ? "ACTIVITY_DELTA" : "ACTIVITY_SNAPSHOT", NULL);
-    style_member_str(b, S, "messageId", state->key ? state->key : "activity");
+    style_member_str(b, S, "messageId", ag_ui_scoped(e, state->key ? state->key : "activity"));
     style_member_str(b, S, "activityType",
                      state->activity_type ? state->activity_type : "activity");
     ag_ui_add_json(b, delta ? "patch" : "content", value);

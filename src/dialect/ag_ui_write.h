@@ -40,6 +40,7 @@ struct ag_ui_step {
 
 struct ag_ui_writer {
     bool started;
+    bool scopes; /* ids are told with the run's */
     struct buf thread_id, run_id;
     struct ag_ui_said text, reasoning;
     struct ag_ui_said span; /* source is unused */
@@ -87,6 +88,9 @@ const char *ag_ui_tag(const struct ag_ui_writing *e);
 bool ag_ui_is_child(const struct ag_ui_writing *e);
 /* An id that no message has yet; base NULL: one is made. */
 const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *base);
+/* An id as it is written: in a reader's thread those of other runs stand beside it, and sources
+ * give the same ones in each. NULL for NULL. */
+const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id);
 void ag_ui_set(struct buf *to, const char *text);
 
 /* ag_ui_write_text.c */

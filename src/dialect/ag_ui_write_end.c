@@ -149,7 +149,7 @@ static void add_interrupt(const struct ag_ui_writing *e, struct buf *b)
     style_member_str(b, S, "id", r->request_id);
     style_member_str(b, S, "reason", r->reason ? r->reason : r->kind);
     ag_ui_add_str(b, "message", r->message);
-    ag_ui_add_str(b, "toolCallId", r->tool_use_id);
+    ag_ui_add_str(b, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
     if (ag_ui_is_object(schema))
         ag_ui_add_json(b, "responseSchema", schema);
     if (value_string(expires).p)

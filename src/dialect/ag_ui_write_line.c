@@ -22,6 +22,7 @@ void ag_ui_start(const struct ag_ui_writing *e)
     if (w->started)
         return;
     w->started = true;
+    w->scopes = reader->run && !e->own;
     ag_ui_set(&w->thread_id, first_of(reader->thread, start ? start->thread_id : NULL, session));
     ag_ui_set(&w->run_id,
               first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
@@ -174,15 +175,24 @@ const char *ag_ui_tag(const struct ag_ui_writing *e)
     return known ? known : meta->parent_id;
 }
 
-const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *base)
+const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id)
+{
+    ag_ui_start(e);
+    return id && e->w->scopes ? arena_sprintf(e->a, "%s:%s", e->w->run_id.p, id) : id;
+}
+
+static const char *make_id(const struct ag_ui_writing *e)
+{
+    return ag_ui_scoped(e, arena_sprintf(e->a, "msg_%llu", (unsigned long long)++e->w->made));
+}
+
+const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted)
 {
     struct ag_ui_writer *const w = e->w;
-    const char *id = base;
-    if (!id)
-        id = arena_sprintf(e->a, "msg_%llu", (unsigned long long)++w->made);
+    const char *const base = ag_ui_scoped(e, wanted);
+    const char *id = base ? base : make_id(e);
     for (unsigned n = 2; tool_set_has(&w->used, id); n++)
-        id = base ? arena_sprintf(e->a, "%s-%u", base, n)
-                  : arena_sprintf(e->a, "msg_%llu", (unsigned long long)++w->made);
+        id = base ? arena_sprintf(e->a, "%s-%u", base, n) : make_id(e);
     tool_set_add(&w->used, id, NULL);
     return id;
 }

@@ -77,7 +77,7 @@ static void write_agent_started(const struct ag_ui_writing *e)
         ag_ui_add_json(b, "description", description);
     if (parent && tool_set_has(&e->w->agents, parent))
         style_member_str(b, S, "parentSubagentRunId", parent);
-    ag_ui_add_str(b, "parentToolCallId", meta->parent_id);
+    ag_ui_add_str(b, "parentToolCallId", ag_ui_scoped(e, meta->parent_id));
     static const char *const written[] = {"description", NULL};
     const char *const rest = value_rest(e->a, ag_ui_x(e), written);
     ag_ui_end(e, b, (struct str){rest, rest ? strlen(rest) : 0});

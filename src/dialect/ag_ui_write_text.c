@@ -176,9 +176,9 @@ static void write_encrypted(const struct ag_ui_writing *e)
     const bool of_call = t->entity && strcmp(t->entity, "tool-call") == 0;
     const bool known =
         last->id.len && (!t->message_id || strcmp(last->source.p, t->message_id) == 0);
-    const char *const entity = t->entity_id && (e->own || of_call) ? t->entity_id
+    const char *const entity = t->entity_id && (e->own || of_call) ? ag_ui_scoped(e, t->entity_id)
                                : known                             ? last->id.p
-                                                                   : t->message_id;
+                                                                   : ag_ui_scoped(e, t->message_id);
     if (!entity)
         return; /* nothing it could belong to */
     struct buf *const b = ag_ui_begin(e, "REASONING_ENCRYPTED_VALUE", NULL);

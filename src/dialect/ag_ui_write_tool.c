@@ -37,7 +37,7 @@ static struct buf *begin_of(const struct ag_ui_writing *e, const char *type,
                             const struct ag_ui_call *call)
 {
     struct buf *const b = ag_ui_begin(e, type, call->tag);
-    style_member_str(b, S, "toolCallId", call->id);
+    style_member_str(b, S, "toolCallId", ag_ui_scoped(e, call->id));
     return b;
 }
 
@@ -144,11 +144,11 @@ static void write_report(const struct ag_ui_writing *e)
     struct buf *const b = ag_ui_begin(e, "ACTIVITY_SNAPSHOT", NULL);
     const char *const key =
         p->tool_use_id ? arena_sprintf(e->a, "tool_call:%s", p->tool_use_id) : "progress";
-    style_member_str(b, S, "messageId", key);
+    style_member_str(b, S, "messageId", ag_ui_scoped(e, key));
     style_member_str(b, S, "activityType", p->tool_use_id ? "tool-call-progress" : "progress");
     style_key(b, S, "content");
     buf_add_char(b, '{');
-    ag_ui_add_str(b, "call_id", p->tool_use_id);
+    ag_ui_add_str(b, "call_id", ag_ui_scoped(e, p->tool_use_id));
     ag_ui_add_str(b, "tool_name", p->name);
     ag_ui_add_str(b, "status", p->phase ? p->phase : "running");
     if (p->percent >= 0)
@@ -240,7 +240,7 @@ void ag_ui_write_result(const struct ag_ui_writing *e)
     struct buf *const b = ag_ui_begin(e, "TOOL_CALL_RESULT", tag);
     style_member_str(b, S, "messageId",
                      ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base));
-    style_member_str(b, S, "toolCallId", r->tool_use_id);
+    style_member_str(b, S, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
     add_content(e, b);
     if (!str_is(ag_ui_x_member(e, "role"), "null"))
         style_member_str(b, S, "role", "tool");

@@ -140,6 +140,8 @@ def check_run(host):
     second = ask(host, "id=one tools=1", "id=two", run="r-2")
     equal(session_of(second), session_of(events), "the thread's next run resumes the session")
     other = ask(host, "id=three", key="bob")
+    names = [{e["messageId"] for e in run if "messageId" in e} for run in (events, second)]
+    ok(names[0] and not names[0] & names[1], "in which no run uses a message's id again", names)
     ok(session_of(other) != session_of(events), "another's thread of that name is another")
     equal(other[0]["runId"], "r-1", "and so are its runs")
     newer = ask(host, "id=four", run="r-4", protocolVersion="1.0")
