@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/api_impl.h"
+#include "api/chat_seen.h"
 #include "base/alloc.h"
 
 static void on_health(void *arg, struct httpd_request *r)
@@ -25,6 +26,8 @@ struct api *api_new(const struct conf *conf, struct server *server)
     httpd_route(host.httpd, "/healthz", HTTPD_GET, on_health, a);
     turns_route(a);
     ag_ui_route(a);
+    chat_route(a);
+    models_route(a);
     page_route(a);
     return a;
 }
@@ -43,5 +46,6 @@ void api_free(struct api *a)
     feed_end_all(a);
     auth_free(a->auth);
     page_free(a->page);
+    chat_seen_free(a->chats);
     free(a);
 }

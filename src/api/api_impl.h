@@ -17,11 +17,14 @@ struct api {
     struct auth *auth;
     struct feed *feeds; /* all that are being written */
     struct page *page;
+    struct chat_seen *chats; /* that were asked for lately */
 };
 
 /* Each registers its routes. */
 void turns_route(struct api *a);
 void ag_ui_route(struct api *a);
+void chat_route(struct api *a);
+void models_route(struct api *a);
 void page_route(struct api *a);
 
 /* GET /turns/ID/events, GET /turns/events */

@@ -20,11 +20,12 @@ struct feed {
     char *awaited;    /* the turn it asked for, or NULL */
     uint64_t version; /* of its key */
     struct turnlog_follower *follower;
-    struct httpd_stream *stream;
+    struct httpd_stream *stream; /* NULL: the answer has not begun, or is one */
+    bool held;                   /* it begins with the first event behind the start */
     struct loop_timer *alive;
 };
 
-static bool is_awaited(const struct api *a, const char *turn)
+bool feed_is_awaited(const struct api *a, const char *turn)
 {
     for (const struct feed *f = a->feeds; f; f = f->next)
         if (f->awaited && strcmp(f->awaited, turn) == 0)
@@ -35,7 +36,7 @@ static bool is_awaited(const struct api *a, const char *turn)
 /* Nobody reads the answer any more. */
 static void abandon(const struct api *a, const char *turn)
 {
-    if (!a->conf->http.continue_disconnected && !is_awaited(a, turn))
+    if (!a->conf->http.continue_disconnected && !feed_is_awaited(a, turn))
         conversations_cancel_turn(a->host.conversations, turn);
 }
 
@@ -46,7 +47,8 @@ static void close_feed(struct feed *f, bool left)
         f->next->at = f->at;
     turnlog_unfollow(f->follower);
     loop_timer_free(f->alive);
-    httpd_stream_end(f->stream);
+    if (f->stream)
+        httpd_stream_end(f->stream);
     if (f->ops->closed)
         f->ops->closed(f->ctx, left);
     if (left && f->awaited)
@@ -67,9 +69,31 @@ void feed_write(struct feed *f, struct str bytes)
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-static void on_alive(void *arg)
+static void set_stream(struct feed *f, struct httpd_stream *stream)
 {
-    feed_write(arg, STR(": keep-alive\n\n"));
+    f->stream = stream;
+    httpd_stream_on_gone(stream, on_gone, f);
+    loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
+}
+
+/* False: the feed has ended with it. */
+static bool begin_held(struct feed *f)
+{
+    struct httpd_stream *const stream = f->ops->begin(f->ctx);
+    f->held = false;
+    if (!stream) {
+        close_feed(f, false);
+        return false;
+    }
+    set_stream(f, stream);
+    return true;
+}
+
+/* That a turn has begun says nothing yet of how to answer. */
+static bool is_to_begin(const struct feed *f)
+{
+    const struct turnlog_turn *const t = turnlog_find(f->api->host.turnlog, f->awaited);
+    return !t || t->last_seq > 1 || turnlog_is_over(t);
 }
 
 static void write_item(const struct feed *f, struct buf *out, enum turnlog_step step,
@@ -85,10 +109,12 @@ static void write_item(const struct feed *f, struct buf *out, enum turnlog_step 
 static void pump(void *arg)
 {
     struct feed *const f = arg;
+    if (f->held && (!is_to_begin(f) || !begin_held(f)))
+        return;
     CLEANUP_BUF struct buf out = {0};
     struct turnlog_item item = {0};
     enum turnlog_step step = TURNLOG_EVENT;
-    const size_t unread = httpd_stream_unread(f->stream);
+    const size_t unread = f->stream ? httpd_stream_unread(f->stream) : 0;
     while (unread + out.len < ROUND_BYTES) {
         step = turnlog_next(f->follower, &item);
         if (step == TURNLOG_LATER || step == TURNLOG_OVER)
@@ -105,7 +131,19 @@ static void pump(void *arg)
         httpd_stream_on_room(f->stream, pump, f);
 }
 
-struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream)
+/* The answer that has not begun begins now. */
+static void on_alive(void *arg)
+{
+    struct feed *const f = arg;
+    const bool begins = f->held;
+    if (begins && !begin_held(f))
+        return;
+    feed_write(f, STR(": keep-alive\n\n"));
+    if (begins)
+        pump(f);
+}
+
+static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
 {
     struct feed *const f = xcalloc(1, sizeof *f);
     f->api = a;
@@ -113,7 +151,6 @@ struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct http
     f->ctx = spec->ctx;
     f->principal = xstrdup(spec->principal);
     f->version = auth_version(a->auth, spec->principal);
-    f->stream = stream;
     f->alive = loop_timer_new(a->host.loop, on_alive, f);
     if (spec->awaits)
         f->awaited = xstrdup(spec->turn);
@@ -125,8 +162,24 @@ struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct http
     if (f->next)
         f->next->at = &f->next;
     a->feeds = f;
-    httpd_stream_on_gone(stream, on_gone, f);
-    loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
+    return f;
+}
+
+struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream)
+{
+    struct feed *const f = new_feed(a, spec);
+    set_stream(f, stream);
+    return f;
+}
+
+struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
+                                   struct httpd_request *request)
+{
+    struct feed *const f = new_feed(a, spec);
+    httpd_on_gone(request, on_gone, f);
+    f->held = spec->ops->begin;
+    if (f->held)
+        loop_timer_set(f->alive, FEED_HOLD_MS);
     return f;
 }
 

@@ -10,6 +10,7 @@
 #include "io/httpd.h"
 
 #define FEED_KEEP_ALIVE_MS 15000
+#define FEED_HOLD_MS 1000 /* what has not begun by then begins without an event */
 
 struct api;
 struct feed;
@@ -18,6 +19,9 @@ struct feed;
 struct feed_ops {
     void (*event)(void *ctx, struct buf *out, const struct turnlog_item *item);
     void (*gap)(void *ctx, struct buf *out, const struct turnlog_item *item);
+    /* Of feed_start_unanswered: the stream of its request, or NULL when it was answered as a whole.
+     * Without this the answer is one, which `over` gives. */
+    struct httpd_stream *(*begin)(void *ctx);
     /* All has been told; the answer ends behind it. */
     void (*over)(void *ctx, struct buf *out);
     /* Last of all: `left` when the client did not wait for the end. Frees ctx. */
@@ -37,6 +41,12 @@ struct feed_spec {
 /* Takes over the stream. The turn has been found by turnlog_find since the loop last went on.
  * Nothing is called before it does. */
 struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream);
+/* The same before it is known how the request is answered. It stays ctx's: `closed` answers it when
+ * nothing else did. `awaits` is set. */
+struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
+                                   struct httpd_request *request);
+/* Some client awaits the end of that turn. */
+bool feed_is_awaited(const struct api *a, const char *turn);
 void feed_write(struct feed *f, struct str bytes);
 /* Ends those whose key is gone or another. */
 void feed_check_keys(struct api *a);

@@ -11,15 +11,24 @@ libtcapi_la_SOURCES = \
 	src/api/api_impl.h \
 	src/api/auth.c \
 	src/api/auth.h \
+	src/api/chat.c \
+	src/api/chat.h \
+	src/api/chat_ask.c \
+	src/api/chat_ask.h \
+	src/api/chat_seen.c \
+	src/api/chat_seen.h \
+	src/api/chat_stream.c \
+	src/api/chat_whole.c \
 	src/api/control.c \
 	src/api/control.h \
-	src/api/control_status.c \
 	src/api/control_impl.h \
+	src/api/control_status.c \
 	src/api/events.c \
 	src/api/feed.c \
 	src/api/feed.h \
 	src/api/messages.c \
 	src/api/messages.h \
+	src/api/models.c \
 	src/api/page.c \
 	src/api/reply.c \
 	src/api/reply.h \

@@ -3,7 +3,9 @@
  * happened, tools as text for people in the reasoning. Bytes are those of Python's json.dumps.
  *
  * One thing is not agenticore's: it ends a failed run with finish_reason "stop", as if all was
- * well; here it is "error", which its own answer without a stream says. */
+ * well; here it is "error", which its own answer without a stream says. Clients of the API do not
+ * all take that word: an answer to one has "stop" with an error beside the choices, for which all
+ * of them look. */
 #include <inttypes.h>
 
 #include "dialect/pretty.h"
@@ -13,12 +15,19 @@
 #define PYTHON STYLE_PYTHON
 #define CALL_LABEL "\n\n\xe2\x96\xb6 tool_use: "
 #define RESULT_LABEL "\n\xe2\x97\x89 tool_result"
+#define TOLD_MAX ((size_t)2 << 20) /* of the text that is remembered, its end */
 
 struct agenticore_writer {
     struct buf id;     /* of the completion */
     const char *model; /* one of models, or its stand-in */
+    int64_t created;
     int64_t input, output;
     bool failed;
+    struct buf message, code; /* of the error */
+    /* An answer's: */
+    struct buf told; /* what the agent said so far */
+    struct buf said; /* id of the message that spoke last */
+    bool parted;     /* something came in between */
 };
 
 struct chunk {
@@ -48,17 +57,24 @@ static const char *model_of(const char *asked)
     return "agenticore-agent";
 }
 
-/* Up to the delta's brace. */
+/* Up to the bracket of its choices. */
 static struct buf *begin_chunk(const struct chunk *c)
 {
     struct buf *const b = writer_begin(c->out);
-    const double ts = c->ev->meta.ts;
     buf_add_char(b, '{');
     style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
     style_member_str(b, PYTHON, "object", "chat.completion.chunk");
-    style_member_int(b, PYTHON, "created", ts >= 0 && ts < 9e15 ? (int64_t)ts : 0);
+    style_member_int(b, PYTHON, "created", c->w->created);
     style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
-    buf_add_str(b, ", \"choices\": [{\"index\": 0, \"delta\": {");
+    buf_add_str(b, ", \"choices\": [");
+    return b;
+}
+
+/* Up to the delta's brace. */
+static struct buf *begin_choice(const struct chunk *c)
+{
+    struct buf *const b = begin_chunk(c);
+    buf_add_str(b, "{\"index\": 0, \"delta\": {");
     return b;
 }
 
@@ -82,7 +98,7 @@ static void end_chunk(const struct chunk *c, struct buf *b)
 static struct buf *begin_text(const struct chunk *c, const char *key, const char *text, size_t len,
                               const char *tag)
 {
-    struct buf *const b = begin_chunk(c);
+    struct buf *const b = begin_choice(c);
     style_key(b, PYTHON, key);
     style_string(b, PYTHON, text, len);
     add_finish(b, NULL);
@@ -93,11 +109,14 @@ static struct buf *begin_text(const struct chunk *c, const char *key, const char
 static void write_start(const struct chunk *c)
 {
     const char *const asked = c->out->conf->model;
-    c->w->model = model_of(asked ? asked : c->ev->u.start.model);
+    const double ts = c->ev->meta.ts;
+    c->w->model =
+        c->out->conf->is_answer && asked ? asked : model_of(asked ? asked : c->ev->u.start.model);
+    c->w->created = ts >= 0 && ts < 9e15 ? (int64_t)ts : 0;
     c->w->input = c->w->output = 0;
     buf_reset(&c->w->id);
     buf_printf(&c->w->id, "chatcmpl-%s", c->ev->meta.correlation_id);
-    struct buf *const b = begin_chunk(c);
+    struct buf *const b = begin_choice(c);
     style_member_str(b, PYTHON, "role", "assistant");
     add_finish(b, NULL);
     end_chunk(c, b);
@@ -109,11 +128,70 @@ static bool is_child(const struct event *ev)
     return ev->meta.agent || ev->meta.parent_id;
 }
 
+/* ---- an answer tells nothing twice ---- */
+
+static bool is_answer(const struct chunk *c)
+{
+    return c->out->conf->is_answer;
+}
+
+static void part(const struct chunk *c)
+{
+    if (!is_child(c->ev))
+        c->w->parted = true;
+}
+
+/* Two messages are two paragraphs. */
+static bool is_apart(struct agenticore_writer *w, const char *message)
+{
+    const char *const id = message ? message : "";
+    const bool another = w->parted || (w->said.len && strcmp(w->said.p, id) != 0);
+    w->parted = false;
+    buf_reset(&w->said);
+    buf_add_str(&w->said, id);
+    return another && w->told.len;
+}
+
+static size_t trimmed(const char *p, size_t len)
+{
+    while (len && strchr(" \t\r\n", p[len - 1]))
+        len--;
+    return len;
+}
+
+static bool is_told(const struct agenticore_writer *w, const char *text, size_t len)
+{
+    const size_t told = trimmed(w->told.p, w->told.len), n = trimmed(text, len);
+    return n && told >= n && memcmp(w->told.p + told - n, text, n) == 0;
+}
+
+static void remember(struct agenticore_writer *w, const char *text, size_t len)
+{
+    if (w->told.len > 2 * TOLD_MAX)
+        buf_consume(&w->told, w->told.len - TOLD_MAX);
+    buf_add(&w->told, text, len);
+}
+
+/* A text of the agent, which is to be a paragraph of its own where it is. */
+static void write_content(const struct chunk *c, const char *text, size_t len, const char *message,
+                          const char *tag)
+{
+    CLEANUP_BUF struct buf paragraph = {0};
+    if (is_answer(c) && is_apart(c->w, message))
+        buf_add_str(&paragraph, "\n\n");
+    buf_add(&paragraph, text, len);
+    if (is_answer(c))
+        remember(c->w, text, len);
+    end_chunk(c, begin_text(c, "content", paragraph.p, paragraph.len, tag));
+}
+
+/* ---- what is said ---- */
+
 static void write_narration(const struct chunk *c)
 {
     const struct tc_narration *const n = &c->ev->u.narration;
     if (!is_child(c->ev))
-        end_chunk(c, begin_text(c, "content", n->text, n->text_len, "narration"));
+        write_content(c, n->text, n->text_len, n->message_id, "narration");
 }
 
 static void write_thinking(const struct chunk *c)
@@ -126,13 +204,31 @@ static void write_thinking(const struct chunk *c)
 static void write_final(const struct chunk *c)
 {
     const struct tc_final *const f = &c->ev->u.final;
-    if (f->text_len)
-        end_chunk(c, begin_text(c, "content", f->text, f->text_len, "final"));
+    if (!f->text_len)
+        return;
+    if (!is_answer(c) || !is_told(c->w, f->text, f->text_len)) {
+        c->w->parted = true;
+        write_content(c, f->text, f->text_len, NULL, "final");
+        return;
+    }
+    struct buf *const b = begin_choice(c);
+    add_finish(b, NULL);
+    style_member_str(b, PYTHON, "x_agenticore_event_type", "final");
+    end_chunk(c, b);
+}
+
+/* The answer of the host to who asked for the switches. */
+static void write_notice(const struct chunk *c)
+{
+    const struct tc_notice *const n = &c->ev->u.notice;
+    if (n->code && strcmp(n->code, "stream_config") == 0)
+        end_chunk(c, begin_text(c, "content", n->text, strlen(n->text), "stream_config"));
 }
 
 static void write_call(const struct chunk *c)
 {
     const struct tc_tool_call *const call = &c->ev->u.tool_call;
+    part(c);
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, CALL_LABEL "%s\n```json\n", call->name);
     pretty_json(&text, call->args, call->args_len);
@@ -146,6 +242,7 @@ static void write_call(const struct chunk *c)
 static void write_result(const struct chunk *c)
 {
     const struct tc_tool_result *const result = &c->ev->u.tool_result;
+    part(c);
     CLEANUP_BUF struct buf text = {0};
     buf_add_str(&text, result->is_error ? RESULT_LABEL " (error)\n```\n" : RESULT_LABEL "\n```\n");
     buf_add(&text, result->content, result->content_len);
@@ -172,20 +269,63 @@ static void keep_usage(const struct chunk *c)
 
 static void keep_error(const struct chunk *c)
 {
+    const struct tc_error *const e = &c->ev->u.error;
+    if (is_answer(c) && is_child(c->ev))
+        return;
     c->w->failed = true;
+    buf_reset(&c->w->message);
+    buf_add_str(&c->w->message, e->message);
+    buf_reset(&c->w->code);
+    buf_add_str(&c->w->code, e->code ? e->code : "error");
+}
+
+static void add_usage(const struct chunk *c, struct buf *b)
+{
+    const uint64_t total = (uint64_t)c->w->input + (uint64_t)c->w->output;
+    buf_printf(b,
+               ", \"usage\": {\"prompt_tokens\": %" PRId64 ", \"completion_tokens\": %" PRId64
+               ", \"total_tokens\": %" PRIu64 "}",
+               c->w->input, c->w->output, total);
+}
+
+/* As in a body with a status of its own. */
+static void add_error(const struct chunk *c, struct buf *b)
+{
+    style_key(b, PYTHON, "error");
+    buf_add_char(b, '{');
+    style_member_str(b, PYTHON, "message", c->w->message.p);
+    style_member_str(b, PYTHON, "type", "server_error");
+    style_member_null(b, PYTHON, "param");
+    style_member_str(b, PYTHON, "code", c->w->code.p);
+    buf_add_char(b, '}');
+}
+
+static void write_finish(const struct chunk *c)
+{
+    const bool failed = c->w->failed, told = failed && is_answer(c);
+    struct buf *const b = begin_choice(c);
+    add_finish(b, failed && !told ? "error" : "stop");
+    if (told)
+        style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
+    buf_add_str(b, "}]");
+    if (!c->out->conf->usage_apart)
+        add_usage(c, b);
+    if (told)
+        add_error(c, b);
+    buf_add_char(b, '}');
+    writer_end(c->out);
 }
 
 static void write_done(const struct chunk *c)
 {
-    const uint64_t total = (uint64_t)c->w->input + (uint64_t)c->w->output;
-    struct buf *const b = begin_chunk(c);
-    add_finish(b, c->w->failed ? "error" : "stop");
-    buf_add_str(b, "}]");
-    buf_printf(b,
-               ", \"usage\": {\"prompt_tokens\": %" PRId64 ", \"completion_tokens\": %" PRId64
-               ", \"total_tokens\": %" PRIu64 "}}",
-               c->w->input, c->w->output, total);
-    writer_end(c->out);
+    write_finish(c);
+    if (c->out->conf->usage_apart) {
+        struct buf *const b = begin_chunk(c);
+        buf_add_char(b, ']');
+        add_usage(c, b);
+        buf_add_char(b, '}');
+        writer_end(c->out);
+    }
     if (c->out->conf->framing == FRAMING_SSE)
         buf_add_str(c->out->buf, "data: [DONE]\n\n");
 }
@@ -193,9 +333,17 @@ static void write_done(const struct chunk *c)
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct chunk *) = {
-        [TC_START] = write_start, [TC_NARRATION] = write_narration, [TC_THINKING] = write_thinking,
-        [TC_FINAL] = write_final, [TC_TOOL_CALL] = write_call,      [TC_TOOL_RESULT] = write_result,
-        [TC_USAGE] = keep_usage,  [TC_ERROR] = keep_error,          [TC_DONE] = write_done,
+        [TC_START] = write_start,
+        [TC_NARRATION] = write_narration,
+        [TC_THINKING] = write_thinking,
+        [TC_FINAL] = write_final,
+        [TC_TOOL_CALL] = write_call,
+        [TC_TOOL_RESULT] = write_result,
+        [TC_USAGE] = keep_usage,
+        [TC_ERROR] = keep_error,
+        [TC_DONE] = write_done,
+        [TC_NOTICE] = write_notice,
+        [TC_MESSAGE] = part,
     };
     const struct chunk c = {.w = state, .out = out, .ev = ev};
     if (write[ev->kind])
@@ -205,7 +353,9 @@ static void write_event(void *state, const struct writer_out *out, const struct 
 static void close_state(void *state)
 {
     struct agenticore_writer *const w = state;
-    buf_fini(&w->id);
+    struct buf *const all[] = {&w->id, &w->message, &w->code, &w->told, &w->said};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        buf_fini(all[i]);
 }
 
 const struct writer writer_agenticore_openai = {

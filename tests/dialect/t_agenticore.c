@@ -80,6 +80,55 @@ static void test_failure(void)
     free(known);
 }
 
+static unsigned occurrences(const char *text, const char *piece)
+{
+    unsigned n = 0;
+    for (; (text = strstr(text, piece)); text += strlen(piece))
+        n++;
+    return n;
+}
+
+/* The stream of a client of the API. */
+static void test_answer(void)
+{
+    struct rewrite r = chunks;
+    r.conf.is_answer = true;
+    r.conf.model = "main/any";
+    char *const stream = first_turn("dialects/claude/agenticore-stdout.jsonl");
+    char *const got = rewrite(&r, stream, strlen(stream));
+    is_int(occurrences(got, "/srv is at 89 %."), 1, "bug 29: the answer is told once");
+    has_str(got, "\"delta\": {}, \"finish_reason\": null, \"x_agenticore_event_type\": \"final\"",
+            "that it was one is told behind it");
+    has_str(got, "{\"content\": \"\\n\\n/srv is", "two messages are two paragraphs");
+    has_str(got, "\"model\": \"main/any\"", "the model is what was asked for");
+    is_int(occurrences(got, "\"usage\""), 1, "usage is in one chunk");
+    free(got);
+    r.conf.usage_apart = true;
+    char *const apart = rewrite(&r, stream, strlen(stream));
+    has_str(apart, "\"finish_reason\": \"stop\"}]}\n\n", "or behind the last choice");
+    has_str(apart, "\"choices\": [], \"usage\": {\"prompt_tokens\": 812,", "in one of its own");
+    free(apart);
+    free(stream);
+
+    r.dialect = "awaken";
+    char *const failed = rewrite_file(&r, "dialects/awaken/error.jsonl");
+    has_str(failed,
+            "\"finish_reason\": \"stop\", \"x_agenticore_event_type\": \"error\"}], \"error\": {",
+            "bug 6: a failure is told where strict clients look");
+    is_int(occurrences(failed, "[DONE]"), 1, "and ends once");
+    free(failed);
+
+    struct rewrite status = chunks;
+    status.dialect = "openai";
+    status.turn = "r";
+    size_t len;
+    char *const wanted = tap_slurp(tap_source("dialects/openai/stream-config.sse"), &len);
+    char *const again = rewrite(&status, wanted, len);
+    is_text(again, wanted, "the switches, read and written");
+    free(again);
+    free(wanted);
+}
+
 static void lays_out(const char *json, const char *wanted)
 {
     CLEANUP_BUF struct buf b = {0};
@@ -190,6 +239,7 @@ int main(void)
     plan_lazy();
     test_chunks();
     test_failure();
+    test_answer();
     test_pretty();
     test_redis();
     test_openai();

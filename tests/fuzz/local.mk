@@ -111,3 +111,9 @@ tests_fuzz_fuzz_letter_SOURCES = tests/fuzz/fuzz_letter.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_letter_LDADD = $(TEST_PLUGIN)
 tests_fuzz_fuzz_letter_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/letter
+
+fuzz_targets += tests/fuzz/fuzz_chat
+tests_fuzz_fuzz_chat_SOURCES = tests/fuzz/fuzz_chat.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_chat_LDADD = $(TEST_API)
+tests_fuzz_fuzz_chat_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/chat

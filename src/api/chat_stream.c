@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * Owns a chat completion that is told as it comes about: chunks of one turn, and their end. A turn
+ * that has failed before the answer began is answered with a status. */
+#include "api/chat.h"
+#include "base/clock.h"
+
+static void start_writing(struct chat *c)
+{
+    const char *const model = c->ask.model && *c->ask.model ? c->ask.model : c->agent;
+    writing_init(&c->writing, writer_find("agenticore-openai"),
+                 &(struct writer_conf){.framing = FRAMING_SSE,
+                                       .model = model,
+                                       .is_answer = true,
+                                       .usage_apart = c->ask.wants_usage});
+}
+
+static struct httpd_stream *start_stream(struct chat *c)
+{
+    const struct httpd_header headers[] = {
+        {"x-request-id", c->ask.id ? c->ask.id : c->turn},
+        {"X-Accel-Buffering", "no"},
+    };
+    struct httpd_stream *const stream =
+        httpd_stream(c->request, 200, REPLY_SSE, headers, sizeof headers / sizeof *headers);
+    c->request = NULL;
+    return stream;
+}
+
+/* ---- events of the host ---- */
+
+static void init_event(const struct chat *c, struct event *ev, enum tc_kind kind)
+{
+    event_init(ev, kind);
+    ev->meta.ts = clock_wall();
+    ev->meta.correlation_id = c->turn;
+}
+
+static void write_done(struct chat *c, struct buf *out)
+{
+    struct event ev;
+    init_event(c, &ev, TC_DONE);
+    writing_event(&c->writing, out, &ev);
+    c->done = true;
+}
+
+static void write_error(struct chat *c, struct buf *out, const char *code, const char *message)
+{
+    struct event ev;
+    init_event(c, &ev, TC_ERROR);
+    ev.u.error.code = code;
+    ev.u.error.message = message;
+    writing_event(&c->writing, out, &ev);
+    write_done(c, out);
+}
+
+/* ---- events of the turn ---- */
+
+static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+{
+    struct chat *const c = ctx;
+    const struct event *const ev = event_box_get(item->box);
+    if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0) {
+        write_error(c, out, "cancelled", CHAT_CANCELLED);
+        return;
+    }
+    c->done |= ev->kind == TC_DONE;
+    writing_event(&c->writing, out, ev);
+}
+
+/* A turn that was taken back, or forgotten, said nothing of its end. */
+static void add_end(void *ctx, struct buf *out)
+{
+    struct chat *const c = ctx;
+    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    if (c->done)
+        return;
+    if (t && t->state == TURNLOG_CANCELLED)
+        write_error(c, out, "cancelled", CHAT_CANCELLED);
+    else
+        write_error(c, out, "lost", CHAT_LOST);
+}
+
+static void on_closed(void *ctx, bool left)
+{
+    struct chat *const c = ctx;
+    if (left)
+        chat_leave(c);
+    if (c->request)
+        reply_error(c->request, 503, "ended", "the answer has been ended");
+    chat_free(c);
+}
+
+/* ---- how it begins ---- */
+
+static bool has_failed(const struct chat *c)
+{
+    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    return !t || t->state == TURNLOG_ERROR || t->state == TURNLOG_CANCELLED;
+}
+
+static struct httpd_stream *begin(void *ctx)
+{
+    struct chat *const c = ctx;
+    if (!has_failed(c))
+        return start_stream(c);
+    chat_whole_failure(c);
+    return NULL;
+}
+
+void chat_stream(struct chat *c)
+{
+    static const struct feed_ops ops = {
+        .event = add_event, .begin = begin, .over = add_end, .closed = on_closed};
+    const struct feed_spec spec = {
+        .ops = &ops, .ctx = c, .turn = c->turn, .principal = c->principal, .awaits = true};
+    start_writing(c);
+    feed_start_unanswered(c->api, &spec, c->request);
+}
+
+void chat_stream_switches(struct chat *c, struct visibility v)
+{
+    CLEANUP_BUF struct buf text = {0}, out = {0};
+    struct event ev;
+    visibility_json(&text, v);
+    start_writing(c);
+    init_event(c, &ev, TC_START);
+    writing_event(&c->writing, &out, &ev);
+    event_init_notice(&ev, "info", "stream_config", text.p);
+    writing_event(&c->writing, &out, &ev);
+    write_done(c, &out);
+    struct httpd_stream *const stream = start_stream(c);
+    httpd_stream_write(stream, (struct str){out.p, out.len});
+    httpd_stream_end(stream);
+    chat_free(c);
+}
