@@ -9,12 +9,14 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "core/answer.h"
+#include "core/people.h"
 #include "core/uuid.h"
 
 struct conversations {
     struct conversations_spec spec;
     const struct conf_conversations *limits;
     struct conversation *list;
+    struct people *people; /* whose turns run */
     size_t running;
     uint64_t ready; /* numbers given so far */
     size_t admitting;
@@ -78,19 +80,10 @@ static void drop_if_idle(struct conversations *cs, struct conversation *c)
 
 /* ---- limits ---- */
 
-static size_t count_turns_of(const struct conversations *cs, const char *source, const char *user)
-{
-    size_t n = 0;
-    for (const struct conversation *c = cs->list; c; c = c->next)
-        n += c->job && user && c->user && strcmp(c->user, user) == 0 &&
-             strcmp(c->source, source) == 0;
-    return n;
-}
-
 static bool has_room(const struct conversations *cs, const char *source, const char *user)
 {
     return !cs->draining && cs->running < (size_t)cs->limits->max_turns &&
-           count_turns_of(cs, source, user) < (size_t)cs->limits->per_user;
+           people_turns(cs->people, source, user) < (size_t)cs->limits->per_user;
 }
 
 /* Whichever has waited longest of those that may begin. */
@@ -122,6 +115,7 @@ static void on_over(void *ctx)
 {
     struct conversation *const c = ctx;
     struct conversations *const cs = c->ctx;
+    people_leave(cs->people, c->source, c->user);
     conversation_end(c);
     cs->running--;
     if (c->n_waiting && !c->bursts)
@@ -142,6 +136,7 @@ static void begin(struct conversations *cs, struct conversation *c)
     };
     cs->running++;
     conversation_begin(c, &where, cs->spec.turnlog, on_over);
+    people_enter(cs->people, c->source, c->user);
 }
 
 static void pump(struct conversations *cs)
@@ -351,6 +346,7 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     struct conversations *const cs = xcalloc(1, sizeof *cs);
     cs->spec = *spec;
     cs->limits = &spec->conf->conversations;
+    cs->people = people_new();
     return cs;
 }
 
@@ -468,5 +464,6 @@ void conversations_free(struct conversations *cs)
     }
     if (cs->drain)
         loop_timer_free(cs->drain);
+    people_free(cs->people);
     free(cs);
 }

@@ -29,6 +29,8 @@ libtccore_la_SOURCES = \
 	src/core/launch.h \
 	src/core/permit.c \
 	src/core/permit.h \
+	src/core/people.c \
+	src/core/people.h \
 	src/core/prompt.c \
 	src/core/prompt.h \
 	src/core/recast.c \

@@ -4,6 +4,9 @@
 #	tests_core_t_x_LDADD = $(TEST_CORE)
 # a shell test one line, dist_check_SCRIPTS += tests/core/x.t; fixtures: EXTRA_DIST += folder.
 
+check_PROGRAMS += tests/core/t_people
+tests_core_t_people_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/t_sticky
 tests_core_t_sticky_LDADD = $(TEST_CORE)
 
