@@ -46,13 +46,10 @@ static uint64_t now_ns(void)
 static void note_line(struct meter *m, struct turn *t, uint64_t number, uint64_t written,
                       uint64_t now)
 {
-    const uint64_t ns = now > written ? now - written : 0;
     m->misplaced += number != t->lines;
     t->lines = number + 1;
     m->lines++;
-    m->times[meter_bucket(ns)]++;
-    if (ns > m->ns_max)
-        m->ns_max = ns;
+    m->times[meter_bucket(now > written ? now - written : 0)]++;
     if (number > 0)
         return;
     m->running++;

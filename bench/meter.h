@@ -13,9 +13,8 @@ struct meter {
     _Atomic uint64_t lines;
     _Atomic uint64_t misplaced; /* lines that did not follow the one before */
     _Atomic uint64_t running, peak;
-    _Atomic uint64_t complete; /* turns that are done, final, with every line */
-    _Atomic uint64_t failed;   /* and the others that are done */
-    _Atomic uint64_t ns_max;
+    _Atomic uint64_t complete;             /* turns that are done, final, with every line */
+    _Atomic uint64_t failed;               /* and the others that are done */
     _Atomic uint64_t times[METER_BUCKETS]; /* from an agent's write to the callback */
 };
 

@@ -20,7 +20,8 @@
 #define PATIENCE_S 120 /* beyond what the turns take */
 
 struct times {
-    double all_running, all_over; /* seconds from the first request on */
+    double all_running, all_over;     /* seconds from the first request on */
+    uint64_t starting[METER_BUCKETS]; /* the meter's when all had begun */
 };
 
 static double now(void)
@@ -61,18 +62,20 @@ static bool is_over(const struct host *h, const struct crowd *c, unsigned turns)
     return h->meter->complete + h->meter->failed >= turns && n->final + n->error >= turns;
 }
 
-static struct times run_turns(const struct host *h, struct crowd *c, const struct host_spec *spec)
+static void run_turns(const struct host *h, struct crowd *c, const struct host_spec *spec,
+                      struct times *t)
 {
-    struct times t = {0};
     const double began = now(), deadline = began + spec->seconds + PATIENCE_S;
     crowd_add_turns(c, spec->turns, ASKERS);
     while (!is_over(h, c, spec->turns) && now() < deadline) {
         crowd_step(c, 100);
-        if (!t.all_running && crowd_look(c)->running >= spec->turns)
-            t.all_running = now() - began;
+        if (t->all_running || crowd_look(c)->running < spec->turns)
+            continue;
+        t->all_running = now() - began;
+        for (unsigned i = 0; i < METER_BUCKETS; i++)
+            t->starting[i] = h->meter->times[i];
     }
-    t.all_over = now() - began;
-    return t;
+    t->all_over = now() - began;
 }
 
 static void end_quiet_turn(struct crowd *c, const char *turn, unsigned clients)
@@ -87,14 +90,16 @@ static void end_quiet_turn(struct crowd *c, const char *turn, unsigned clients)
 
 /* ---- what it took ---- */
 
-static double percentile_ms(const struct meter *m, double share)
+static double percentile_ms(const uint64_t *times, double share)
 {
-    const uint64_t wanted = (uint64_t)((double)m->lines * share);
-    uint64_t seen = 0;
-    for (unsigned i = 0; i < METER_BUCKETS; i++)
-        if ((seen += m->times[i]) > wanted)
-            return (double)meter_time(i) / 1e6;
-    return (double)m->ns_max / 1e6;
+    uint64_t all = 0, seen = 0;
+    unsigned i = 0;
+    for (unsigned k = 0; k < METER_BUCKETS; k++)
+        all += times[k];
+    while (i + 1 < METER_BUCKETS && (seen += times[i]) < all &&
+           seen <= (uint64_t)((double)all * share))
+        i++;
+    return (double)meter_time(i) / 1e6;
 }
 
 static void print_cpu(const char *who, double seconds, const struct times *t)
@@ -102,11 +107,21 @@ static void print_cpu(const char *who, double seconds, const struct times *t)
     printf("%-22s %10.2f s %8.1f %% of the time\n", who, seconds, 100 * seconds / t->all_over);
 }
 
-static void print_latency(const struct meter *m)
+static void print_times(const char *when, const uint64_t *times)
 {
-    printf("%-22s p50 %.2f, p99 %.2f, p99.9 %.2f, max %.2f ms\n", "line to callback",
-           percentile_ms(m, 0.5), percentile_ms(m, 0.99), percentile_ms(m, 0.999),
-           (double)m->ns_max / 1e6);
+    printf("%-22s p50 %.2f, p99 %.2f, p99.9 %.2f, max %.2f ms\n", when, percentile_ms(times, 0.5),
+           percentile_ms(times, 0.99), percentile_ms(times, 0.999), percentile_ms(times, 1));
+}
+
+static void print_latency(const struct meter *m, const struct times *t)
+{
+    uint64_t all[METER_BUCKETS], later[METER_BUCKETS];
+    for (unsigned i = 0; i < METER_BUCKETS; i++) {
+        all[i] = m->times[i];
+        later[i] = all[i] - t->starting[i];
+    }
+    print_times("line to callback", all);
+    print_times("when all had begun", later);
 }
 
 static double mib(long kib)
@@ -137,7 +152,7 @@ static void print_all(const struct meter *m, const struct host_use u[3], const s
     print_cpu("CPU of other threads", u[2].threads - u[1].threads, t);
     print_cpu("CPU of the agents", u[2].agents - u[1].agents, t);
     print_memory(u, spec, clients);
-    print_latency(m);
+    print_latency(m, t);
 }
 
 /* ---- whether it went well ---- */
@@ -176,7 +191,8 @@ static int run(const struct host_spec *spec, unsigned clients)
     use[0] = host_look(&host);
     open_clients(c, quiet, clients);
     use[1] = host_look(&host);
-    const struct times t = run_turns(&host, c, spec);
+    struct times t = {0};
+    run_turns(&host, c, spec, &t);
     use[2] = host_look(&host);
     print_all(host.meter, use, &t, spec, clients);
     int bad = judge(host.meter, crowd_look(c), spec, clients);
