@@ -14,6 +14,7 @@
 #include "core/reload.h"
 #include "core/server.h"
 #include "io/loop.h"
+#include "io/notify.h"
 #include "io/process.h"
 
 static const struct arg rows[] = {
@@ -22,25 +23,34 @@ static const struct arg rows[] = {
     {0},
 };
 
+/* What a serving process has beside its server. */
+struct serving {
+    const struct args *args;
+    struct server *server;
+    struct api *api; /* or NULL */
+    struct notify *notify;
+};
+
+#define END_MS 20000 /* what the host itself needs at its end, beside its turns */
+
 static void on_end(void *arg, int signo)
 {
+    const struct serving *const s = arg;
     log_line(LOG_INFO, "host", "asked to end by signal %d", signo);
-    server_stop(arg);
+    notify_stopping(s->notify, server_conf(s->server)->conversations.drain_ms + END_MS);
+    server_stop(s->server);
 }
 
 static void on_reload(void *arg, int signo)
 {
+    const struct serving *const s = arg;
     struct tc_err err = {0};
     CLEANUP_BUF struct buf report = {0};
     (void)signo;
-    if (server_reload(arg, &report, &err) < 0)
-        return; /* it has been logged */
+    notify_reloading(s->notify);
+    const bool taken = server_reload(s->server, &report, &err) == 0;
+    notify_ready(s->notify, taken ? "serving" : "serving; the last configuration was refused");
 }
-
-struct serving {
-    const struct args *args;
-    struct api *api; /* or NULL */
-};
 
 static void on_reloaded(void *ctx, const struct conf *conf)
 {
@@ -50,18 +60,19 @@ static void on_reloaded(void *ctx, const struct conf *conf)
         api_set_conf(s->api, conf);
 }
 
-static void serve(struct server *s)
+static void serve(struct serving *s)
 {
-    struct loop *const loop = server_loop(s);
+    struct loop *const loop = server_loop(s->server);
     struct loop_signal *const watched[] = {
         loop_signal_new(loop, SIGINT, on_end, s),
         loop_signal_new(loop, SIGTERM, on_end, s),
         loop_signal_new(loop, SIGHUP, on_reload, s),
     };
-    if (server_port(s))
-        log_line(LOG_INFO, "host", "listening on port %u", server_port(s));
+    if (server_port(s->server))
+        log_line(LOG_INFO, "host", "listening on port %u", server_port(s->server));
     log_line(LOG_INFO, "host", "serving");
-    server_run(s);
+    notify_ready(s->notify, "serving");
+    server_run(s->server);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         loop_signal_free(watched[i]);
 }
@@ -75,15 +86,15 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
         host_tell(&err);
         return EXIT_USAGE;
     }
-    struct api *const api = api_new(conf, s);
-    struct serving serving = {args, api};
-    server_on_reload(s, on_reloaded, &serving);
+    struct serving serving = {args, s, api_new(conf, s), notify_new(server_loop(s))};
     struct control *const control = control_new(s, &err);
     if (!control)
         log_line(LOG_WARN, "host", "turncast status and reload will not work: %s", err_str(&err));
-    serve(s);
+    server_on_reload(s, on_reloaded, &serving);
+    serve(&serving);
     control_free(control);
-    api_free(api);
+    notify_free(serving.notify);
+    api_free(serving.api);
     server_free(s);
     return 0;
 }

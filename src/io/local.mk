@@ -48,6 +48,8 @@ libtcio_la_SOURCES = \
 	src/io/lines.h \
 	src/io/loop.c \
 	src/io/loop.h \
+	src/io/notify.c \
+	src/io/notify.h \
 	src/io/process.c \
 	src/io/process.h \
 	src/io/process_exec.c \

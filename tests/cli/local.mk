@@ -5,7 +5,7 @@
 # a shell test one line, dist_check_SCRIPTS += tests/cli/x.t; fixtures: EXTRA_DIST += folder.
 
 # What the scripts run is built with these.
-CLI_TEST_NEEDS = turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
+CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
 	$(fault_modules) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
@@ -21,6 +21,7 @@ dist_check_SCRIPTS += \
 	tests/cli/help.t \
 	tests/cli/memory.t \
 	tests/cli/redis.t \
+	tests/cli/notify.t \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
 	tests/cli/run.t \

@@ -88,3 +88,6 @@ EXTRA_DIST += tests/fake/websocketd.py
 check_PROGRAMS += tests/io/t_redis
 tests_io_t_redis_SOURCES = tests/io/t_redis.c tests/fake/redis.c tests/fake/redis.h
 tests_io_t_redis_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_notify
+tests_io_t_notify_LDADD = $(TEST_IO)

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What systemd hears of turncast serve, from its start to its end; and its units.
+. "$(dirname "$0")/cli.sh"
+
+heard=$scratch/heard
+file=$scratch/turncast.conf
+host=
+ears=
+trap 'for p in $host $ears; do kill -9 "$p" 2>/dev/null; done; rm -rf "$scratch"' EXIT
+
+# Each datagram becomes a line, its own line ends a bar.
+python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+with open(sys.argv[2], "w", buffering=1) as out:
+    while True:
+        print(s.recv(4096).decode().replace("\n", "|"), file=out)' "$scratch/socket" "$heard" &
+ears=$!
+wait_for test -S "$scratch/socket"
+
+cat >"$file" <<CONF
+plugins : { instances : { null : { }; }; };
+conversations : { drain_s = 7; };
+CONF
+export NOTIFY_SOCKET="$scratch/socket" WATCHDOG_USEC=300000
+"$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
+host=$!
+wait_for grep -q '^READY=1|STATUS=serving$' "$heard"
+result $? "ready"
+wait_for sh -c "[ \$(grep -c '^WATCHDOG=1$' '$heard') -ge 3 ]"
+result $? "the watchdog hears that it lives"
+kill -HUP "$host"
+wait_for grep -q '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard"
+result $? "it reads its configuration again"
+wait_for sh -c "[ \$(grep -c '^READY=1' '$heard') -ge 2 ]"
+result $? "and is ready again"
+echo 'x' >>"$file"
+kill -HUP "$host"
+wait_for grep -q '^READY=1|STATUS=serving; the last configuration was refused$' "$heard"
+result $? "also when that was refused, which it says"
+kill "$host"
+wait "$host"
+is $? 0 "it ends"
+host=
+wait_for grep -q '^STOPPING=1|STATUS=running turns end|EXTEND_TIMEOUT_USEC=27000000$' "$heard"
+result $? "says so, and how long that may take"
+is "$(grep -vc '^WATCHDOG=1$' "$heard")" 6 "and nothing else"
+unset NOTIFY_SOCKET WATCHDOG_USEC
+
+# --- the units: systemd understands them, and nothing of theirs is left to be filled in
+for unit in turncast.service user/turncast.service; do
+    lacks "$(cat "$TURNCAST_BUILDDIR/etc/systemd/$unit")" "@bindir" "$unit: its places"
+    if command -v systemd-analyze >/dev/null; then
+        mkdir -p "$scratch/$unit.d"
+        sed "s|^Exec\(.*\)=[^ ]*/turncast |Exec\1=$turncast |" \
+            "$TURNCAST_BUILDDIR/etc/systemd/$unit" >"$scratch/$unit.d/turncast.service"
+        said=$(systemd-analyze --man=no verify "$scratch/$unit.d/turncast.service" 2>&1 | grep turncast.service)
+        is "$said" "" "$unit: systemd has nothing to say"
+    else
+        result 0 "$unit # SKIP no systemd-analyze"
+    fi
+done
+finish
