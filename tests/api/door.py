@@ -167,6 +167,10 @@ class Stream:
         item = self.next()
         return item and json.loads(item[2])
 
+    def widen(self):
+        """A small buffer is no longer wanted: TCP fills it by the second."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+
     def close(self):
         self.connection.close()
         self.socket.close()
