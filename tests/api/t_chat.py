@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -353,6 +354,20 @@ def check_limits(host):
         one.leave()
 
 
+def check_shutdown(host):
+    told = stream(host, chat("id=end tools=1 ms=1 hang"))
+    told.next()
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(whole, host, chat("id=end-whole hang"))
+        until(lambda: newest(host)["task"] == "id=end-whole hang"
+              and newest(host)["state"] == "running", "both run")
+        equal(host.stop(), 0, "the host ends well")
+        status, error = waits.result()
+    equal((status, error["error"]["code"]), (500, "host_shutdown"), "a whole answer ends with it")
+    chunks = told.rest()
+    equal((chunks[-2]["error"]["code"], chunks[-1]), ("host_shutdown", "[DONE]"), "a stream, too")
+
+
 def agents(folder):
     golden = folder / "golden.jsonl"
     lines = (SOURCE / "tests/dialects/claude/agenticore-stdout.jsonl").read_text()
@@ -368,12 +383,12 @@ def agents(folder):
 def main():
     folder = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"turncast-chat.{os.getpid()}"
     folder.mkdir()
-    limits = "conversations : { per_user = 2; queue = 1; max_turns = 20; };"
+    limits = "conversations : { per_user = 2; queue = 1; max_turns = 20; drain_s = 0.2; };"
     with Door(agents=agents(folder), extra=f'log : {{ level = "info"; }}; {limits}') as host:
         host.told = folder / "told"
         for check in (check_refusals, check_models, check_golden, check_switches, check_usage,
                       check_whole, check_failures, check_prompts, check_conversations, check_again,
-                      check_leaving, check_limits):
+                      check_leaving, check_limits, check_shutdown):
             check(host)
     with Door(http=http_group({"ann": KEYS["ann"]}, on_disconnect="continue")) as host:
         left = stream(host, chat("id=on ms=300", model="any-name"))
