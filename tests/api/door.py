@@ -123,6 +123,8 @@ class Stream:
     def __init__(self, port, path, key, headers, buffer=0):
         self.socket = socket.socket()
         if buffer:
+            # A window smaller than the segments of loopback would open only when it is probed.
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.socket.settimeout(30)
         self.socket.connect(("127.0.0.1", port))

@@ -97,7 +97,7 @@ def test_crowd(host):
     """One that reads slowly is waited for by nobody."""
     turn = host.begin("id=crowd tools=4 ms=300 chars=3000000")["id"]
     path = f"/turns/{turn}/events"
-    slow = Stream(host.port, path, "ann", {}, buffer=2048)
+    slow = Stream(host.port, path, "ann", {}, buffer=8192)
     quick = [host.follow(path) for _ in range(20)]
     began = time.monotonic()
     all_items = [stream.rest() for stream in quick]
@@ -256,7 +256,7 @@ def test_deaf_end():
     with Door() as host:
         turn = host.begin("id=deaf chars=3500000")["id"]
         host.await_state(turn, "final")
-        deaf = Stream(host.port, f"/turns/{turn}/events", "ann", {}, buffer=2048)
+        deaf = Stream(host.port, f"/turns/{turn}/events", "ann", {}, buffer=8192)
         lists = [host.follow("/turns/events") for _ in range(50)]
         began = time.monotonic()
         equal(host.stop(), 0, "with clients that do not read the host ends well")
