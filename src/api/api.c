@@ -6,6 +6,7 @@
 
 #include "api/api_impl.h"
 #include "api/chat_seen.h"
+#include "api/metrics.h"
 #include "base/alloc.h"
 
 static void on_health(void *arg, struct httpd_request *r)
@@ -29,6 +30,7 @@ struct api *api_new(const struct conf *conf, struct server *server)
     chat_route(a);
     models_route(a);
     page_route(a);
+    a->metrics = metrics_new(a);
     return a;
 }
 
@@ -44,6 +46,7 @@ void api_free(struct api *a)
     if (!a)
         return;
     feed_end_all(a);
+    metrics_free(a->metrics);
     auth_free(a->auth);
     page_free(a->page);
     chat_seen_free(a->chats);

@@ -28,10 +28,18 @@ libtcapi_la_SOURCES = \
 	src/api/feed.h \
 	src/api/messages.c \
 	src/api/messages.h \
+	src/api/metrics.c \
+	src/api/metrics.h \
 	src/api/models.c \
 	src/api/page.c \
+	src/api/process_usage.c \
+	src/api/process_usage.h \
+	src/api/prometheus.c \
+	src/api/prometheus.h \
 	src/api/reply.c \
 	src/api/reply.h \
+	src/api/turn_count.c \
+	src/api/turn_count.h \
 	src/api/turns.c \
 	src/api/turns.h
 libtcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_PAGE_DIR='"$(pkgdatadir)/page"'

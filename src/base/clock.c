@@ -12,13 +12,18 @@ static atomic_bool faked;
 static _Atomic int64_t fake_mono;
 static _Atomic int64_t fake_wall_us;
 
-int64_t clock_mono_ms(void)
+int64_t clock_mono_us(void)
 {
     if (atomic_load(&faked))
-        return atomic_load(&fake_mono);
+        return atomic_load(&fake_mono) * 1000;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_mono_ms(void)
+{
+    return clock_mono_us() / 1000;
 }
 
 double clock_wall(void)

@@ -7,6 +7,8 @@
 
 /* Milliseconds since some point; never goes back. Any thread. */
 int64_t clock_mono_ms(void);
+/* The same in microseconds. */
+int64_t clock_mono_us(void);
 /* Unix seconds. Any thread. */
 double clock_wall(void);
 /* RFC 3339, UTC, milliseconds, e.g. 2026-11-21T07:30:00.123Z (25 bytes with the NUL). */

@@ -312,6 +312,7 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
     make_room(e);
     e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
     e->turn.last_seq = ev->meta.seq;
+    log->added[ev->kind]++;
     e->bytes += event_bytes(&e->events[e->n - 1]);
     log->bytes += event_bytes(&e->events[e->n - 1]);
     while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
@@ -335,6 +336,11 @@ const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *i
 {
     const struct turnlog_entry *const e = turnlog_entry_find(log, id);
     return e ? &e->turn : NULL;
+}
+
+uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind)
+{
+    return log->added[kind];
 }
 
 void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),

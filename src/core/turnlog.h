@@ -81,6 +81,9 @@ const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *i
 void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
                   void *ctx);
 
+/* Events of that kind so far, of all turns. */
+uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
+
 struct turnlog_watcher;
 /* Calls `changed` for every turn that appears or changes its state. */
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,

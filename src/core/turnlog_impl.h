@@ -39,6 +39,7 @@ struct turnlog {
     size_t n, n_sealed;
     size_t bytes, sealed_bytes;   /* of all; of those that are sealed */
     struct turnlog_entry *greedy; /* that forgot last, or NULL */
+    uint64_t added[TC_KINDS];     /* events, of each kind */
     struct turnlog_watcher *watchers;
     bool telling;
 };

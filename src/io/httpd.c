@@ -118,6 +118,16 @@ uint16_t httpd_bound_port(const struct httpd *h)
     return h->port;
 }
 
+uint64_t httpd_answers(const struct httpd *h, int status)
+{
+    return h->answers[status - HTTPD_STATUS_BEGIN];
+}
+
+unsigned httpd_connections(const struct httpd *h)
+{
+    return h->conn_count;
+}
+
 /* ---- routes ---- */
 
 void httpd_route(struct httpd *h, const char *path, unsigned methods,

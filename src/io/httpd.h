@@ -42,6 +42,8 @@ struct httpd_options {
     unsigned max_per_address; /* 64, and any number from loopback: a proxy's clients come so */
 };
 
+enum { HTTPD_STATUS_BEGIN = 200, HTTPD_STATUS_END = 600 }; /* of an answer */
+
 enum httpd_methods {
     HTTPD_GET = 1, /* HEAD goes with it */
     HTTPD_POST = 2,
@@ -84,6 +86,10 @@ void httpd_free(struct httpd *h);
  * left, or after that time. Once; httpd_free is next. */
 void httpd_drain(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg);
 uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
+
+/* Answers with that status so far, streams among them. */
+uint64_t httpd_answers(const struct httpd *h, int status);
+unsigned httpd_connections(const struct httpd *h);
 
 /* Other names, from the next request on. */
 void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_count,

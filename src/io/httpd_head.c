@@ -112,7 +112,9 @@ static void add_framing(struct httpd_conn *c, const struct httpd_answer *a, bool
 
 bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
 {
-    const int status = a->status >= 200 && a->status <= 599 ? a->status : 500;
+    const bool is_status = a->status >= HTTPD_STATUS_BEGIN && a->status < HTTPD_STATUS_END;
+    const int status = is_status ? a->status : 500;
+    c->owner->answers[status - HTTPD_STATUS_BEGIN]++;
     const bool has_body = status != 204 && status != 304;
     buf_printf(&c->out, "HTTP/1.1 %d %s\r\n", status, httpd_head_reason(status));
     add_date(&c->out);

@@ -40,8 +40,9 @@ struct httpd {
     struct httpd_route *routes; /* the longest path first */
     struct httpd_conn *conns;
     unsigned conn_count;
-    void *peers;              /* a tree, tsearch(3) */
-    struct loop_timer *drain; /* NULL: the end has not begun */
+    uint64_t answers[HTTPD_STATUS_END - HTTPD_STATUS_BEGIN]; /* by status */
+    void *peers;                                             /* a tree, tsearch(3) */
+    struct loop_timer *drain;                                /* NULL: the end has not begun */
     int64_t drain_until_ms;
     void (*drained)(void *arg);
     void *drained_arg;

@@ -409,6 +409,8 @@ static struct channel_health thread_health(struct channel *channel)
     return (struct channel_health){
         .delivered = instance_delivered(c->instance),
         .failed = instance_failed(c->instance),
+        .dropped = queue_stats(c->queue).dropped,
+        .times = instance_times(c->instance),
         .hung = atomic_load(&c->hung),
         .fill = queue_fill(c->queue),
     };

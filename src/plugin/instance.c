@@ -142,6 +142,18 @@ uint64_t instance_failed(const struct instance *in)
     return atomic_load_explicit(&in->failed, memory_order_relaxed);
 }
 
+const int64_t channel_buckets_us[CHANNEL_BUCKETS] = {100,     1000,     10000,    100000,
+                                                     1000000, 10000000, INT64_MAX};
+
+struct channel_times instance_times(const struct instance *in)
+{
+    struct channel_times times = {.sum_us =
+                                      atomic_load_explicit(&in->took_us, memory_order_relaxed)};
+    for (size_t i = 0; i < CHANNEL_BUCKETS; i++)
+        times.counts[i] = atomic_load_explicit(&in->took[i], memory_order_relaxed);
+    return times;
+}
+
 const char *instance_option(const struct instance *in, const char *name)
 {
     const struct tc_option *const rows = in->loaded->plugin.options;

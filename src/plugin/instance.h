@@ -59,6 +59,8 @@ const char *instance_label(const struct instance *in);
 const char *instance_running(const struct instance *in, int64_t *since_ms);
 uint64_t instance_delivered(const struct instance *in);
 uint64_t instance_failed(const struct instance *in);
+/* How long its callbacks took, init and teardown included. */
+struct channel_times instance_times(const struct instance *in);
 /* The text of an option; NULL: there is none of that name, or it has no value. */
 const char *instance_option(const struct instance *in, const char *name);
 

@@ -14,12 +14,19 @@
 
 static void enter(struct instance *in, const char *callback)
 {
-    atomic_store_explicit(&in->since_ms, clock_mono_ms(), memory_order_relaxed);
+    in->entered_us = clock_mono_us();
+    atomic_store_explicit(&in->since_ms, in->entered_us / 1000, memory_order_relaxed);
     atomic_store_explicit(&in->running, callback, memory_order_release);
 }
 
 static void leave(struct instance *in)
 {
+    const int64_t took = clock_mono_us() - in->entered_us;
+    size_t i = 0;
+    while (took > channel_buckets_us[i])
+        i++;
+    atomic_fetch_add_explicit(&in->took[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&in->took_us, took > 0 ? (uint64_t)took : 0, memory_order_relaxed);
     atomic_store_explicit(&in->running, NULL, memory_order_release);
 }
 

@@ -64,6 +64,8 @@ struct instance {
     _Atomic(const char *) running;
     _Atomic int64_t since_ms;
     _Atomic uint64_t delivered, failed;
+    int64_t entered_us; /* of the callback that runs */
+    _Atomic uint64_t took[CHANNEL_BUCKETS], took_us;
     int64_t quiet_until; /* failures before are only counted */
     uint64_t unsaid;
 };

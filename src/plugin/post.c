@@ -111,6 +111,7 @@ struct post_stats post_stats(const struct post *p)
 {
     struct post_stats stats = {.dead = p->dead};
     const int64_t now = clock_mono_ms();
+    memcpy(stats.attempts, p->attempts, sizeof stats.attempts);
     for (const struct post_item *item = p->items; item; item = item->next) {
         stats.waiting += !item->parcel;
         stats.in_flight += item->parcel != NULL;

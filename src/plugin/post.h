@@ -42,9 +42,10 @@ void post_batch(struct post *p, struct batch *b);
 size_t post_busy(const struct post *p);
 
 struct post_stats {
-    size_t waiting;    /* for their turn */
-    size_t in_flight;  /* from their turn until the verdict */
-    size_t dead;       /* durable ones given up since the start */
+    size_t waiting;                         /* for their turn */
+    size_t in_flight;                       /* from their turn until the verdict */
+    size_t dead;                            /* durable ones given up since the start */
+    uint64_t attempts[HTTPC_AMBIGUOUS + 1]; /* by what came of them, but for TC_LONG_POLL */
     int64_t oldest_ms; /* age of the oldest that is no TC_LONG_POLL, in this run; 0: none */
 };
 struct post_stats post_stats(const struct post *p);

@@ -70,6 +70,7 @@ struct post {
     bool is_away;          /* its service was not reached */
     int64_t pause_ends_ms; /* the one that was told last */
     size_t dead;
+    uint64_t attempts[HTTPC_AMBIGUOUS + 1];
 };
 
 /* ---- post.c */

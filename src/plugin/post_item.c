@@ -168,6 +168,7 @@ static void tell_answer(struct post_item *item, const struct httpc_reply *got)
         [HTTPC_NOT_SENT] = TC_NOT_SENT,
         [HTTPC_AMBIGUOUS] = TC_AMBIGUOUS,
     };
+    item->post->attempts[got->outcome] += !is_poll(item);
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
     item->doubts += item->was_ambiguous;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests of src/api/: `turncast serve` over real sockets; what is about one file alone, in C.
 
-API_TESTS = tests/api/t_ag_ui.py tests/api/t_chat.py tests/api/t_doors.py tests/api/t_keys.py tests/api/t_turns.py
+API_TESTS = tests/api/t_ag_ui.py tests/api/t_chat.py tests/api/t_doors.py tests/api/t_keys.py tests/api/t_metrics.py tests/api/t_turns.py
 dist_check_SCRIPTS += $(API_TESTS)
 EXTRA_DIST += tests/api/door.py
 
@@ -15,3 +15,6 @@ tests_api_t_auth_LDADD = $(TEST_API)
 check_PROGRAMS += tests/api/t_chat_seen
 tests_api_t_chat_seen_SOURCES = tests/api/t_chat_seen.c
 tests_api_t_chat_seen_LDADD = $(TEST_API)
+
+check_PROGRAMS += tests/api/t_prometheus
+tests_api_t_prometheus_LDADD = $(TEST_API)

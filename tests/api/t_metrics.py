@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""GET /metrics: text that a strict reader of Prometheus' format takes, and numbers that move with
+what the host does."""
+import math
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from door import Door, done, equal, ok, until  # noqa: E402
+
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"'
+SAMPLE = re.compile(rf"({NAME})(?:\{{((?:{LABEL},?)*)\}})? (\S+)")
+SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge": ("",)}
+
+
+def read(text):
+    """{(name, labels): value}; raises where the format does not hold."""
+    assert text.endswith("\n"), "the last line ends"
+    samples, seen, family, kind, helped = {}, set(), None, None, None
+    for line in text.split("\n")[:-1]:
+        if line.startswith("# HELP "):
+            helped = line.split(" ", 3)[2]
+            assert len(line.split(" ", 3)) == 4 and helped not in seen, f"twice, or no text: {line}"
+            seen.add(helped)
+        elif line.startswith("# TYPE "):
+            _, _, family, kind = line.split(" ")
+            assert family == helped and kind in SUFFIXES, line
+            assert re.fullmatch(NAME, family) and family.startswith("turncast_"), line
+            assert (kind == "counter") == family.endswith("_total"), f"its name: {line}"
+        else:
+            match = SAMPLE.fullmatch(line)
+            assert match, f"no sample: {line}"
+            name, labels, value = match[1], match[2] or "", float(match[5])
+            assert name in {family + suffix for suffix in SUFFIXES[kind]}, f"another's: {line}"
+            pairs = tuple(sorted(re.findall(LABEL, labels)))
+            assert len({key for key, _ in pairs}) == len(pairs), f"a label twice: {line}"
+            assert (name, pairs) not in samples, f"twice: {line}"
+            assert kind == "gauge" or value >= 0, line
+            samples[name, pairs] = value
+    check_histograms(samples)
+    return samples
+
+
+def check_histograms(samples):
+    rows = {}
+    for (name, labels), value in samples.items():
+        if name.endswith("_bucket"):
+            bound = float(dict(labels)["le"].replace("+Inf", "inf"))
+            rest = tuple(pair for pair in labels if pair[0] != "le")
+            rows.setdefault((name.removesuffix("_bucket"), rest), []).append((bound, value))
+    assert rows, "there is one"
+    for (name, rest), buckets in rows.items():
+        assert buckets == sorted(buckets) and buckets[-1][0] == math.inf, f"{name}: its bounds"
+        counts = [value for _, value in buckets]
+        assert counts == sorted(counts), f"{name}: counts fall"
+        assert counts[-1] == samples[name + "_count", rest], f"{name}: its count"
+        assert (name + "_sum", rest) in samples, f"{name}: its sum"
+
+
+class Numbers:
+    def __init__(self, host):
+        status, headers, text = host.ask("GET", "/metrics", key="ann")
+        assert status == 200, text
+        self.type = headers["content-type"]
+        self.samples = read(text.decode())
+
+    def get(self, name, **labels):
+        return self.samples.get((f"turncast_{name}", tuple(sorted(labels.items()))))
+
+
+def check_who(host):
+    equal(host.status("GET", "/metrics"), 401, "it needs a key")
+    equal(host.status("GET", "/metrics", key="bob"), 403, "which may watch")
+    equal(host.status("GET", "/metrics", key="eve"), 200, "and nothing else")
+    equal(host.status("POST", "/metrics", key="ann", body={}), 405, "it is only read")
+
+
+def check_turns(host):
+    before = Numbers(host)
+    equal(before.type, "text/plain; version=0.0.4; charset=utf-8", "its type")
+    equal(before.get("turns_total", agent="main", outcome="final"), None, "no turn has ended")
+    equal(before.get("events_total", kind="final"), 0, "nor an event been told")
+    good = host.begin("id=a tools=2")["id"]
+    bad = host.begin("id=b fail")["id"]
+    host.await_state(good, "final")
+    host.await_state(bad, "error")
+    until(lambda: Numbers(host).get("turns_running") == 0, "nothing runs")
+    until(lambda: Numbers(host).get("instance_delivered_total", instance="log") > 10, "all is told")
+    after = Numbers(host)
+    equal(after.get("turns_total", agent="main", outcome="final"), 1, "a turn that ended well")
+    equal(after.get("turns_total", agent="main", outcome="error"), 1, "and one that did not")
+    equal(after.get("events_total", kind="tool_call"), 2, "calls are counted, whoever sees them")
+    equal(after.get("events_total", kind="done"), 2, "and ends")
+    equal(after.get("instance_failed_total", instance="log"), 0, "no callback failed")
+    took = after.get("instance_callback_seconds_count", instance="log")
+    ok(took > 10, "its callbacks were timed", took)
+    total = after.get("instance_callback_seconds_sum", instance="log")
+    ok(0 < total < 60, "in seconds", total)
+    ok(after.get("http_requests_total", status="202") >= 2, "requests are counted")
+    ok(after.get("http_requests_total", status="401") >= 1, "those that were refused, too")
+
+
+def check_running(host):
+    one = host.begin("id=h hang", conversation="c")["id"]
+    two = host.begin("id=w", conversation="c")["id"]
+    host.await_state(one, "running")
+    stream = host.follow(f"/turns/{one}/events")
+    stream.next()
+    now = Numbers(host)
+    equal((now.get("turns_running"), now.get("turns_waiting")), (1, 1), "one runs, one waits")
+    equal(now.get("http_streams"), 1, "one client follows")
+    ok(now.get("http_connections") >= 1, "on a connection")
+    for turn in (two, one):
+        host.ask("POST", f"/turns/{turn}/cancel", key="ann", body={})
+    host.await_state(two, "cancelled")
+    stream.rest()
+    now = Numbers(host)
+    equal(now.get("turns_total", agent="main", outcome="cancelled"), 1, "what was taken back")
+    equal(now.get("http_streams"), 0, "nobody follows any more")
+
+
+def check_host(host):
+    now = Numbers(host)
+    version = [dict(labels) for name, labels in now.samples if name == "turncast_build_info"]
+    ok(len(version) == 1 and version[0]["version"], "what was built", version)
+    equal(now.get("outbox_rows", state="queued"), 0, "the outbox is empty")
+    equal(now.get("dead_letters"), 0, "and nobody died")
+    pages = now.get("process_resident_bytes")
+    ok(1 << 20 < pages < 1 << 30, "its memory", pages)
+    ok(abs(now.get("process_open_files") - host.open_files()) < 8, "its files")
+    ok(now.get("process_cpu_seconds_total") > 0, "its time")
+
+
+with Door() as door:
+    check_who(door)
+    check_turns(door)
+    check_running(door)
+    check_host(door)
+    equal(door.stop(), 0, "the host ends well")
+done()
