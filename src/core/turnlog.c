@@ -303,6 +303,8 @@ static void note(struct turnlog *log, struct turnlog_entry *e, const struct even
         e->turn.code = copy(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
         enter(log, e, TURNLOG_ERROR);
     }
+    if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0)
+        enter(log, e, TURNLOG_CANCELLED);
 }
 
 void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,

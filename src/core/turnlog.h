@@ -26,7 +26,7 @@ enum turnlog_state {
     TURNLOG_FINAL,
     TURNLOG_ERROR,
     TURNLOG_MERGED,    /* into another turn */
-    TURNLOG_CANCELLED, /* before it ran */
+    TURNLOG_CANCELLED, /* before it ran, or while it did */
 };
 
 /* All but `id` may be NULL. */
