@@ -15,6 +15,7 @@ extern const struct command cmd_status;
 extern const struct command cmd_reload;
 extern const struct command cmd_plugins;
 extern const struct command cmd_check;
+extern const struct command cmd_doctor;
 extern const struct command cmd_visibility;
 extern const struct command cmd_audit;
 extern const struct command cmd_dead;

@@ -10,52 +10,28 @@
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/host.h"
-#include "conf/options.h"
+#include "cli/program.h"
 #include "dialect/dialect.h"
 
 static const struct arg rows[] = {{0}};
-
-static bool is_in_path(const char *program)
-{
-    if (strchr(program, '/'))
-        return access(program, X_OK) == 0;
-    const char *path = getenv("PATH");
-    CLEANUP_FREE char *dirs = xstrdup(path ? path : "/usr/bin:/bin");
-    for (char *save, *dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
-        CLEANUP_FREE char *file = xasprintf("%s/%s", dir, program);
-        if (access(file, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* Each check prints its problems as "file:line: …" and returns how many there are. */
 
 static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
 {
     unsigned problems = 0;
+    CLEANUP_FREE char *program = program_find(a->command[0]);
     if (!dialect_find(a->dialect)) {
         printf("%s:%d: agents.%s.dialect: there is no dialect \"%s\"\n", conf->file, a->line,
                a->name, a->dialect);
         problems++;
     }
-    if (!is_in_path(a->command[0])) {
+    if (!program) {
         printf("%s:%d: agents.%s.command: there is no program \"%s\"\n", conf->file, a->line,
                a->name, a->command[0]);
         problems++;
     }
     return problems;
-}
-
-static int check_options(const struct conf *conf, const struct conf_instance *inst,
-                         const struct loaded *l, struct tc_err *err)
-{
-    struct arena arena = {0};
-    CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
-    const int rc =
-        options_fill(filled, l->plugin.options, inst->options, conf->file, inst->line, &arena, err);
-    arena_fini(&arena);
-    return rc;
 }
 
 /* What works, and is hardly meant. */
@@ -92,7 +68,7 @@ static unsigned check_instance(const struct conf *conf, const struct conf_instan
                err_str(&err));
         return 1;
     }
-    const int rc = check_options(conf, inst, l, &err);
+    const int rc = loader_try_options(l, inst, conf->file, &err);
     if (rc < 0)
         printf("%s\n", err_str(&err));
     loader_free(l);

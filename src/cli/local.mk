@@ -12,6 +12,7 @@ libtccli_la_SOURCES = \
 	src/cli/cmd_audit.c \
 	src/cli/cmd_check.c \
 	src/cli/cmd_dead.c \
+	src/cli/cmd_doctor.c \
 	src/cli/cmd_plugins.c \
 	src/cli/cmd_reload.c \
 	src/cli/cmd_replay.c \
@@ -21,10 +22,15 @@ libtccli_la_SOURCES = \
 	src/cli/cmd_visibility.c \
 	src/cli/describe.c \
 	src/cli/describe.h \
+	src/cli/doctor.h \
+	src/cli/doctor_conf.c \
+	src/cli/doctor_host.c \
 	src/cli/host.c \
 	src/cli/host.h \
 	src/cli/pace.c \
 	src/cli/pace.h \
+	src/cli/program.c \
+	src/cli/program.h \
 	src/cli/stop.c \
 	src/cli/stop.h \
 	src/cli/tokens.c \

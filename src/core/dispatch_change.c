@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "conf/options.h"
 #include "core/dispatch_impl.h"
 
 #define END_MS 5000 /* what those that end get for it, together: the loop waits */
@@ -66,17 +65,6 @@ static struct loaded *load(const struct dispatch *d, const struct conf *conf,
     return loader_open(path, err);
 }
 
-static int check_options(const struct conf *conf, const struct conf_instance *spec,
-                         const struct loaded *l, struct tc_err *err)
-{
-    struct arena arena = {0};
-    CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
-    const int rc =
-        options_fill(filled, l->plugin.options, spec->options, conf->file, spec->line, &arena, err);
-    arena_fini(&arena);
-    return rc;
-}
-
 /* Loads its plugin and tries its options; NULL with err. */
 static struct loaded *try_out(const struct dispatch *d, const struct conf *conf,
                               const struct conf_instance *spec, struct tc_err *err)
@@ -88,7 +76,7 @@ static struct loaded *try_out(const struct dispatch *d, const struct conf *conf,
         snprintf(place, sizeof place, "%.200s:%d", conf->file, spec->line);
     if (!l)
         err_set(err, place, "plugins.instances.%s: %s", spec->name, err_str(&why));
-    if (!l || check_options(conf, spec, l, err) == 0)
+    if (!l || loader_try_options(l, spec, conf->file, err) == 0)
         return l;
     loader_free(l);
     return NULL;

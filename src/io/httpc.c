@@ -146,6 +146,12 @@ struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
     return h;
 }
 
+int httpc_check(struct tc_err *err)
+{
+    struct libcurl curl;
+    return libcurl_load(&curl, err);
+}
+
 static bool is_open(struct httpc *h)
 {
     if (h->multi)

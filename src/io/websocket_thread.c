@@ -432,6 +432,12 @@ static struct lws_context *new_context(struct websocket_thread *t, const char *c
     return t->lib.create_context(&info);
 }
 
+int websocket_check(struct tc_err *err)
+{
+    struct libwebsockets lib;
+    return libwebsockets_load(&lib, err);
+}
+
 /* Signals are the loop's. */
 static int start_thread(struct websocket_thread *t)
 {

@@ -279,6 +279,17 @@ void loader_free(struct loaded *l)
     free(l);
 }
 
+int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
+                       struct tc_err *err)
+{
+    struct arena arena = {0};
+    CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
+    const int rc =
+        options_fill(filled, l->plugin.options, inst->options, file, inst->line, &arena, err);
+    arena_fini(&arena);
+    return rc;
+}
+
 static int is_module(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && ends_in_so(entry->d_name);

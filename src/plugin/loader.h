@@ -9,6 +9,7 @@
 #include <turncast/plugin.h>
 
 #include "base/err.h"
+#include "conf/conf.h"
 
 /* Which file it was. */
 struct loader_file {
@@ -45,6 +46,9 @@ bool loader_is_overwritten(const struct loaded *l);
 void loader_free(struct loaded *l); /* NULL is fine */
 /* Loads the .so in a process of its own, which a damaged file may end. -1 with err. */
 int loader_probe(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
+/* Whether its options could be filled from the instance's. -1 with err, its place file:line. */
+int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
+                       struct tc_err *err) __attribute__((__warn_unused_result__));
 /* Calls fn with the path of every *.so in the directories, sorted. */
 void loader_scan(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx);
 

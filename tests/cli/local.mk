@@ -18,6 +18,7 @@ dist_check_SCRIPTS += \
 	tests/cli/check.t \
 	tests/cli/control.t \
 	tests/cli/dead.t \
+	tests/cli/doctor.t \
 	tests/cli/help.t \
 	tests/cli/memory.t \
 	tests/cli/redis.t \

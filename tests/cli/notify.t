@@ -7,7 +7,7 @@ heard=$scratch/heard
 file=$scratch/turncast.conf
 host=
 ears=
-trap 'for p in $host $ears; do kill -9 "$p" 2>/dev/null; done; rm -rf "$scratch"' EXIT
+trap '[ -z "$host" ] || kill -9 "$host"; [ -z "$ears" ] || kill -9 "$ears"; rm -rf "$scratch"' EXIT
 
 # Each datagram becomes a line, its own line ends a bar.
 python3 -c 'import socket, sys

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast doctor: what is well, what is missing, and what to do about it.
+. "$(dirname "$0")/cli.sh"
+
+file=$scratch/turncast.conf
+dir=$XDG_STATE_HOME/turncast
+state=$TURNCAST_BUILDDIR/tests/fake/state
+host=
+ears=
+trap '[ -z "$host" ] || kill -9 "$host"; [ -z "$ears" ] || kill -9 "$ears"; rm -rf "$scratch"' EXIT
+
+# line NAME: what is told of it, with the advice below.
+line() {
+    awk -v name="$1: " 'index($0, name) == 7 { print; getline; if (/->/) print }' "$scratch/out"
+}
+
+# --- a good one ----------------------------------------------------------------------------------
+mkdir "$scratch/bin"
+printf '#!/bin/sh\necho "an agent 1.2.3"; echo more; exec sleep 60\n' >"$scratch/bin/agent"
+chmod 755 "$scratch/bin/agent"
+cat >"$file" <<CONF
+agents : { a : { command = ["agent", "-p"]; }; };
+plugins : { instances : { null : { }; telegram : { token = "env:T_TOKEN"; grants = ["submit"];
+    allow = (1); }; }; };
+http : { listen = "127.0.0.1:0"; keys : { me : { secret = "env:T_KEY"; grants = ["watch"]; }; }; };
+CONF
+export T_TOKEN=1:a-token-of-this-test T_KEY=a-key-of-this-test
+PATH=$scratch/bin:$PATH try doctor -c "$file"
+is "$status$err" 0 "all is well"
+is "$(line configuration)" "ok    configuration: $file" "the file"
+is "$(line 'agent a')" "ok    agent a: $scratch/bin/agent, an agent 1.2.3" \
+    "the agent, its version, and not waiting for it"
+has "$(line 'instance telegram')" "ok    instance telegram: $TURNCAST_PLUGIN_PATH/telegram.so" "plugins"
+is "$(line host)" "ok    host: none runs" "nobody serves"
+is "$(line state)" "ok    state: $dir will be made" "the state"
+[ ! -e "$dir" ]
+result $? "which is not made by asking"
+has "$(line disk)" "ok    disk: " "room"
+is "$(line http)" "ok    http: 127.0.0.1:0 is free" "the port"
+is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "libraries"
+has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
+
+# --- beside a host -------------------------------------------------------------------------------
+PATH=$scratch/bin:$PATH "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
+host=$!
+wait_for test -S "$dir/control"
+PATH=$scratch/bin:$PATH try doctor -c "$file"
+is "$status" 0 "beside a host"
+is "$(line host)" "ok    host: process $host serves" "which is named"
+is "$(line state)" "ok    state: $dir is the host's" "has the state"
+has "$(line http)" "ok    http: the host listens at port " "and the port"
+kill "$host"
+wait "$host"
+host=
+
+# --- a bad one -----------------------------------------------------------------------------------
+"$state" lay "$dir" telegram t1 "400" "{}" 2>/dev/null
+python3 -c 'import socket, sys, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >"$scratch/port" &
+ears=$!
+wait_for test -s "$scratch/port"
+port=$(cat "$scratch/port")
+cat >"$file" <<CONF
+agents : { a : { command = ["no-such-program"]; };
+           b : { command = ["sh"]; cwd = "$scratch/none"; }; };
+plugins : { instances : { talk : { plugin = "nowhere"; };
+    jsonl : { path = "x"; pathh = "y"; };
+    ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/aborts.so"; };
+    telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a"; }; }; };
+http : { listen = "127.0.0.1:$port"; };
+CONF
+chmod 644 "$file"
+try doctor -c "$file"
+is "$status" 1 "a bad one"
+is "$(line 'agent a')" "FAIL  agent a: there is no program \"no-such-program\" that can be run
+      -> install it, or write its path in $file:1" "an agent that is not there"
+is "$(line 'agent b')" "FAIL  agent b: its cwd $scratch/none is no folder
+      -> mkdir -p $scratch/none" "a folder that is not there"
+has "$(line 'instance talk')" "FAIL  instance talk: nowhere: no such plugin" "a plugin"
+has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: unknown option \"pathh\"" "an option"
+has "$(line 'instance ends')" "loading it ends the process by signal 6" "a damaged plugin"
+has "$out" "warn  instance telegram: token stands in a file that others can read
+      -> chmod 600 $file" "a secret that is none"
+has "$out" "warn  instance telegram: nobody may write there" "a door that is closed"
+has "$(line store)" "warn  store: 1 dead letters" "dead letters"
+has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is taken"
+has "$out" "warn  http: every user of this machine may do everything" "no keys"
+lacks "$out" "a-token-of-this-test" "no secret is shown"
+echo 'x' >>"$file"
+try doctor -c "$file"
+is "$status" 1 "one that cannot be read"
+has "$(line configuration)" "FAIL  configuration: $file:9: syntax error" "with its place"
+has "$(line libcurl)" "ok    libcurl" "the rest is looked at all the same"
+finish
