@@ -15,6 +15,7 @@ EXTRA_tests_cli_t_recordings_DEPENDENCIES = $(CLI_TEST_NEEDS)
 dist_check_SCRIPTS += \
 	tests/cli/agents.t \
 	tests/cli/audit.t \
+	tests/cli/broken.t \
 	tests/cli/check.t \
 	tests/cli/control.t \
 	tests/cli/dead.t \
