@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from door import Door, done, equal, ok, until  # noqa: E402
+from talk import Fake, telegram  # noqa: E402
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"'
@@ -135,6 +136,33 @@ def check_host(host):
     ok(now.get("process_cpu_seconds_total") > 0, "its time")
 
 
+def check_deliveries():
+    """What a connector sends, refused once."""
+    with Fake("telegram", scale=0.1) as fake:
+        host = Door()
+        text = host.config.read_text()
+        instance = telegram(fake, allow=[111])
+        host.config.write_text(text.replace("instances : { ", "instances : { " + instance, 1))
+        with host:
+            before = Numbers(host)
+            equal(before.get("deliveries_total", instance="log", **{"class": "ok"}), 0,
+                  "an instance without requests has none")
+            fake.control("message", {"from": 111, "text": "id=one"})
+            fake.wait(30, visible=1, text="Answer", **{"from": "bot"})
+            fault = {"do": "error", "code": 400, "description": "Bad Request: chat not found"}
+            fake.control("fault", {"match": {"method": "sendMessage"}, "times": 0, **fault})
+            fake.control("fault", {"match": {"method": "sendRichMessage"}, "times": 0, **fault})
+            fake.control("message", {"from": 111, "text": "id=two"})
+            until(lambda: (Numbers(host).get("dead_letters") or 0) > 0, "one is given up")
+            now = Numbers(host)
+            ok(now.get("deliveries_total", instance="tg", **{"class": "ok"}) >= 1, "what was sent")
+            ok(now.get("deliveries_total", instance="tg", **{"class": "rejected"}) >= 1,
+               "what was refused")
+            ok(now.get("deliveries_total", instance="tg", **{"class": "dead"}) >= 1,
+               "what was given up")
+
+
+check_deliveries()
 with Door() as door:
     check_who(door)
     check_turns(door)

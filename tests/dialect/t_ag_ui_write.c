@@ -11,7 +11,13 @@
 #include "dialect/writers.h"
 #include "tap/tap.h"
 
-static const char *const protocols[] = {NULL, "1.0"};
+/* Readers of 0.x, of 1.0, and one of these that asked for the run. */
+static const struct writer_conf readers[] = {
+    {.protocol = NULL},
+    {.protocol = "1.0"},
+    {.protocol = "1.0", .thread = "its thread", .run = "its run", .parent_run = "one before"},
+};
+#define READERS (sizeof(readers) / sizeof(readers[0]))
 
 /* Every recorded stream, cut behind every so many of its lines too. */
 static size_t check_stream(const char *dialect, const char *stream, size_t len, size_t *broken)
@@ -20,11 +26,10 @@ static size_t check_stream(const char *dialect, const char *stream, size_t len, 
     for (size_t cut = 1; cut <= len; cut++) {
         if (stream[cut - 1] != '\n' || (cut < len && ++line % 7))
             continue;
-        for (size_t i = 0; i < 2; i++, checks++) {
-            const struct rewrite r = {
-                .dialect = dialect, .writer = "ag-ui", .conf.protocol = protocols[i]};
+        for (size_t i = 0; i < READERS; i++, checks++) {
+            const struct rewrite r = {.dialect = dialect, .writer = "ag-ui", .conf = readers[i]};
             char *const got = rewrite(&r, stream, cut);
-            const char *const why = ag_ui_rules(got, i == 1);
+            const char *const why = ag_ui_rules(got, readers[i].protocol != NULL);
             if (why) {
                 diag("%s at %zu: %s", dialect, cut, why);
                 ++*broken;
@@ -286,6 +291,37 @@ static void test_gaps(void)
     buf_fini(&out);
 }
 
+/* A reader that asked for the run gets it under its own names, and no id of another run's. */
+static void test_names(void)
+{
+    struct writing w;
+    struct buf out = {0};
+    struct event start = draft(TC_START), said = draft(TC_NARRATION), call = draft(TC_TOOL_CALL),
+                 result = draft(TC_TOOL_RESULT), done = draft(TC_DONE);
+    start.u.start.thread_id = "theirs";
+    start.u.start.run_id = "theirs";
+    said.u.narration.text = "hi";
+    said.u.narration.text_len = 2;
+    said.u.narration.message_id = "m";
+    call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "c";
+    call.u.tool_call.name = "t";
+    done.u.done.reason = "completed";
+    writing_init(&w, writer_find("ag-ui"),
+                 &(struct writer_conf){.thread = "T", .run = "R", .parent_run = "P"});
+    struct event *const all[] = {&start, &said, &call, &result, &done};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        writing_event(&w, &out, all[i]);
+    has_str(out.p, "\"threadId\":\"T\",\"runId\":\"R\",\"parentRunId\":\"P\"}\n",
+            "a run has the names its reader gave");
+    has_str(out.p, "\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R\"", "to its end");
+    ok(!strstr(out.p, "theirs"), "and no others");
+    has_str(out.p, "\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"R:m\"", "a message's id is the run's");
+    has_str(out.p, "\"TOOL_CALL_END\",\"toolCallId\":\"R:c\"", "so is a call's");
+    has_str(out.p, "\"messageId\":\"R:c-result\",\"toolCallId\":\"R:c\"", "and its result's");
+    writing_fini(&w);
+    buf_fini(&out);
+}
+
 static void test_ends(void)
 {
     static const char cancelled[] =
@@ -355,6 +391,7 @@ int main(void)
     test_calls();
     test_steps();
     test_gaps();
+    test_names();
     test_ends();
     test_rest();
     return 0;

@@ -52,6 +52,8 @@ for (const client of ["ag-ui-client-0", "ag-ui-client-1"]) {
   const [started] = text.seen;
   equal([started.type, started.threadId, started.runId], ["RUN_STARTED", text.threadId, `${client}-1`],
     `${is}a run has the client's own names`);
+  equal(started.protocolVersion, client.endsWith("1") ? "1.0" : undefined,
+    `${is}and is of its version`);
   equal(text.messages.map((m) => m.role), ["user", "assistant"], `${is}a text is a message`);
   const session = /Answer first of (\S+):/.exec(text.messages[1].content)?.[1];
   ok(session, `${is}what the agent said`, text.messages);
