@@ -32,17 +32,15 @@ static struct agent *find_or_make(struct turn_count *c, const char *name)
     return a;
 }
 
-/* Told once for each state. */
-static void on_changed(void *ctx, const struct turnlog_turn *t)
+static void on_ended(void *ctx, const struct turnlog_turn *t)
 {
-    if (turnlog_is_over(t))
-        find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
+    find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
 }
 
 struct turn_count *turn_count_new(struct turnlog *log)
 {
     struct turn_count *const c = xcalloc(1, sizeof *c);
-    c->watcher = turnlog_watch(log, on_changed, c);
+    c->watcher = turnlog_watch_ends(log, on_ended, c);
     return c;
 }
 

@@ -49,24 +49,38 @@ static void free_unwatched(struct turnlog *log)
     }
 }
 
-static void tell(struct turnlog *log, const struct turnlog_turn *t)
+static void tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
 {
     log->telling = true;
     for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
-        if (w->log)
+        if (w->log && w->wants_ends == is_end)
             w->changed(w->ctx, t);
     log->telling = false;
     free_unwatched(log);
+}
+
+static struct turnlog_watcher *add_watcher(struct turnlog *log, bool wants_ends,
+                                           void (*changed)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx)
+{
+    struct turnlog_watcher *const w = xmalloc(sizeof *w);
+    *w = (struct turnlog_watcher){log, log->watchers, wants_ends, changed, ctx};
+    log->watchers = w;
+    return w;
 }
 
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx)
 {
-    struct turnlog_watcher *const w = xmalloc(sizeof *w);
-    *w = (struct turnlog_watcher){log, log->watchers, changed, ctx};
-    log->watchers = w;
-    return w;
+    return add_watcher(log, false, changed, ctx);
+}
+
+struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
+                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx)
+{
+    return add_watcher(log, true, ended, ctx);
 }
 
 void turnlog_unwatch(struct turnlog_watcher *w)
@@ -238,7 +252,7 @@ static void enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_sta
     e->turn.state = state;
     if (turnlog_is_over(&e->turn) && !e->turn.ended_ms)
         e->turn.ended_ms = now_ms();
-    tell(log, &e->turn);
+    tell(log, &e->turn, false);
 }
 
 void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec)
@@ -254,14 +268,21 @@ struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_sp
     return e;
 }
 
-static void seal(struct turnlog *log, struct turnlog_entry *e)
+/* No more comes of it. */
+static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
-    if (!e->sealed) {
+    const bool ends = !e->sealed;
+    if (ends) {
         log->n_sealed++;
         log->sealed_bytes += e->bytes;
     }
     e->sealed = true;
     turnlog_wake(e);
+    if (e->turn.state != state)
+        enter(log, e, state);
+    if (ends)
+        tell(log, &e->turn, true);
+    apply_limits(log);
 }
 
 void turnlog_merge(struct turnlog *log, const char *id, const char *into)
@@ -272,19 +293,14 @@ void turnlog_merge(struct turnlog *log, const char *id, const char *into)
         return;
     e->turn.into = arena_strdup(&e->arena, into);
     turnlog_move_followers(e, head);
-    seal(log, e);
-    enter(log, e, TURNLOG_MERGED);
-    apply_limits(log);
+    seal(log, e, TURNLOG_MERGED);
 }
 
 void turnlog_cancel(struct turnlog *log, const char *id)
 {
     struct turnlog_entry *const e = turnlog_entry_find(log, id);
-    if (!e)
-        return;
-    seal(log, e);
-    enter(log, e, TURNLOG_CANCELLED);
-    apply_limits(log);
+    if (e)
+        seal(log, e, TURNLOG_CANCELLED);
 }
 
 /* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
@@ -326,10 +342,7 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
 
 void turnlog_end(struct turnlog *log, struct turnlog_entry *e)
 {
-    seal(log, e);
-    if (!turnlog_is_over(&e->turn))
-        enter(log, e, TURNLOG_ERROR);
-    apply_limits(log);
+    seal(log, e, turnlog_is_over(&e->turn) ? e->turn.state : TURNLOG_ERROR);
 }
 
 /* ---- looking ---- */

@@ -89,6 +89,10 @@ struct turnlog_watcher;
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx);
+/* Calls `ended` for every turn once, when its state is the last one. */
+struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
+                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx);
 void turnlog_unwatch(struct turnlog_watcher *w); /* NULL is fine; also from `changed` */
 
 /* ---- who follows one turn: told that there is something, it takes what it can use */

@@ -27,6 +27,7 @@ struct turnlog_entry {
 struct turnlog_watcher {
     struct turnlog *log; /* NULL: unwatched while it was told */
     struct turnlog_watcher *next;
+    bool wants_ends;
     void (*changed)(void *ctx, const struct turnlog_turn *t);
     void *ctx;
 };

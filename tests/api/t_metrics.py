@@ -120,7 +120,9 @@ def check_running(host):
     host.await_state(two, "cancelled")
     stream.rest()
     now = Numbers(host)
-    equal(now.get("turns_total", agent="main", outcome="cancelled"), 1, "what was taken back")
+    equal(now.get("turns_total", agent="main", outcome="cancelled"), 2,
+          "both are cancelled, the one that waited and the one that ran")
+    equal(now.get("turns_total", agent="main", outcome="final"), 1, "and nothing else")
     equal(now.get("http_streams"), 0, "nobody follows any more")
 
 

@@ -363,13 +363,14 @@ static void on_changed(void *ctx, const struct turnlog_turn *t)
 
 static void test_watch(void)
 {
-    struct watcher stays = {0}, leaves = {.leaves = true}, ended = {0}, ends = {0};
+    struct watcher stays = {0}, leaves = {.leaves = true}, ended = {0}, ends = {0}, last = {0};
     begin(&wide);
     stays.at = turnlog_watch(turns, on_changed, &stays);
     leaves.at = turnlog_watch(turns, on_changed, &leaves);
     ended.at = turnlog_watch(turns, on_changed, &ended);
     ends.at = turnlog_watch(turns, on_changed, &ends);
     ends.other = ended.at;
+    last.at = turnlog_watch_ends(turns, on_changed, &last);
     turnlog_wait(turns, &(struct turnlog_spec){.id = "a"});
     struct turnlog_entry *const a = run("a");
     add(a, TC_START, 1);
@@ -382,6 +383,7 @@ static void test_watch(void)
     turnlog_end(turns, run("c"));
     is_str(stays.text, "a:waiting a:running a:final b:running b:error c:running c:error ",
            "each change of a state, once");
+    is_str(last.text, "a:final b:error c:error ", "each end, once, with the state that stays");
     is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
     is_str(ends.text, stays.text, "the others go on");
     is_str(ended.text, "", "one that another ended before it was told");
@@ -392,6 +394,7 @@ static void test_watch(void)
     is_str(ids, "cb", "the newest first, as far as it is wanted");
     turnlog_unwatch(stays.at);
     turnlog_unwatch(ends.at);
+    turnlog_unwatch(last.at);
     turnlog_unwatch(NULL);
     end();
 }
