@@ -93,7 +93,7 @@ for (const client of ["ag-ui-client-0", "ag-ui-client-1"]) {
   const leaves = agentOf(client, "hanging");
   const onTextMessageContentEvent = () => void leaves.abortRun();
   await failure(leaves.say("go", {}, { onTextMessageContentEvent }));
-  const [turn] = await host.turns("final");
+  const [turn] = await host.turns("cancelled");
   equal(turn.agent, "hanging", `${is}an aborted run is over`);
   ok(!running(), `${is}and its agent gone`);
 

@@ -34,6 +34,7 @@ ${more}`, { mode: 0o600 });
       stdio: ["ignore", "ignore", "pipe"],
       env: { ...process.env, HOME: host.folder, XDG_STATE_HOME: host.folder },
     });
+    process.once("exit", () => host.child.kill("SIGTERM"));
     host.log = "";
     host.ended = new Promise((resolve) => host.child.once("exit", resolve));
     await new Promise((resolve, reject) => {
