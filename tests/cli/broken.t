@@ -76,7 +76,7 @@ broken() {
 
 broken 1 'agents : [' 2 'syntax error'
 broken 1 'agent : {' 1 'agent: unknown key: did you mean "agents"?'
-broken 2 '    "slow" : {' 2 'syntax error'
+broken 2 '    1 : {' 2 'syntax error'
 broken 3 '' 2 'agents.slow: command is missing'
 broken 3 '        command = "x";' 3 'agents.slow.command: a list of strings is expected'
 broken 3 '        command = [];' 3 'agents.slow.command: may not be empty'

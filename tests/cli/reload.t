@@ -202,7 +202,7 @@ broken '14s/.*/http : { keys : { a : { secret = "short"; grants = ["watch"]; }; 
 broken '14s/.*/http : { keys : { a : { secret_file = "none.key"; grants = ["watch"]; }; }; };/' \
     '14: http.keys.a: cannot open secret file' "a key that is not there"
 broken 's/talk : {/talk : { }; talk : {/' '8: duplicate setting name' "two of one name"
-broken 's/agents : {/agents : { "a" : 1;/' '1: syntax error' "no name"
+broken 's/agents : {/agents : { 1 = 2;/' '1: syntax error' "no name"
 out=$scratch/never
 top='state_directory = "elsewhere";'
 conf

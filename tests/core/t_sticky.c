@@ -180,7 +180,7 @@ static void test_together(void)
     fresh("together");
     for (int i = 0; i < WRITERS; i++)
         if (fork() == 0) {
-            char name[8];
+            char name[16];
             int bad = 0;
             snprintf(name, sizeof name, "a%d", i);
             for (int n = 0; n < WRITES; n++)
