@@ -12,7 +12,7 @@
 
 static const struct arg rows[] = {ARG_CONFIG, {0}};
 
-static void print(const char *fmt, va_list ap)
+__attribute__((__format__(__printf__, 1, 0))) static void print(const char *fmt, va_list ap)
 {
     CLEANUP_BUF struct buf masked = {0};
     char text[1200];
