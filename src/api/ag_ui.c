@@ -24,6 +24,7 @@ struct run {
     json_t *body;                  /* what `in` borrows from */
     struct ag_ui_input in;
     char *principal, *conversation, *key;
+    const struct conf *conf; /* of the agent: it is kept */
     const struct conf_agent *agent;
     struct buf prompt, first;
     char turn[37];
@@ -41,6 +42,7 @@ static void free_run(struct run *run)
     free(run->principal);
     free(run->conversation);
     free(run->key);
+    conf_unref(run->conf);
     free(run);
 }
 
@@ -232,6 +234,7 @@ static const struct conf_agent *find_agent(const struct run *run)
 static void begin(struct run *run)
 {
     const struct messages *const said = &run->in.said;
+    run->conf = conf_ref(run->api->conf);
     run->agent = find_agent(run);
     if (run->agent) {
         toggle_apply(run->api->host.switches, run->agent->name,

@@ -17,6 +17,7 @@ trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r
 # conf: with these more instances.
 conf() {
     cat >"$file" <<CONF
+http : { listen = "127.0.0.1:0"; keys : { me : { secret = "$key"; grants = ["watch"]; }; }; };
 agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
 plugins : { instances : {
     talk : { plugin = "$talker"; in = "$scratch/in"; out = "$scratch/told";
@@ -35,6 +36,17 @@ at = functools.reduce(lambda o, k: o[int(k) if k.isdigit() else k], sys.argv[1:]
 print(len(at) if isinstance(at, list) else at)' "$@"
 }
 
+# ask KEY: the status of a request with it.
+ask() {
+    python3 -c 'import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(urllib.request.Request(sys.argv[1],
+        headers={"Authorization": "Bearer " + sys.argv[2]})).status)
+except urllib.error.HTTPError as e:
+    print(e.code)' "http://127.0.0.1:$port/turns" "$1"
+}
+
+key=the-first-key-of-all
 conf
 : >"$scratch/in"
 try status -c "$file"
@@ -79,15 +91,23 @@ is "$(get instances)" 2 "both run"
 conf "more : { plugin = \"null\"; }; log : { plugin = \"jsonl\"; patth = \"x\"; };"
 try reload -c "$file"
 is "$status$out" 1 "a wrong one"
-is "$err" "turncast: all stays as it was: $file:5: unknown option \"patth\": did you mean \"path\"?" \
+is "$err" "turncast: all stays as it was: $file:6: unknown option \"patth\": did you mean \"path\"?" \
     "is refused with its place"
 echo 'plugin : { };' >"$scratch/broken.conf"
 cat "$scratch/broken.conf" >>"$file"
 try reload -c "$file"
 is "$status" 1 "one that cannot be read"
-has "$err" "$file:8: plugin: unknown key" "is refused, too"
+has "$err" "$file:9: plugin: unknown key" "is refused, too"
 is "$(sed -n 's/.*error host: //p' "$scratch/err.host" | wc -l)" 1 "the host has logged what it refused"
 conf
+
+# --- keys ----------------------------------------------------------------------------------------
+port=$(get port)
+is "$(ask the-first-key-of-all) $(ask another-key-of-all)" "200 401" "the key opens"
+key=another-key-of-all
+conf
+try reload -c "$file"
+is "$status $(ask the-first-key-of-all) $(ask another-key-of-all)" "0 401 200" "and is rotated by a reload"
 
 # --- dead letters --------------------------------------------------------------------------------
 try dead retry 1 -c "$file"
