@@ -69,7 +69,7 @@ static void run_turns(const struct host *h, struct crowd *c, const struct host_s
     crowd_add_turns(c, spec->turns, ASKERS);
     while (!is_over(h, c, spec->turns) && now() < deadline) {
         crowd_step(c, 100);
-        if (t->all_running || crowd_look(c)->running < spec->turns)
+        if (t->all_running > 0 || crowd_look(c)->running < spec->turns)
             continue;
         t->all_running = now() - began;
         for (unsigned i = 0; i < METER_BUCKETS; i++)

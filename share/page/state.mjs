@@ -45,11 +45,11 @@ export function when(turn, time) {
   return at === undefined ? "" : ago(at, time);
 }
 
-// The name of its conversation without where it is: "http:KEY:NAME", "slack:CHANNEL". A turn that has
-// one of its own has no name for it.
+// The name of its conversation without where it is: "http:KEY:AGENT:NAME", "slack:CHANNEL". A turn that
+// has one of its own has no name for it.
 export function conversation(turn) {
   const whole = text(turn.conversation);
-  const place = turn.source === "http" ? /^http:[^:]*:/ : /^[^:]*:/;
+  const place = turn.source === "http" ? /^http:[^:]*:[^:]*:/ : /^[^:]*:/;
   const name = whole.startsWith(`${turn.source}:`) ? whole.replace(place, "") : whole;
   return name === turn.id ? "" : name;
 }

@@ -199,7 +199,7 @@ def test_grants(host):
     ok({mine, theirs} <= {t["id"] for t in host.turns(key="eve")}, "and all for who may watch")
     host.await_state(mine, "running")
     equal(host.status("POST", f"/turns/{mine}/cancel", key="bob", body={}), 202, "one's own ends")
-    host.await_state(mine, "final", key="bob")
+    host.await_state(mine, "cancelled", key="bob")
     last = json.loads(host.follow(f"/turns/{mine}/events", key="bob").rest()[-1][2])
     equal(last["payload"]["reason"], "cancelled", "as cancelled")
     watched = host.follow("/turns/events", key="bob")

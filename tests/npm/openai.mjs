@@ -157,12 +157,12 @@ async function testLeaving() {
     text += chunk.choices[0].delta.content ?? "";
     if (text === "working") stream.controller.abort();
   }
-  await host.turns("final");
+  await host.turns("cancelled");
   ok(!running(), "openai: the agent of an aborted stream is gone");
   const timed = await failure(openai({ timeout: 500, maxRetries: 0 }).chat.completions.create(
     { model: "hanging", messages: said("go on") }));
   equal(timed.constructor.name, "APIConnectionTimeoutError", "openai: one that waits no longer");
-  await host.turns("final");
+  await host.turns("cancelled");
   ok(!running(), "openai: nor is its agent left");
 }
 
@@ -199,7 +199,7 @@ async function testVercel() {
   const hanging = streamText({ model: provider("hanging"), prompt: "go", abortSignal: control.signal,
     onError() {} });
   for await (const piece of hanging.textStream) if (piece.includes("working")) control.abort();
-  await host.turns("final");
+  await host.turns("cancelled");
   ok(!running(), "ai: the agent of an aborted stream is gone");
 }
 

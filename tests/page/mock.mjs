@@ -151,7 +151,8 @@ export class Mock {
   }
 
   #submit(message, response) {
-    const turn = this.turn({ task: message.prompt, conversation: `http:local:${message.conversation ?? this.turns.length}`, agent: message.agent ?? "coder" });
+    const agent = message.agent ?? "coder";
+    const turn = this.turn({ task: message.prompt, conversation: `http:local:${agent}:${message.conversation ?? this.turns.length}`, agent });
     answer(response, 202, turn.told, { Location: `/turns/${turn.told.id}` });
     this.on(turn, message);
   }
