@@ -136,10 +136,10 @@ static const struct {
 static void add_times(struct buf *out, const struct prometheus_family *f,
                       const struct dispatch_instance *i)
 {
-    static const char *const bounds[CHANNEL_BUCKETS] = {"0.0001", "0.001", "0.01", "0.1",
+    static const char *const bounds[GAUGE_BUCKETS] = {"0.0001", "0.001", "0.01", "0.1",
                                                         "1",      "10",    "+Inf"};
     uint64_t n = 0;
-    for (size_t b = 0; b < CHANNEL_BUCKETS; b++) {
+    for (size_t b = 0; b < GAUGE_BUCKETS; b++) {
         n += i->health.times.counts[b];
         prometheus_add(out, f, "_bucket", LABELS("instance", i->name, "le", bounds[b]), (double)n);
     }

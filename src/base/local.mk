@@ -20,6 +20,8 @@ libtcbase_la_SOURCES = \
 	src/base/log.c \
 	src/base/log.h \
 	src/base/log_redact.c \
+	src/base/pack.c \
+	src/base/pack.h \
 	src/base/str.h \
 	src/base/trust.c \
 	src/base/trust.h \

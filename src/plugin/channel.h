@@ -9,6 +9,7 @@
 #include "event/event.h"
 #include "io/loop.h"
 #include "plugin/ask.h"
+#include "plugin/gauge.h"
 #include "plugin/letter.h"
 #include "plugin/loader.h"
 
@@ -49,19 +50,10 @@ struct channel_hit {
     void *arg;
 };
 
-enum { CHANNEL_BUCKETS = 7 };
-/* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
-extern const int64_t channel_buckets_us[CHANNEL_BUCKETS];
-
-struct channel_times {
-    uint64_t counts[CHANNEL_BUCKETS];
-    uint64_t sum_us;
-};
-
 struct channel_health {
     uint64_t delivered, failed; /* callbacks that returned 0 / -1 */
     uint64_t dropped;           /* events: the instance did not keep up */
-    struct channel_times times;
+    struct gauge_times times;
     bool hung;   /* inside one callback longer than its deadline */
     double fill; /* of its queue */
 };

@@ -326,7 +326,7 @@ static bool give_up(struct thread_channel *c)
 static void look(struct thread_channel *c)
 {
     int64_t since_ms;
-    const char *const callback = instance_running(c->instance, &since_ms);
+    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
     if (!callback)
         return;
     const int64_t ms = clock_mono_ms() - since_ms;
@@ -405,12 +405,13 @@ static bool thread_wait_room(struct channel *channel, int timeout_ms)
 static struct channel_health thread_health(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
+    const struct gauge *const g = instance_gauge(c->instance);
     look(c);
     return (struct channel_health){
-        .delivered = instance_delivered(c->instance),
-        .failed = instance_failed(c->instance),
+        .delivered = gauge_delivered(g),
+        .failed = gauge_failed(g),
         .dropped = queue_stats(c->queue).dropped,
-        .times = instance_times(c->instance),
+        .times = gauge_times(g),
         .hung = atomic_load(&c->hung),
         .fill = queue_fill(c->queue),
     };
@@ -440,7 +441,7 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
     struct thread_channel *const c = self(channel);
     const enum stage stage = await_stage(c, has_ended, deadline_ms - clock_mono_ms());
     int64_t since_ms;
-    const char *const callback = instance_running(c->instance, &since_ms);
+    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
     const size_t left = queue_stats(c->queue).events;
     char name[256]; /* when it is given up nothing of it may be touched but the line */
     snprintf(name, sizeof name, "%s", label(c));
@@ -536,7 +537,7 @@ struct channel *channel_thread_start(const struct conf *conf, const struct conf_
                                      struct tc_err *err)
 {
     struct thread_channel *const c = make_channel(spec, loaded, host);
-    c->instance = instance_new(conf, spec, loaded, line_host(c->line), err);
+    c->instance = instance_new(conf, spec, loaded, line_host(c->line), NULL, err);
     if (!c->instance) {
         end_line(c->line, false);
         free_channel(c);

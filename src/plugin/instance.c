@@ -67,11 +67,12 @@ static void find_option_texts(struct instance *in)
 
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded *loaded, const struct channel_host *host,
-                              struct tc_err *err)
+                              struct gauge *gauge, struct tc_err *err)
 {
     const struct tc_plugin *const plugin = &loaded->plugin;
     struct instance *const in = xcalloc(1, sizeof *in);
     in->magic = INSTANCE_MAGIC;
+    in->gauge = gauge ? gauge : &in->own_gauge;
     in->loaded = loaded;
     in->host = host ? *host : (struct channel_host){0};
     in->name = xstrdup(spec->name);
@@ -125,33 +126,9 @@ const char *instance_label(const struct instance *in)
     return in->label;
 }
 
-const char *instance_running(const struct instance *in, int64_t *since_ms)
+const struct gauge *instance_gauge(const struct instance *in)
 {
-    const char *const callback = atomic_load_explicit(&in->running, memory_order_acquire);
-    *since_ms = atomic_load_explicit(&in->since_ms, memory_order_relaxed);
-    return callback;
-}
-
-uint64_t instance_delivered(const struct instance *in)
-{
-    return atomic_load_explicit(&in->delivered, memory_order_relaxed);
-}
-
-uint64_t instance_failed(const struct instance *in)
-{
-    return atomic_load_explicit(&in->failed, memory_order_relaxed);
-}
-
-const int64_t channel_buckets_us[CHANNEL_BUCKETS] = {100,     1000,     10000,    100000,
-                                                     1000000, 10000000, INT64_MAX};
-
-struct channel_times instance_times(const struct instance *in)
-{
-    struct channel_times times = {.sum_us =
-                                      atomic_load_explicit(&in->took_us, memory_order_relaxed)};
-    for (size_t i = 0; i < CHANNEL_BUCKETS; i++)
-        times.counts[i] = atomic_load_explicit(&in->took[i], memory_order_relaxed);
-    return times;
+    return in->gauge;
 }
 
 const char *instance_option(const struct instance *in, const char *name)

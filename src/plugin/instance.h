@@ -17,11 +17,11 @@ struct instance;
 struct instance_turn;
 
 /* Fills options and allocates state; does not call init. NULL with err. Keeps nothing of conf and
- * spec; borrows loaded. The functions of `host` (copied; NULL: none) are called on the instance's
+ * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL: none) are called on the instance's
  * thread. */
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded *loaded, const struct channel_host *host,
-                              struct tc_err *err);
+                              struct gauge *gauge, struct tc_err *err);
 void instance_free(struct instance *in);
 /* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
 int instance_init(struct instance *in);
@@ -55,12 +55,7 @@ bool instance_wake(struct instance *in);
 
 /* How it speaks in the log: "instance NAME". Any thread, as all below. */
 const char *instance_label(const struct instance *in);
-/* Name of the callback running now, and since when (monotonic ms), or NULL. */
-const char *instance_running(const struct instance *in, int64_t *since_ms);
-uint64_t instance_delivered(const struct instance *in);
-uint64_t instance_failed(const struct instance *in);
-/* How long its callbacks took, init and teardown included. */
-struct channel_times instance_times(const struct instance *in);
+const struct gauge *instance_gauge(const struct instance *in);
 /* The text of an option; NULL: there is none of that name, or it has no value. */
 const char *instance_option(const struct instance *in, const char *name);
 

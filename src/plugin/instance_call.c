@@ -12,24 +12,6 @@
 
 /* ---- around a call ---- */
 
-static void enter(struct instance *in, const char *callback)
-{
-    in->entered_us = clock_mono_us();
-    atomic_store_explicit(&in->since_ms, in->entered_us / 1000, memory_order_relaxed);
-    atomic_store_explicit(&in->running, callback, memory_order_release);
-}
-
-static void leave(struct instance *in)
-{
-    const int64_t took = clock_mono_us() - in->entered_us;
-    size_t i = 0;
-    while (took > channel_buckets_us[i])
-        i++;
-    atomic_fetch_add_explicit(&in->took[i], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&in->took_us, took > 0 ? (uint64_t)took : 0, memory_order_relaxed);
-    atomic_store_explicit(&in->running, NULL, memory_order_release);
-}
-
 /* The first failure of a burst is told at once, the others as a number once a second. */
 static void report_failure(struct instance *in, const char *callback, const char *turn)
 {
@@ -46,12 +28,12 @@ static void report_failure(struct instance *in, const char *callback, const char
     in->unsaid = 0;
 }
 
-static int account(struct instance *in, int rc, const char *callback, const char *turn)
+static int account(struct instance *in, int rc, int callback, const char *turn)
 {
-    atomic_fetch_add_explicit(rc ? &in->failed : &in->delivered, 1, memory_order_relaxed);
+    gauge_count(in->gauge, rc != 0);
     if (!rc)
         return 0;
-    report_failure(in, callback, turn);
+    report_failure(in, gauge_callback_name(callback), turn);
     return -1;
 }
 
@@ -73,12 +55,8 @@ typedef int call_fn(const struct tc_sink *s, struct tc_turn *t, const struct eve
     }
 EVENT_KINDS(DEFINE_CALL)
 
-#define CALL_ROW(lower, UPPER, gate, pressure, terminal)                                           \
-    [TC_##UPPER] = {"on_" #lower, call_##lower},
-static const struct {
-    const char *name;
-    call_fn *call;
-} calls[TC_KINDS] = {EVENT_KINDS(CALL_ROW)};
+#define CALL_ROW(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = call_##lower,
+static call_fn *const calls[TC_KINDS] = {EVENT_KINDS(CALL_ROW)};
 
 static bool is_wanted(const struct instance *in, const struct event *ev)
 {
@@ -89,10 +67,10 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
 {
     if (!is_wanted(in, ev))
         return 0;
-    enter(in, calls[ev->kind].name);
-    const int rc = calls[ev->kind].call(&in->loaded->sink, &t->handle, ev);
-    leave(in);
-    return account(in, rc, calls[ev->kind].name, t->handle.id);
+    gauge_enter(in->gauge, (int)ev->kind, t->handle.id);
+    const int rc = calls[ev->kind](&in->loaded->sink, &t->handle, ev);
+    gauge_leave(in->gauge);
+    return account(in, rc, (int)ev->kind, t->handle.id);
 }
 
 static int deliver_any(struct instance *in, struct instance_turn *t, struct event_box *box)
@@ -108,10 +86,10 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct even
     };
     any.line = event_box_line(box, &any.line_len);
     arena_reset(&in->scratch);
-    enter(in, "on_event");
+    gauge_enter(in->gauge, GAUGE_EVENT, t->handle.id);
     const int rc = in->loaded->sink.on_event(&t->handle, &any);
-    leave(in);
-    return account(in, rc, "on_event", t->handle.id);
+    gauge_leave(in->gauge);
+    return account(in, rc, GAUGE_EVENT, t->handle.id);
 }
 
 static bool is_outcome(const struct instance *in, const struct event *ev)
@@ -151,10 +129,10 @@ int instance_reply(struct instance *in, struct instance_turn *t, struct letter_r
     struct tc_verdict v = r->verdict;
     int rc = 0;
     if (in->loaded->sink.on_reply) {
-        enter(in, "on_reply");
+        gauge_enter(in->gauge, GAUGE_REPLY, turn->handle.id);
         rc = in->loaded->sink.on_reply(&turn->handle, &r->reply, &v);
-        leave(in);
-        rc = account(in, rc, "on_reply", turn->handle.id);
+        gauge_leave(in->gauge);
+        rc = account(in, rc, GAUGE_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
     if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
@@ -183,10 +161,10 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
 {
     if (!in->loaded->sink.on_hit)
         return -1;
-    enter(in, "on_hit");
+    gauge_enter(in->gauge, GAUGE_HIT, "");
     const int rc = in->loaded->sink.on_hit(&in->lobby.handle, hit, answer);
-    leave(in);
-    if (account(in, rc, "on_hit", "") < 0)
+    gauge_leave(in->gauge);
+    if (account(in, rc, GAUGE_HIT, "") < 0)
         return -1;
     if (answer->body && !answer->body_len)
         answer->body_len = strnlen(answer->body, ANSWER_MAX + 1);
@@ -222,10 +200,10 @@ int instance_frame(struct instance *in, const struct tc_frame *frame)
         *s = (struct instance_socket){0};
     if (!in->loaded->sink.on_frame)
         return 0;
-    enter(in, "on_frame");
+    gauge_enter(in->gauge, GAUGE_FRAME, "");
     int rc = in->loaded->sink.on_frame(&in->lobby.handle, frame);
-    leave(in);
-    rc = account(in, rc, "on_frame", "");
+    gauge_leave(in->gauge);
+    rc = account(in, rc, GAUGE_FRAME, "");
     finish(&in->lobby, &(struct settled){.failed = rc < 0});
     return rc;
 }
@@ -241,10 +219,10 @@ static void call_wake(struct instance *in, struct instance_turn *t)
 {
     int rc = 0;
     if (in->loaded->sink.on_wake) {
-        enter(in, "on_wake");
+        gauge_enter(in->gauge, GAUGE_WAKE, t->handle.id);
         rc = in->loaded->sink.on_wake(&t->handle);
-        leave(in);
-        rc = account(in, rc, "on_wake", t->handle.id);
+        gauge_leave(in->gauge);
+        rc = account(in, rc, GAUGE_WAKE, t->handle.id);
     }
     finish(t, &(struct settled){.failed = rc < 0});
 }
@@ -267,10 +245,10 @@ void instance_idle(struct instance *in)
 {
     if (!in->loaded->sink.on_idle)
         return;
-    enter(in, "on_idle");
+    gauge_enter(in->gauge, GAUGE_IDLE, "");
     const int rc = in->loaded->sink.on_idle(&in->handle);
-    leave(in);
-    account(in, rc, "on_idle", "");
+    gauge_leave(in->gauge);
+    account(in, rc, GAUGE_IDLE, "");
     finish(&in->lobby, &(struct settled){.failed = rc != 0});
 }
 
@@ -279,9 +257,9 @@ int instance_init(struct instance *in)
     in->thread = pthread_self();
     if (!in->loaded->plugin.init)
         return 0;
-    enter(in, "init");
+    gauge_enter(in->gauge, GAUGE_INIT, "");
     const int rc = in->loaded->plugin.init(&in->handle);
-    leave(in);
+    gauge_leave(in->gauge);
     finish(&in->lobby, &(struct settled){.failed = rc != 0});
     return rc ? -1 : 0;
 }
@@ -290,8 +268,8 @@ void instance_teardown(struct instance *in)
 {
     if (!in->loaded->plugin.teardown)
         return;
-    enter(in, "teardown");
+    gauge_enter(in->gauge, GAUGE_TEARDOWN, "");
     in->loaded->plugin.teardown(&in->handle);
-    leave(in);
+    gauge_leave(in->gauge);
     finish(&in->lobby, &(struct settled){0});
 }

@@ -61,11 +61,7 @@ struct instance {
     int64_t last_socket;
     size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
-    _Atomic(const char *) running;
-    _Atomic int64_t since_ms;
-    _Atomic uint64_t delivered, failed;
-    int64_t entered_us; /* of the callback that runs */
-    _Atomic uint64_t took[CHANNEL_BUCKETS], took_us;
+    struct gauge *gauge, own_gauge;
     int64_t quiet_until; /* failures before are only counted */
     uint64_t unsaid;
 };

@@ -104,7 +104,7 @@ void instance_turn_free(struct instance_turn *t)
 static void report_handle(struct instance *in, const char *service, const char *why)
 {
     int64_t since;
-    const char *const callback = instance_running(in, &since);
+    const char *const callback = gauge_running(in->gauge, &since);
     log_line(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
              service, why, callback ? callback : "a thread of its own");
 }

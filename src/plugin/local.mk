@@ -9,6 +9,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
 	src/plugin/channel_thread.c \
+	src/plugin/gauge.c \
+	src/plugin/gauge.h \
 	src/plugin/inbox.c \
 	src/plugin/inbox.h \
 	src/plugin/instance.c \

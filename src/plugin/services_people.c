@@ -83,7 +83,7 @@ static enum tc_accepted put(struct instance *in, struct ask *a, struct tc_receip
     in->host.ask(in->host.ctx, a);
     const enum tc_accepted accepted =
         ask_wait(a, ASK_MS, &in->scratch, receipt ? receipt : &ignored);
-    atomic_store_explicit(&in->since_ms, clock_mono_ms(), memory_order_relaxed);
+    gauge_restart(in->gauge);
     return accepted;
 }
 

@@ -213,7 +213,7 @@ struct instance *actor_make(const struct channel_host *h)
     actor_forget_batches();
     buf_reset(&actor_told);
     buf_reset(&actor_woken);
-    struct instance *const in = instance_new(&conf, &spec, &actor_loaded, h, &err);
+    struct instance *const in = instance_new(&conf, &spec, &actor_loaded, h, NULL, &err);
     if (!in)
         bail("%s", err_str(&err));
     instance_init(in);

@@ -140,7 +140,7 @@ static struct instance *make(const char *token)
     verdict = 0;
     inside = NULL;
     buf_reset(&heard);
-    struct instance *const in = instance_new(&conf, &spec, &loaded, NULL, &err);
+    struct instance *const in = instance_new(&conf, &spec, &loaded, NULL, NULL, &err);
     if (!in)
         bail("%s", err_str(&err));
     return in;
@@ -178,7 +178,7 @@ static void test_calls(void)
     buf_reset(&heard);
     deliver(in, t, box_of(TC_STEP, 3));
     ok(strncmp(heard.p, "event:step:", 11) == 0, "a callback that is NULL is not called");
-    is_int((long long)instance_delivered(in), 4, "calls are counted");
+    is_int((long long)gauge_delivered(instance_gauge(in)), 4, "calls are counted");
 
     struct instance_turn *const second = open_turn(in, "t2");
     deliver(in, second, narration(1, "hi", NULL));
@@ -191,7 +191,7 @@ static void test_calls(void)
     instance_teardown(in);
     is_str(heard.p, "teardown:;", "teardown finds the instance's zeroed state");
     int64_t since;
-    ok(!instance_running(in, &since), "nothing runs");
+    ok(!gauge_running(instance_gauge(in), &since), "nothing runs");
     instance_free(in);
 }
 
@@ -205,7 +205,7 @@ static void test_failures(void)
     verdict = -1;
     for (uint64_t seq = 1; seq <= 5; seq++)
         is_int(deliver(in, t, narration(seq, "x", NULL)), -1, "a failed callback is told");
-    is_int((long long)instance_failed(in), 5, "each is counted");
+    is_int((long long)gauge_failed(instance_gauge(in)), 5, "each is counted");
     const char *const first = logged();
     has_str(first, "instance my-sample: on_narration failed in turn t7\n", "the first is logged");
     ok(strchr(first, '\n')[1] == '\0', "  in one line for the burst");
@@ -231,7 +231,7 @@ static void test_bad_options(void)
     struct conf_pair pairs[] = {{(char[]){"dept"}, (char[]){"1"}, 9}, {0}};
     const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
     struct tc_err err;
-    ok(!instance_new(&conf, &spec, &loaded, NULL, &err), "an unknown option");
+    ok(!instance_new(&conf, &spec, &loaded, NULL, NULL, &err), "an unknown option");
     is_str(err_str(&err), "my.conf:9: unknown option \"dept\": did you mean \"depth\"?",
            "  told with its place");
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how an instance's doings are measured, and the page they are shown in. */
+#include "plugin/gauge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+const int64_t gauge_buckets_us[GAUGE_BUCKETS] = {100,     1000,     10000,    100000,
+                                                 1000000, 10000000, INT64_MAX};
+
+#define NAME(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = "on_" #lower,
+static const char *const names[GAUGE_CALLBACKS] = {
+    EVENT_KINDS(NAME)[GAUGE_EVENT] = "on_event",
+    [GAUGE_REPLY] = "on_reply",
+    [GAUGE_HIT] = "on_hit",
+    [GAUGE_FRAME] = "on_frame",
+    [GAUGE_WAKE] = "on_wake",
+    [GAUGE_IDLE] = "on_idle",
+    [GAUGE_INIT] = "init",
+    [GAUGE_TEARDOWN] = "teardown",
+};
+
+const char *gauge_callback_name(int callback)
+{
+    return callback >= 0 && callback < GAUGE_CALLBACKS ? names[callback] : "a callback";
+}
+
+/* ---- the instance's thread ---- */
+
+void gauge_enter(struct gauge *g, int callback, const char *turn)
+{
+    const size_t len = strnlen(turn, sizeof g->turn - 1);
+    memcpy(g->turn, turn, len);
+    g->turn[len] = '\0';
+    g->entered_us = clock_mono_us();
+    atomic_store_explicit(&g->since_ms, g->entered_us / 1000, memory_order_relaxed);
+    atomic_store_explicit(&g->running, callback + 1, memory_order_release);
+}
+
+void gauge_leave(struct gauge *g)
+{
+    const int64_t took = clock_mono_us() - g->entered_us;
+    size_t i = 0;
+    while (took > gauge_buckets_us[i])
+        i++;
+    atomic_fetch_add_explicit(&g->took[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&g->took_us, took > 0 ? (uint64_t)took : 0, memory_order_relaxed);
+    atomic_store_explicit(&g->running, 0, memory_order_release);
+}
+
+void gauge_restart(struct gauge *g)
+{
+    atomic_store_explicit(&g->since_ms, clock_mono_ms(), memory_order_relaxed);
+}
+
+void gauge_count(struct gauge *g, bool failed)
+{
+    atomic_fetch_add_explicit(failed ? &g->failed : &g->delivered, 1, memory_order_relaxed);
+}
+
+/* ---- who looks ---- */
+
+const char *gauge_running(const struct gauge *g, int64_t *since_ms)
+{
+    const int running = atomic_load_explicit(&g->running, memory_order_acquire);
+    *since_ms = atomic_load_explicit(&g->since_ms, memory_order_relaxed);
+    return running ? gauge_callback_name(running - 1) : NULL;
+}
+
+uint64_t gauge_delivered(const struct gauge *g)
+{
+    return atomic_load_explicit(&g->delivered, memory_order_relaxed);
+}
+
+uint64_t gauge_failed(const struct gauge *g)
+{
+    return atomic_load_explicit(&g->failed, memory_order_relaxed);
+}
+
+struct gauge_times gauge_times(const struct gauge *g)
+{
+    struct gauge_times times = {.sum_us = atomic_load_explicit(&g->took_us, memory_order_relaxed)};
+    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+        times.counts[i] = atomic_load_explicit(&g->took[i], memory_order_relaxed);
+    return times;
+}
+
+void gauge_copy_turn(const struct gauge *g, char out[80])
+{
+    size_t i = 0;
+    for (; i < sizeof g->turn - 1 && g->turn[i] > ' ' && g->turn[i] < 0x7f; i++)
+        out[i] = g->turn[i];
+    out[i] = '\0';
+}
+
+/* ---- the page ---- */
+
+struct gauge *gauge_map(int fd, struct tc_err *err)
+{
+    void *const page = mmap(NULL, sizeof(struct gauge), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (page != MAP_FAILED)
+        return page;
+    err_sys(err, errno, NULL, "no page to share with an instance");
+    return NULL;
+}
+
+struct gauge *gauge_new_shared(int *fd, struct tc_err *err)
+{
+    *fd = memfd_create("turncast-gauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    /* Sealed: who made it smaller would end the other by a SIGBUS. */
+    if (*fd < 0 || ftruncate(*fd, sizeof(struct gauge)) < 0 ||
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+        err_sys(err, errno, NULL, "no page to share with an instance");
+        if (*fd >= 0)
+            close(*fd);
+        return NULL;
+    }
+    struct gauge *const g = gauge_map(*fd, err);
+    if (!g)
+        close(*fd);
+    return g;
+}
+
+void gauge_unmap(struct gauge *g)
+{
+    if (g)
+        munmap(g, sizeof *g);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * What an instance is doing right now, and how it did so far: written by its thread without a lock,
+ * read by others. In a page shared between two processes when the instance has its own: then it
+ * outlives the instance, and what is read may be anything. */
+#ifndef PLUGIN_GAUGE_H
+#define PLUGIN_GAUGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "event/event.h"
+
+/* The callbacks of a plugin: those of the kinds of events, in their order, then the others. */
+enum {
+    GAUGE_EVENT = TC_KINDS,
+    GAUGE_REPLY,
+    GAUGE_HIT,
+    GAUGE_FRAME,
+    GAUGE_WAKE,
+    GAUGE_IDLE,
+    GAUGE_INIT,
+    GAUGE_TEARDOWN,
+    GAUGE_CALLBACKS,
+};
+
+enum { GAUGE_BUCKETS = 7 };
+/* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
+extern const int64_t gauge_buckets_us[GAUGE_BUCKETS];
+
+struct gauge_times {
+    uint64_t counts[GAUGE_BUCKETS];
+    uint64_t sum_us;
+};
+
+struct gauge {
+    _Atomic int32_t running; /* a callback, from 1; 0: none */
+    _Atomic int64_t since_ms;
+    int64_t entered_us;
+    char turn[80]; /* of that callback; no other thread of the process reads it */
+    _Atomic uint64_t delivered, failed;
+    _Atomic uint64_t took[GAUGE_BUCKETS], took_us;
+    _Atomic uint64_t handled; /* of what came from the host: all done with */
+};
+
+/* Instance's thread. */
+void gauge_enter(struct gauge *g, int callback, const char *turn);
+void gauge_leave(struct gauge *g);
+/* A wait that is the host's fault is over. */
+void gauge_restart(struct gauge *g);
+void gauge_count(struct gauge *g, bool failed);
+
+/* Any thread: the name of the callback that runs, and since when (clock_mono_ms); NULL: none. */
+const char *gauge_running(const struct gauge *g, int64_t *since_ms);
+const char *gauge_callback_name(int callback);
+uint64_t gauge_delivered(const struct gauge *g);
+uint64_t gauge_failed(const struct gauge *g);
+struct gauge_times gauge_times(const struct gauge *g);
+
+/* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
+ * it. NULL with err. */
+struct gauge *gauge_new_shared(int *fd, struct tc_err *err);
+struct gauge *gauge_map(int fd, struct tc_err *err);
+void gauge_unmap(struct gauge *g); /* NULL is fine */
+/* The turn of the callback that runs or ran last, as far as it is plain text. */
+void gauge_copy_turn(const struct gauge *g, char out[80]);
+
+#endif
