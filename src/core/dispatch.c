@@ -162,7 +162,7 @@ void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
     for (size_t i = 0; i < t->n; i++) {
         const struct runner *const r = d->seats[i].runner;
         const enum form form = d->groups[d->seats[i].group].form;
-        if (form == FORM_NONE || !r || !runner_delivers(r))
+        if (form == FORM_NONE || !r)
             continue;
         struct event_box *const box = make_box(ev, form, &t->spec.visibility);
         struct str line;

@@ -21,9 +21,9 @@ struct dispatch *dispatch_new(const struct conf *conf, const struct services *se
                               unsigned *failed);
 /* Before the first turn, when there are services: what an earlier host left to be told is told. */
 void dispatch_resume(struct dispatch *d);
-/* Calls `each` with the name of every instance that notes outcomes on disk. */
-void dispatch_each_deliverer(const struct dispatch *d, void (*each)(void *ctx, const char *name),
-                             void *ctx);
+/* Calls `each` with the name of every instance that runs. */
+void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                        void *ctx);
 /* Runs the loop until all instances have ended what they do, or grace_ms is over. False: some have
  * not. */
 bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
@@ -79,8 +79,8 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);
 void dispatch_close(struct dispatch_turn *t);
-/* The outcome is being noted: calls `each` for every instance that notes outcomes on disk and would
- * be cast this event: its name, and the canonical line as it would get it. */
+/* The outcome is being noted: calls `each` for every instance that would be cast this event: its
+ * name, and the canonical line as it would get it. */
 void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
                           void (*each)(void *ctx, const char *instance, struct str line),
                           void *ctx);

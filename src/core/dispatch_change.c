@@ -212,7 +212,7 @@ static void begin(struct dispatch *d, size_t seat)
         if (seat >= t->n || !t->handles[seat])
             continue;
         const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
-        t->handles[seat] = t->decided && runner_delivers(r) ? NULL : runner_reopen(r, &named);
+        t->handles[seat] = t->decided ? NULL : runner_reopen(r, &named);
     }
 }
 

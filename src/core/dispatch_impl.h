@@ -45,7 +45,7 @@ struct dispatch_turn {
     struct arena arena;
     struct dispatch_spec spec;   /* its strings are the arena's */
     struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
-    bool decided;                /* its outcome is noted for those who note it */
+    bool decided;                /* its outcome is noted, so it is told from the ledger */
     size_t n;                    /* seats there were when it was opened: it knows no others */
     void **handles;              /* one per seat, NULL: it is gone or has got done */
 };

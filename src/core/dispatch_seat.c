@@ -131,11 +131,11 @@ void dispatch_resume(struct dispatch *d)
 
 /* ---- looking ---- */
 
-void dispatch_each_deliverer(const struct dispatch *d, void (*each)(void *ctx, const char *name),
-                             void *ctx)
+void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                        void *ctx)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner && runner_delivers(d->seats[i].runner))
+        if (d->seats[i].runner)
             each(ctx, runner_name(d->seats[i].runner));
 }
 

@@ -3,14 +3,13 @@
 #include "core/job.h"
 
 #include <stdlib.h>
-#include <sys/types.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "core/executor.h"
+#include "core/keep.h"
 #include "core/launch.h"
-#include "io/process_tree.h"
 
 struct job {
     struct job_spec spec; /* its strings are the arena's */
@@ -67,41 +66,16 @@ static void on_committed(void *ctx, enum record_status status, const char *text)
     look_for_end(j);
 }
 
-struct targets {
-    struct arena arena;
-    const char *lane;
-    struct record_target *all;
-    size_t n;
-};
-
-static void add_target(void *ctx, const char *instance, struct str line)
-{
-    struct targets *const t = ctx;
-    t->all = xrealloc(t->all, (t->n + 1) * sizeof *t->all);
-    t->all[t->n++] = (struct record_target){
-        .conn = arena_strdup(&t->arena, instance),
-        .lane = t->lane,
-        .body = {arena_strndup(&t->arena, line.p, line.len), line.len},
-    };
-}
-
 static void commit(void *ctx, const struct event *outcome)
 {
     struct job *const j = ctx;
-    struct targets targets = {.lane = j->spec.conversation};
-    dispatch_each_target(turn_cast(j->turn), outcome, add_target, &targets);
-    const char *const code = outcome->u.error.code;
-    const struct record_outcome o = {
-        .turn = j->spec.id,
-        .error = outcome->kind == TC_FINAL ? NULL
-                 : code                    ? code
-                                           : "error",
-        .targets = targets.all,
-        .n = targets.n,
-    };
-    ledger_end_turn(j->spec.ledger, &o, on_committed, j);
-    free(targets.all);
-    arena_fini(&targets.arena);
+    const struct job_spec *const s = &j->spec;
+    keep_outcome(&(struct keep_end){.ledger = s->ledger,
+                                    .cast = turn_cast(j->turn),
+                                    .turn = s->id,
+                                    .lane = s->conversation,
+                                    .outcome = outcome},
+                 on_committed, j);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -109,15 +83,7 @@ static void commit(void *ctx, const struct event *outcome)
 static void on_spawned(void *ctx, pid_t pid)
 {
     const struct job *const j = ctx;
-    char boot[64];
-    process_tree_boot(boot);
-    const struct record_turn noted = {
-        .id = j->spec.id,
-        .boot_id = boot,
-        .agent_pid = pid,
-        .agent_start = (int64_t)process_tree_began(pid),
-    };
-    ledger_note_agent(j->spec.ledger, &noted, NULL, NULL);
+    keep_agent(j->spec.ledger, j->spec.id, pid);
 }
 
 static void run(struct job *j)
@@ -206,7 +172,8 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
     j->awaited = 3;
     switches_get(spec->switches, spec->agent->name, on_visibility, j);
     sessions_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
-    ledger_begin(spec->ledger, spec->id, spec->merged, spec->n_merged, on_begun, j);
+    CLEANUP_FREE char *seen = keep_seen(spec->dispatch);
+    ledger_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;
 }
 

@@ -25,6 +25,8 @@ libtccore_la_SOURCES = \
 	src/core/executor_ladder.c \
 	src/core/job.c \
 	src/core/job.h \
+	src/core/keep.c \
+	src/core/keep.h \
 	src/core/launch.c \
 	src/core/launch.h \
 	src/core/permit.c \

@@ -7,13 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
+#include "core/keep.h"
 #include "core/launch.h"
-#include "event/codec.h"
 #include "io/process_tree.h"
-
-#define MESSAGE "turncast was restarted while this turn ran; it was not finished."
 
 /* The ledger may not be asked anything while it lists: so they are copied. */
 struct left {
@@ -42,6 +39,7 @@ static void add_turn(void *ctx, const struct record_turn *t)
         .boot_id = copy(&l->arena, t->boot_id),
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
+        .seen = copy(&l->arena, t->seen),
     };
 }
 
@@ -57,50 +55,6 @@ static void kill_agent(const struct record_turn *t)
     if (killed)
         log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", t->id,
                  killed);
-}
-
-/* ---- the outcome of a turn that ran ---- */
-
-static void add_error(struct buf *line, const struct record_turn *t)
-{
-    struct event ev;
-    event_init(&ev, TC_ERROR);
-    ev.meta.ts = clock_wall();
-    ev.meta.src = "turncast";
-    ev.meta.correlation_id = t->id;
-    ev.meta.session_id = "";
-    ev.meta.seq = 2; /* behind the start that is told again */
-    ev.u.meta = &ev.meta;
-    ev.u.error.message = MESSAGE;
-    ev.u.error.code = "host_restart";
-    codec_encode(line, &ev);
-}
-
-struct told {
-    const struct record_turn *turn;
-    struct str line;
-    struct record_target *targets;
-    size_t n;
-};
-
-static void add_target(void *ctx, const char *name)
-{
-    struct told *const w = ctx;
-    w->targets = xrealloc(w->targets, (w->n + 1) * sizeof *w->targets);
-    w->targets[w->n++] =
-        (struct record_target){.conn = name, .lane = w->turn->conv, .body = w->line};
-}
-
-static void end_turn(struct ledger *ledger, const struct dispatch *d, const struct record_turn *t)
-{
-    CLEANUP_BUF struct buf line = {0};
-    add_error(&line, t);
-    struct told w = {.turn = t, .line = {line.p, line.len}};
-    dispatch_each_deliverer(d, add_target, &w);
-    const struct record_outcome o = {
-        .turn = t->id, .error = "host_restart", .targets = w.targets, .n = w.n};
-    ledger_end_turn(ledger, &o, NULL, NULL);
-    free(w.targets);
 }
 
 int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
@@ -120,7 +74,7 @@ int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
             continue;
         }
         kill_agent(t);
-        end_turn(ledger, dispatch, t);
+        keep_restart(ledger, dispatch, t);
         ended++;
     }
     if (ended)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an earlier host left: turns that ran are ended as host_restart, their agents with them;
- * messages that waited wait again. Loop thread only. */
+ * What an earlier host left: turns that ran are ended as host_restart, for everybody who saw
+ * them, their agents before that; messages that waited wait again. Loop thread only. */
 #ifndef CORE_RESTART_H
 #define CORE_RESTART_H
 

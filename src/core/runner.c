@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "conf/secret.h"
 #include "core/runner_impl.h"
+#include "io/ledger.h"
 
 /* ---- options, for {option:NAME} ---- */
 
@@ -61,10 +62,19 @@ bool runner_has_options(struct runner *r, const struct conf_pair *pairs)
 
 /* ---- the post ---- */
 
+/* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
+static void settle_outcome(struct runner *r, const char *turn)
+{
+    if (!r->delivers && r->services.ledger)
+        ledger_expand(r->services.ledger, r->name, turn, NULL, 0, NULL, NULL);
+}
+
 static void on_batch(void *ctx, struct batch *b)
 {
     struct runner *const r = ctx;
     r->turns -= b->over && r->turns;
+    if (b->over)
+        settle_outcome(r, b->turn);
     if (r->post)
         post_batch(r->post, b);
     else
@@ -156,11 +166,6 @@ struct channel *runner_channel(struct runner *r)
     return r->channel;
 }
 
-bool runner_delivers(const struct runner *r)
-{
-    return r->delivers;
-}
-
 void *runner_open(struct runner *r, const struct channel_turn *turn)
 {
     void *const handle = r->channel->ops->open(r->channel, turn);
@@ -174,7 +179,7 @@ void *runner_open(struct runner *r, const struct channel_turn *turn)
 
 void runner_resume(struct runner *r)
 {
-    if (r->delivers && r->services.ledger)
+    if (r->services.ledger)
         recast_load(r, 0);
     if (r->post)
         post_start(r->post, r->channel);

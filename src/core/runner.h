@@ -38,8 +38,6 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
                           struct tc_err *err);
 const char *runner_name(const struct runner *r);
 struct channel *runner_channel(struct runner *r);
-/* Its outcomes are noted on disk (TC_DELIVERS). */
-bool runner_delivers(const struct runner *r);
 /* As channel_ops.open. */
 void *runner_open(struct runner *r, const struct channel_turn *turn);
 /* The same of a turn that runs, and that its predecessor knew: with what that one remembered, and

@@ -10,7 +10,7 @@
 
 struct runner {
     char *name;
-    bool delivers;
+    bool delivers; /* TC_DELIVERS: it says itself when it has dealt with an outcome */
     struct channel *channel;
     struct post *post; /* NULL: there is no HTTP client */
     struct services services;

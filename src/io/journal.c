@@ -59,6 +59,9 @@ static const char *const schema[] = {
     " strict, without rowid;"
     "create table kv(key text primary key, value any not null) strict, without rowid;"
     "pragma user_version=1;",
+    /* `seen`: who has to be told when the host dies; null: not known. */
+    "alter table turn add column seen text;"
+    "pragma user_version=2;",
     NULL,
 };
 

@@ -52,9 +52,10 @@ void journal_close(struct journal *j);
  * NULL). Only after DONE or UNCHANGED may the message be acknowledged to its service. */
 enum record_status journal_admit(struct journal *j, const struct record_turn *t,
                                  struct buf *first) MUST_CHECK;
-/* A waiting turn runs; others that waited end as merged into it. UNCHANGED: it did not wait. */
-enum record_status journal_begin(struct journal *j, const char *turn, const char *const *merged,
-                                 size_t n) MUST_CHECK;
+/* A waiting turn runs, cast to those in `seen` (record_turn; or NULL); others that waited end as
+ * merged into it. UNCHANGED: it did not wait. */
+enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
+                                 const char *const *merged, size_t n) MUST_CHECK;
 /* A waiting turn ends without an outcome. UNCHANGED: it does not wait. */
 enum record_status journal_cancel(struct journal *j, const char *turn) MUST_CHECK;
 /* Notes the process: boot_id, agent_pid, agent_start, cgroup of t, by its id. */

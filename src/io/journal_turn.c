@@ -44,12 +44,13 @@ static int insert_turn(struct sql *db, const struct record_turn *t)
 {
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
-                   " agent_start, cgroup, admitted_at, route, files, prompt)"
-                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                   " agent_start, cgroup, admitted_at, route, files, prompt, seen)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
                    sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
-                   sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt));
+                   sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt),
+                   sql_text(t->seen));
 }
 
 static int admit(struct sql *db, void *ctx)
@@ -77,7 +78,8 @@ static bool turn_fits(const struct record_turn *t)
 {
     const char *const keys[] = {t->id,     t->agent, t->conv,    t->source,
                                 t->msg_id, t->also,  t->boot_id, t->cgroup};
-    bool fits = length(t->prompt) + length(t->route) + length(t->files) <= RECORD_MAX_PROMPT;
+    bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) <=
+                RECORD_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         fits &= journal_key_fits(keys[i]);
     return fits;
@@ -95,14 +97,14 @@ enum record_status journal_admit(struct journal *j, const struct record_turn *t,
 }
 
 struct beginning {
-    const char *turn;
+    const char *turn, *seen;
     const char *const *merged;
     size_t n;
     bool began;
 };
 
 /* What a turn has needed to run is not kept beyond its end; its route is still asked for. */
-#define ENDED "ended_at=?3, files=null, prompt=null"
+#define ENDED "ended_at=?3, files=null, prompt=null, seen=null"
 
 static int merge(struct sql *db, const char *turn, const char *into)
 {
@@ -114,8 +116,8 @@ static int merge(struct sql *db, const char *turn, const char *into)
 static int begin(struct sql *db, void *ctx)
 {
     struct beginning *const b = ctx;
-    if (sql_run(db, "update turn set state='running' where id=?1 and state='waiting'",
-                sql_text(b->turn)) < 0)
+    if (sql_run(db, "update turn set state='running', seen=?2 where id=?1 and state='waiting'",
+                sql_text(b->turn), sql_text(b->seen)) < 0)
         return -1;
     b->began = sql_changes(db) > 0;
     for (size_t i = 0; b->began && i < b->n; i++)
@@ -124,10 +126,12 @@ static int begin(struct sql *db, void *ctx)
     return 0;
 }
 
-enum record_status journal_begin(struct journal *j, const char *turn, const char *const *merged,
-                                 size_t n)
+enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
+                                 const char *const *merged, size_t n)
 {
-    struct beginning b = {.turn = turn, .merged = merged, .n = n};
+    if (length(seen) > RECORD_MAX_PROMPT)
+        return RECORD_TOO_BIG;
+    struct beginning b = {.turn = turn, .seen = seen, .merged = merged, .n = n};
     return journal_transact(j, STORE_NORMAL, begin, &b, &b.began);
 }
 
@@ -252,12 +256,13 @@ static struct record_turn read_turn(const struct sql_rows *rows)
         .route = sql_column_text(rows, 9).p,
         .files = sql_column_text(rows, 10).p,
         .prompt = sql_column_text(rows, 11).p,
+        .seen = sql_column_text(rows, 12).p,
     };
 }
 
 #define TURN                                                                                       \
     "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
-    " files, prompt from turn"
+    " files, prompt, seen from turn"
 
 enum record_status journal_open_turns(struct journal *j,
                                       void (*each)(void *ctx, const struct record_turn *t),

@@ -33,7 +33,7 @@ struct order {
     enum record_status status;
     struct buf text;     /* the answer, if there is one */
     struct arena memory; /* of all that is below */
-    const char *key, *turn, *value;
+    const char *key, *turn, *value, *seen;
     const char *const *merged;
     size_t n; /* of merged, of requests */
     const struct record_request *requests;
@@ -140,6 +140,7 @@ static struct record_turn copy_turn(struct order *o, const struct record_turn *t
         .prompt = copy(o, t->prompt),
         .route = copy(o, t->route),
         .files = copy(o, t->files),
+        .seen = copy(o, t->seen),
         .boot_id = copy(o, t->boot_id),
         .cgroup = copy(o, t->cgroup),
         .agent_pid = t->agent_pid,
@@ -182,17 +183,18 @@ void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *do
 
 static enum record_status run_begin(struct journal *j, struct order *o)
 {
-    return journal_begin(j, o->turn, o->merged, o->n);
+    return journal_begin(j, o->turn, o->seen, o->merged, o->n);
 }
 
-void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
-                  ledger_done *done, void *ctx)
+void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
+                  size_t n, ledger_done *done, void *ctx)
 {
     struct order *const o = new_order(l, run_begin, done, ctx);
     const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++)
         copies[i] = copy(o, merged[i]);
     o->turn = copy(o, turn);
+    o->seen = copy(o, seen);
     o->merged = copies;
     o->n = n;
     post(o);

@@ -52,10 +52,10 @@ enum record_status ledger_recall(struct ledger *l, const char *conn, const char 
 /* UNCHANGED: one of its two ids is known already; text: the turn of that message. Only after DONE
  * or UNCHANGED may the message be acknowledged to its service. */
 void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx);
-/* A waiting turn runs; the `n` others that waited are merged into it. UNCHANGED: it did not
- * wait. */
-void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
-                  ledger_done *done, void *ctx);
+/* A waiting turn runs, cast to those in `seen` (record_turn; or NULL); the `n` others that waited
+ * are merged into it. UNCHANGED: it did not wait. */
+void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
+                  size_t n, ledger_done *done, void *ctx);
 /* A waiting turn is taken back. UNCHANGED: it does not wait. */
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx);
 /* boot_id, agent_pid, agent_start, cgroup of t, by its id. UNCHANGED: it does not run. */

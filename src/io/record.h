@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 #define RECORD_MAX_KEY 512                   /* bytes of an id, a connector, a lane, a reason */
-#define RECORD_MAX_PROMPT ((size_t)1 << 20)  /* of prompt, route and files of a turn together */
+#define RECORD_MAX_PROMPT ((size_t)1 << 20)  /* of the texts that a turn needs, together */
 #define RECORD_MAX_BODY ((size_t)16 << 20)   /* of a row */
 #define RECORD_MAX_MEMORY ((size_t)4 << 10)  /* of what a connector remembers of a turn */
 #define RECORD_MAX_VALUE ((size_t)256 << 10) /* of a value of kv */
@@ -31,6 +31,7 @@ struct record_turn {
     bool waiting;              /* behind the running turn of its conversation */
     /* optional: what it needs to run, or to be told of, after a restart */
     const char *prompt, *route, *files;
+    const char *seen; /* optional: the instances it is cast to, a newline between two names */
     /* optional, of the agent: to find it again after the host's death */
     const char *boot_id, *cgroup;
     int64_t agent_pid, agent_start;

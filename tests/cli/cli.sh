@@ -87,6 +87,15 @@ wait_for() {
     done
 }
 
+# kept SQL: the rows that the state database has for it, without touching it.
+kept() {
+    python3 - "$XDG_STATE_HOME/turncast/state.db" "$1" <<'PYTHON'
+import sqlite3, sys
+for row in sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(sys.argv[2]):
+    print(*row)
+PYTHON
+}
+
 finish() {
     echo "1..$results"
     [ "$failures" -eq 0 ]

@@ -92,6 +92,14 @@ void dispatch_close(struct dispatch_turn *t)
     free(t);
 }
 
+void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
+                        void *ctx)
+{
+    (void)d;
+    each(ctx, "tg");
+    each(ctx, "log");
+}
+
 void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
                           void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
 {

@@ -83,10 +83,12 @@ static enum record_status change(struct ledger *l, const char *id, const char *f
     return RECORD_DONE;
 }
 
-void ledger_begin(struct ledger *l, const char *turn, const char *const *merged, size_t n,
-                  ledger_done *done, void *ctx)
+void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
+                  size_t n, ledger_done *done, void *ctx)
 {
     const enum record_status status = change(l, turn, "waiting", "running");
+    if (status == RECORD_DONE)
+        COPY(find(l, turn)->seen, seen);
     for (size_t i = 0; i < n; i++)
         change(l, merged[i], "waiting", "merged");
     answer(l, done, ctx, status, NULL);

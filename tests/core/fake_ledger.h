@@ -12,6 +12,7 @@ struct fake_turn {
     char id[40], conv[100], source[40], msg_id[40], also[40];
     char state[12]; /* waiting running ended merged cancelled */
     char error[40]; /* its code when it has ended so */
+    char seen[40];
     char *prompt, *route;
     int64_t pid, start;
     unsigned targets; /* rows laid with its outcome */

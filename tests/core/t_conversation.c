@@ -22,6 +22,7 @@ static void test_one(void)
     talk_await_states("ended", "the outcome goes to the disk");
     ok(!strstr(cast_log_text(&talk.log), "final"), "before anybody is told");
     is_int(talk.disk.turns[0].targets, 1, "with a row for who has to be told");
+    is_str(talk.disk.turns[0].seen, "tg\nlog", "and it is known who saw that it runs");
     fake_ledger_release(&talk.disk);
     talk_await_quiet();
     is_str(cast_log_text(&talk.log),

@@ -25,6 +25,7 @@ JOURNAL_KIT = tests/io/journal_kit.c tests/io/journal_kit.h
 check_PROGRAMS += tests/io/t_journal
 tests_io_t_journal_SOURCES = tests/io/t_journal.c $(JOURNAL_KIT)
 tests_io_t_journal_LDADD = $(TEST_IO)
+EXTRA_DIST += tests/io/journal_v1.sql
 
 check_PROGRAMS += tests/io/t_journal_outbox
 tests_io_t_journal_outbox_SOURCES = tests/io/t_journal_outbox.c $(JOURNAL_KIT)

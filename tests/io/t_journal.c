@@ -2,8 +2,10 @@
  * Turns in the journal: admitted once, ended once, whatever dies; and its keys and values. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -94,12 +96,12 @@ static void test_waiting(void)
     kit_wait(j, "t3");
     kit_wait(j, "t4");
     is_int(kit_stats(j).waiting, 4, "four turns wait");
-    is_int(journal_begin(j, "t1", (const char *const[]){"t2", "t3"}, 2), RECORD_DONE,
+    is_int(journal_begin(j, "t1", NULL, (const char *const[]){"t2", "t3"}, 2), RECORD_DONE,
            "one begins, two are merged into it");
     is_int(kit_stats(j).waiting, 1, "one waits on");
     is_int(kit_stats(j).running, 1, "one runs");
-    is_int(journal_begin(j, "t1", NULL, 0), RECORD_UNCHANGED, "no turn begins twice");
-    is_int(journal_begin(j, "t2", (const char *const[]){"t4"}, 1), RECORD_UNCHANGED,
+    is_int(journal_begin(j, "t1", NULL, NULL, 0), RECORD_UNCHANGED, "no turn begins twice");
+    is_int(journal_begin(j, "t2", NULL, (const char *const[]){"t4"}, 1), RECORD_UNCHANGED,
            "nor one that was merged");
     is_int(kit_stats(j).waiting, 1, "and takes nothing with it");
     is_int(kit_end(j, "t2", NULL, "c"), RECORD_UNCHANGED, "it has no outcome of its own");
@@ -113,9 +115,9 @@ static void test_waiting(void)
 
 static void list_turn(void *ctx, const struct record_turn *t)
 {
-    buf_printf(ctx, "%s:%s:%s:%d:%s:%s:%s ", t->id, t->waiting ? "waiting" : "running",
+    buf_printf(ctx, "%s:%s:%s:%d:%s:%s:%s:%s ", t->id, t->waiting ? "waiting" : "running",
                t->cgroup ? t->cgroup : "-", (int)t->agent_pid, t->prompt ? t->prompt : "-",
-               t->route ? t->route : "-", t->files ? t->files : "-");
+               t->route ? t->route : "-", t->files ? t->files : "-", t->seen ? t->seen : "-");
 }
 
 static void test_restart(void)
@@ -140,25 +142,73 @@ static void test_restart(void)
     is_int(journal_note_agent(j, &(struct record_turn){.id = "t3"}), RECORD_UNCHANGED,
            "of a turn that runs");
     kit_start(j, "t3");
+    kit_wait(j, "t4");
+    is_int(journal_begin(j, "t4", "tg\nlog", NULL, 0), RECORD_DONE, "one begins");
     journal_close(j);
     j = kit_reopen(NULL);
     struct buf seen = {0};
     is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "the open turns are there");
-    is_str(seen.p, "t9:running:/x:42:-:-:- t2:waiting:-:0:hello:{}:[] ",
+    is_str(seen.p,
+           "t9:running:/x:42:-:-:-:- t2:waiting:-:0:hello:{}:[]:- "
+           "t4:running:-:0:hello:-:-:tg\nlog ",
            "the oldest first, each with what is known of it");
     is_str(kit_rows(j), "t31?", "what was in flight is in doubt");
     is_int(kit_end(j, "t9", "host_restart", "c1"), RECORD_DONE, "the one that ran is ended");
-    is_int(journal_begin(j, "t2", NULL, 0), RECORD_DONE, "the one that waited begins");
+    is_int(kit_end(j, "t4", "host_restart", "c1"), RECORD_DONE, "the other, too");
+    is_int(journal_begin(j, "t2", NULL, NULL, 0), RECORD_DONE, "the one that waited begins");
     is_int(kit_end(j, "t2", NULL, "c1"), RECORD_DONE, "and ends");
     buf_reset(&seen);
     is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "then");
     is_int((long long)seen.len, 0, "none is open");
     is_int(journal_find_turn(j, "t2", list_turn, &seen), RECORD_DONE, "one that ended is known");
-    is_str(seen.p, "t2:running:-:0:-:{}:- ", "with its route, without what it has run with");
+    is_str(seen.p, "t2:running:-:0:-:{}:-:- ", "with its route, without what it has run with");
     is_int(journal_find_turn(j, "t8", list_turn, &seen), RECORD_UNCHANGED, "another is not");
-    is_str(kit_rows(j), "t31? t9 t2", "and every connector is told");
+    is_str(kit_rows(j), "t31? t9 t4 t2", "and every connector is told");
     buf_fini(&seen);
     journal_close(j);
+}
+
+/* A folder with a journal that a program with the first schema left. */
+static void make_first(void)
+{
+    struct tc_err err = {0};
+    enum sql_failure failure;
+    char path[700];
+    journal_close(kit_fresh());
+    snprintf(path, sizeof path, "%s/state.db", kit_dir);
+    unlink(path);
+    char *const text = tap_slurp(tap_source("io/journal_v1.sql"), NULL);
+    tap_spew(path, "", 0);
+    chmod(path, 0600);
+    struct sql *const db = sql_open(path, &failure, &err);
+    if (!db || sql_script(db, text) < 0)
+        bail("no old journal: %s", db ? sql_message(db) : err_str(&err));
+    sql_close(db);
+    free(text);
+}
+
+static void test_migration(void)
+{
+    make_first();
+    struct journal *const j = kit_reopen(NULL);
+    char backup[700];
+    snprintf(backup, sizeof backup, "%s/state.db.v1", kit_dir);
+    ok(access(backup, F_OK) == 0, "a journal of the first schema is kept beside");
+    struct buf seen = {0};
+    is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "its turns are there");
+    is_str(seen.p, "t1:running:-:0:-:-:-:- t2:waiting:-:0:hello:{}:-:- ",
+           "of none is it known who saw it");
+    is_str(kit_rows(j), "t3", "and so is what has to be told");
+    is_int(kit_admit(j, "t4", "m1"), RECORD_UNCHANGED, "its messages are known");
+    is_int(journal_begin(j, "t2", "tg", NULL, 0), RECORD_DONE, "one that waited begins");
+    buf_reset(&seen);
+    is_int(journal_open_turns(j, list_turn, &seen), RECORD_DONE, "then");
+    is_str(seen.p, "t1:running:-:0:-:-:-:- t2:running:-:0:hello:{}:-:tg ",
+           "it is known who saw it");
+    is_int(kit_end(j, "t1", "host_restart", "c"), RECORD_DONE, "and the other ends");
+    buf_fini(&seen);
+    journal_close(j);
+    journal_close(kit_reopen(NULL));
 }
 
 static void test_prompt(void)
@@ -305,6 +355,7 @@ int main(void)
     test_outcome();
     test_waiting();
     test_restart();
+    test_migration();
     test_prompt();
     test_kv();
     test_memory();

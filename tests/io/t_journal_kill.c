@@ -147,7 +147,7 @@ static struct turn begin_turn(struct host *h)
     } else if (luck == 1) {
         must(journal_cancel(h->j, take_message(h, true).id));
     }
-    must(journal_begin(h->j, t.id, merged, luck == 0));
+    must(journal_begin(h->j, t.id, NULL, merged, luck == 0));
     return t;
 }
 
@@ -324,7 +324,7 @@ static void end_open_turns(struct host *h)
     must(journal_open_turns(h->j, copy_turn, &o));
     for (int i = 0; i < o.n; i++) {
         if (o.turns[i].waiting)
-            must(journal_begin(h->j, o.turns[i].id, NULL, 0));
+            must(journal_begin(h->j, o.turns[i].id, NULL, NULL, 0));
         finish(h, o.turns[i].id, o.turns[i].waiting ? NULL : "host_restart");
     }
 }

@@ -113,9 +113,9 @@ static void test_turns(void)
     t = plain_turn("t4", NULL, true);
     ledger_admit(l, &t, NULL, NULL);
     char merged[] = "t3";
-    ledger_begin(l, "t1", (const char *const[]){merged}, 1, SAYS("begin"));
+    ledger_begin(l, "t1", "tg\nlog", (const char *const[]){merged}, 1, SAYS("begin"));
     memset(merged, 'x', 2);
-    ledger_begin(l, "t1", NULL, 0, SAYS("again"));
+    ledger_begin(l, "t1", NULL, NULL, 0, SAYS("again"));
     ledger_cancel(l, "t4", SAYS("cancel"));
     ledger_note_agent(l, &(struct record_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
     is_str(answers(), "begin:done again:unchanged cancel:done note:done ", "in the order asked");

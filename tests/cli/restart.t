@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a host that died left is told by the next one, once, wherever the turn was seen: to
+# connectors that deliver, to logs, to the audit log, and to those that come back later.
+. "$(dirname "$0")/cli.sh"
+
+in=$scratch/in
+out=$scratch/told
+state=$XDG_STATE_HOME/turncast
+talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
+recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+mark=mark=restart-$$
+host=
+: >"$in"
+: >"$out"
+
+# conf [INSTANCE...]: beside the connector. What is called late comes in the turn's middle or later.
+conf() {
+    cat >"$scratch/turncast.conf" <<CONF
+agents : { slow : { command = ["$fake_agent", "$mark", "$init", "children=2", "$hi", "print_on=10", "sleep"];
+                    exit_grace_s = 0.2; term_grace_s = 0.2; }; };
+default_agent = "slow";
+plugins : { instances : {
+    talk : { plugin = "$talker"; in = "$in"; out = "$out"; allow = (1); grants = ["submit"]; };
+    log : { plugin = "jsonl"; path = "$scratch/log.jsonl"; };
+    audit : { plugin = "audit"; path = "$scratch/audit.jsonl"; };
+    mine : { plugin = "$recorder"; path = "$scratch/mine.jsonl"; };
+    $*
+}; };
+conversations : { debounce_ms = 0; };
+log : { level = "info"; };
+CONF
+}
+
+serve() {
+    rm -f "$scratch/err"
+    "$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err" </dev/null &
+    host=$!
+    wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
+}
+
+holds_rows() {
+    [ "$(kept 'select count(*) from outbox')" = "$rows" ]
+}
+
+# settled [ROWS]: nothing is left to be told, or so much.
+settled() {
+    rows=${1:-0}
+    wait_for holds_rows
+}
+
+end() {
+    kill "$host"
+    wait "$host"
+    host=
+}
+
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+# lines FILE: kind, code or reason, and whether it is resumed, of each line of the turn.
+lines() {
+    sed -n 's/^\({"timestamp".*"event":\)\?{"type":"\([a-z_]*\)".*/\2 &/p' "$1" |
+        sed 's/^\([a-z_]*\) .*"code":"\([a-z_]*\)".*/\1 \2/
+             s/^\(done\) .*"reason":"\([a-z_]*\)".*/\1 \2/
+             s/^\(start\) .*"resumed":true.*/\1 resumed/
+             s/^\([a-z_]*\) .*{.*/\1/'
+}
+
+told='start resumed
+error host_restart
+done error'
+
+conf
+serve
+echo "m1 1 A work" >>"$in"
+wait_for grep -q '^says' "$out"
+turn=$(sed -n 's/^m1 accepted \([^ ]*\) .*/\1/p' "$out")
+wait_for grep -q narration "$scratch/log.jsonl"
+wait_for grep -q narration "$scratch/audit.jsonl"
+kill -9 "$host"
+wait "$host" 2>/dev/null
+alive=$(pgrep -f "$mark" | wc -l)
+[ "$alive" -ge 1 ]
+result $? "an agent is left behind"
+conf "new : { plugin = \"jsonl\"; path = \"$scratch/new.jsonl\"; };"
+serve
+wait_for grep -q '^done' "$out"
+settled
+result $? "everybody is told"
+[ "$(pgrep -f "$mark" | wc -l)" -eq 0 ]
+result $? "R26: its agent is gone first"
+is "$(sed -n '/resumed/,$p' "$out")" 'start talk:A resumed {"to":"A"} hi
+error talk:A host_restart
+done talk:A error' "the connector that delivers: once"
+is "$(lines "$scratch/log.jsonl" | sed -n '/resumed/,$p')" "$told" "the log, too"
+is "$(lines "$scratch/mine.jsonl")" "$told" "and one of somebody else's"
+is "$(lines "$scratch/audit.jsonl" | sed -n '/resumed/,$p')" "$told" "and the audit log"
+try audit verify "$scratch/audit.jsonl"
+is "$status" 0 "whose chain verifies"
+is "$(grep -c "\"correlation_id\":\"$turn\"" "$scratch/mine.jsonl")" 3 "under the turn's id"
+[ ! -s "$scratch/new.jsonl" ]
+result $? "one that was not there is not told"
+end
+serve
+end
+is "$(lines "$scratch/log.jsonl" | grep -c host_restart)" 1 "told once"
+is "$(lines "$scratch/audit.jsonl" | grep -c host_restart)" 1 "there, too"
+
+# --- one is not there when the next host starts -------------------------------------------------
+conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
+serve
+echo "m2 1 A work" >>"$in"
+wait_for sh -c "[ \$(grep -c '^says' '$out') -ge 2 ]"
+wait_for grep -q narration "$scratch/late.jsonl"
+kill -9 "$host"
+wait "$host" 2>/dev/null
+conf
+serve
+wait_for sh -c "[ \$(grep -c '^done' '$out') -ge 2 ]"
+settled 1
+result $? "what one is still to be told waits for it"
+end
+conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
+serve
+settled
+is "$(lines "$scratch/late.jsonl" | sed -n '/resumed/,$p')" "$told" "it is told when it is back"
+end
+finish
