@@ -59,6 +59,11 @@ libtcio_la_SOURCES = \
 	src/io/record.h \
 	src/io/redis.c \
 	src/io/redis.h \
+	src/io/sandbox.c \
+	src/io/sandbox.h \
+	src/io/sandbox_landlock.c \
+	src/io/sandbox_parts.h \
+	src/io/sandbox_seccomp.c \
 	src/io/sql.c \
 	src/io/sql.h \
 	src/io/store.c \

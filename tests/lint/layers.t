@@ -57,6 +57,7 @@ library_includes() {
              "nettle is for audit chains and signatures")
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^hiredis", "^src/io/redis\\.c$", "Redis is spoken through io/redis.h")
+        only("^seccomp", "^src/io/sandbox_seccomp\\.c$", "libseccomp stays in src/io/sandbox_seccomp.c")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
         only("^dlfcn", "^src/(plugin/loader|io/lib[a-z]+)\\.c$",
              "modules are opened in src/plugin/loader.c, libraries in src/io/lib*.c")
@@ -105,6 +106,9 @@ catches "libevent outside src/io" library_includes 'src/core/bad.c:1: libevent' 
 C
 catches "SQLite outside src/io/sql.c" library_includes 'SQLite stays' src/io/journal.c <<'C'
 #include <sqlite3.h>
+C
+catches "libseccomp outside its file" library_includes 'libseccomp stays' src/io/sandbox.c <<'C'
+#include <seccomp.h>
 C
 catches "libcurl past the client" upward_includes 'through io/httpc.h' src/io/bad.c <<'C'
 #include "io/libcurl.h"

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which system calls a connector's process is refused.
+ *
+ * A list of what is refused, not of what is let through: the latter would break with each version
+ * of the libraries that connectors bring. So the list has what reaches other processes, the
+ * machine, or ways around Landlock. The kernel reads most arguments as 32 bits: they are compared
+ * through a mask, or the upper half would make a refused one another. Where a comparison is "not
+ * equal" or "greater", the upper half can only get a call refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/seccomp.h>
+
+#include "io/sandbox_parts.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(a)[0])
+#define SOCKET_TYPE_MASK 0xf
+
+#ifdef __s390x__
+#define CLONE_FLAGS_AT 1
+#else
+#define CLONE_FLAGS_AT 0
+#endif
+
+/* Refused whatever the arguments are. */
+static const int refused[] = {
+    /* programs, processes */
+    SCMP_SYS(execve),
+    SCMP_SYS(execveat),
+    SCMP_SYS(fork),
+    SCMP_SYS(vfork),
+    SCMP_SYS(setsid),
+    SCMP_SYS(setpgid),
+    /* other processes */
+    SCMP_SYS(tkill),
+    SCMP_SYS(pidfd_send_signal),
+    SCMP_SYS(pidfd_getfd),
+    SCMP_SYS(process_vm_readv),
+    SCMP_SYS(process_vm_writev),
+    SCMP_SYS(process_madvise),
+    SCMP_SYS(process_mrelease),
+    SCMP_SYS(move_pages),
+    SCMP_SYS(migrate_pages),
+    SCMP_SYS(ioprio_set),
+    SCMP_SYS(kcmp),
+    SCMP_SYS(shmget),
+    SCMP_SYS(shmat),
+    SCMP_SYS(msgget),
+    SCMP_SYS(semget),
+    SCMP_SYS(mq_open),
+#if !SANDBOX_CHECKED
+    SCMP_SYS(ptrace),
+#endif
+    /* connections to it, and the one call for all of 32-bit machines */
+    SCMP_SYS(listen),
+    SCMP_SYS(socketcall),
+    SCMP_SYS(ipc),
+    /* mounts, namespaces */
+    SCMP_SYS(mount),
+    SCMP_SYS(umount),
+    SCMP_SYS(umount2),
+    SCMP_SYS(pivot_root),
+    SCMP_SYS(chroot),
+    SCMP_SYS(mount_setattr),
+    SCMP_SYS(move_mount),
+    SCMP_SYS(open_tree),
+    SCMP_SYS(fsopen),
+    SCMP_SYS(fsconfig),
+    SCMP_SYS(fsmount),
+    SCMP_SYS(fspick),
+    SCMP_SYS(unshare),
+    SCMP_SYS(setns),
+    /* keys that are the user's */
+    SCMP_SYS(add_key),
+    SCMP_SYS(request_key),
+    SCMP_SYS(keyctl),
+    /* much of the kernel behind one call, out of reach of this filter */
+    SCMP_SYS(bpf),
+    SCMP_SYS(io_uring_setup),
+    SCMP_SYS(io_uring_enter),
+    SCMP_SYS(io_uring_register),
+    SCMP_SYS(userfaultfd),
+    SCMP_SYS(perf_event_open),
+    SCMP_SYS(fanotify_init),
+    SCMP_SYS(name_to_handle_at),
+    SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(lookup_dcookie),
+    SCMP_SYS(personality),
+    SCMP_SYS(modify_ldt),
+    /* the machine */
+    SCMP_SYS(acct),
+    SCMP_SYS(adjtimex),
+    SCMP_SYS(clock_adjtime),
+    SCMP_SYS(clock_adjtime64),
+    SCMP_SYS(clock_settime),
+    SCMP_SYS(clock_settime64),
+    SCMP_SYS(settimeofday),
+    SCMP_SYS(stime),
+    SCMP_SYS(delete_module),
+    SCMP_SYS(finit_module),
+    SCMP_SYS(init_module),
+    SCMP_SYS(ioperm),
+    SCMP_SYS(iopl),
+    SCMP_SYS(kexec_file_load),
+    SCMP_SYS(kexec_load),
+    SCMP_SYS(quotactl),
+    SCMP_SYS(quotactl_fd),
+    SCMP_SYS(reboot),
+    SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname),
+    SCMP_SYS(swapoff),
+    SCMP_SYS(swapon),
+    SCMP_SYS(syslog),
+    SCMP_SYS(vhangup),
+};
+
+/* Refused when a bit field of one argument has a value. */
+struct with_value {
+    int call;
+    unsigned arg;
+    uint64_t mask, value;
+};
+#define INT UINT32_MAX
+#define SOCKET_OF(family) SCMP_SYS(socket), 0, INT, family
+
+static const struct with_value refused_with[] = {
+    /* a process is what clone makes without CLONE_THREAD */
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, SANDBOX_CHECKED ? CLONE_VM : CLONE_THREAD, 0},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWNS, CLONE_NEWNS},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWCGROUP, CLONE_NEWCGROUP},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWUTS, CLONE_NEWUTS},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWIPC, CLONE_NEWIPC},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWUSER, CLONE_NEWUSER},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWPID, CLONE_NEWPID},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWNET, CLONE_NEWNET},
+    /* input put into the terminal that standard error may be */
+    {SCMP_SYS(ioctl), 1, INT, TIOCSTI},
+    {SCMP_SYS(ioctl), 1, INT, TIOCLINUX},
+    /* signals that input sends to whom it likes */
+    {SCMP_SYS(ioctl), 1, INT, FIOSETOWN},
+    {SCMP_SYS(ioctl), 1, INT, SIOCSPGRP},
+    {SCMP_SYS(fcntl), 1, INT, F_SETOWN},
+    {SCMP_SYS(fcntl), 1, INT, F_SETOWN_EX},
+    {SCMP_SYS(fcntl64), 1, INT, F_SETOWN},
+    {SCMP_SYS(fcntl64), 1, INT, F_SETOWN_EX},
+#if !SANDBOX_CHECKED
+    /* what sandbox_prepare has set */
+    {SCMP_SYS(prctl), 0, INT, PR_SET_PDEATHSIG},
+    {SCMP_SYS(prctl), 0, INT, PR_SET_DUMPABLE},
+    {SCMP_SYS(prctl), 0, INT, PR_SET_PTRACER},
+#endif
+    /* a pair can send to any socket by its name when it is one of datagrams */
+    {SCMP_SYS(socketpair), 1, SOCKET_TYPE_MASK, SOCK_DGRAM},
+    {SCMP_SYS(socketpair), 1, SOCKET_TYPE_MASK, SOCK_RAW},
+    /* a connection that Landlock does not see */
+    {SCMP_SYS(sendto), 3, MSG_FASTOPEN, MSG_FASTOPEN},
+    {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, MSG_FASTOPEN},
+    {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN, MSG_FASTOPEN},
+};
+
+/* Calls whose first argument is a process, and which are for this one only. */
+static const int only_itself[] = {
+    SCMP_SYS(kill),
+    SCMP_SYS(tgkill),
+    SCMP_SYS(rt_sigqueueinfo),
+    SCMP_SYS(rt_tgsigqueueinfo),
+};
+/* The same, where 0 means this thread. */
+static const int only_this_thread[] = {
+    SCMP_SYS(prlimit64),      SCMP_SYS(sched_setaffinity),  SCMP_SYS(sched_setattr),
+    SCMP_SYS(sched_setparam), SCMP_SYS(sched_setscheduler),
+};
+
+static int refuse(scmp_filter_ctx filter, int call, unsigned n, const struct scmp_arg_cmp *args)
+{
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, n, args);
+}
+
+static int refuse_one(scmp_filter_ctx filter, int call, struct scmp_arg_cmp arg)
+{
+    return refuse(filter, call, 1, &arg);
+}
+
+static int refuse_calls(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+        if (refuse(filter, refused[i], 0, NULL) < 0)
+            return -1;
+    for (size_t i = 0; i < ARRAY_SIZE(refused_with); i++) {
+        const struct with_value *const r = &refused_with[i];
+        if (refuse_one(filter, r->call, SCMP_CMP(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value)) <
+            0)
+            return -1;
+    }
+    /* Its flags are behind a pointer: without it glibc makes threads by clone. */
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
+static int refuse_others(scmp_filter_ctx filter)
+{
+    const scmp_datum_t self = (scmp_datum_t)getpid();
+    for (size_t i = 0; i < ARRAY_SIZE(only_itself); i++)
+        if (refuse_one(filter, only_itself[i], SCMP_A0(SCMP_CMP_NE, self)) < 0)
+            return -1;
+    for (size_t i = 0; i < ARRAY_SIZE(only_this_thread); i++)
+        if (refuse_one(filter, only_this_thread[i], SCMP_A0(SCMP_CMP_NE, 0)) < 0)
+            return -1;
+    if (refuse_one(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) < 0)
+        return -1;
+    return refuse_one(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0));
+}
+
+static int refuse_family(scmp_filter_ctx filter, scmp_datum_t family)
+{
+    return refuse_one(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_MASKED_EQ, INT, family));
+}
+
+/* Of the internet's: TCP and UDP by name, as Landlock knows no other that connects (MPTCP, SCTP).
+ */
+static int refuse_protocols(scmp_filter_ctx filter, scmp_datum_t family)
+{
+    const struct scmp_arg_cmp of_family = SCMP_A0(SCMP_CMP_MASKED_EQ, INT, family);
+    for (scmp_datum_t type = SOCK_DGRAM + 1; type <= SOCKET_TYPE_MASK; type++)
+        if (refuse(filter, SCMP_SYS(socket), 2,
+                   (const struct scmp_arg_cmp[]){
+                       of_family, SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_TYPE_MASK, type)}) < 0)
+            return -1;
+    for (scmp_datum_t protocol = 1; protocol < IPPROTO_UDP; protocol++)
+        if (protocol != IPPROTO_TCP &&
+            refuse(filter, SCMP_SYS(socket), 2,
+                   (const struct scmp_arg_cmp[]){of_family,
+                                                 SCMP_A2(SCMP_CMP_MASKED_EQ, INT, protocol)}) < 0)
+            return -1;
+    return refuse(filter, SCMP_SYS(socket), 2,
+                  (const struct scmp_arg_cmp[]){of_family, SCMP_A2(SCMP_CMP_GT, IPPROTO_UDP)});
+}
+
+/* Left are IPv4, IPv6 and, as the resolver asks it for addresses, the routing socket. No socket of
+ * a file: behind those are other services of the user, the host's own among them. */
+static int refuse_sockets(scmp_filter_ctx filter)
+{
+    for (scmp_datum_t family = 0; family < AF_NETLINK; family++)
+        if (family != AF_INET && family != AF_INET6 && refuse_family(filter, family) < 0)
+            return -1;
+    if (refuse_one(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_GT, AF_NETLINK)) < 0 ||
+        refuse(filter, SCMP_SYS(socket), 2,
+               (const struct scmp_arg_cmp[]){SCMP_A0(SCMP_CMP_MASKED_EQ, INT, AF_NETLINK),
+                                             SCMP_A2(SCMP_CMP_NE, 0)}) < 0)
+        return -1;
+    return refuse_protocols(filter, AF_INET) < 0 ? -1 : refuse_protocols(filter, AF_INET6);
+}
+
+static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec)
+{
+    if (refuse_calls(filter) < 0 || refuse_others(filter) < 0)
+        return -1;
+    return spec->n_ports ? refuse_sockets(filter) : refuse(filter, SCMP_SYS(socket), 0, NULL);
+}
+
+bool sandbox_seccomp_works(void)
+{
+    const uint32_t action = SECCOMP_RET_KILL_PROCESS;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+int sandbox_seccomp_enter(const struct sandbox_spec *spec, struct tc_err *err)
+{
+    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (!filter)
+        return err_set(err, spec->label, "no memory for a filter of system calls");
+    /* Threads that there are already (of the plugin, as it was loaded) get the filter, too. */
+    int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (rc == 0)
+        rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (rc == 0)
+        rc = fill(filter, spec);
+    if (rc == 0)
+        rc = seccomp_load(filter);
+    seccomp_release(filter);
+    return rc == 0 ? 0 : err_sys(err, -rc, spec->label, "no filter of system calls");
+}
