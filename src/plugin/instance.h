@@ -17,8 +17,8 @@ struct instance;
 struct instance_turn;
 
 /* Fills options and allocates state; does not call init. NULL with err. Keeps nothing of conf and
- * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL: none) are called on the instance's
- * thread. */
+ * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL:
+ * none) are called on the instance's thread. */
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded *loaded, const struct channel_host *host,
                               struct gauge *gauge, struct tc_err *err);
