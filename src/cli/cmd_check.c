@@ -108,7 +108,7 @@ static int check_conf(const char *path)
 static int check_plugin(const char *path)
 {
     struct tc_err err = {0};
-    struct loaded *l = loader_open(path, &err);
+    struct loaded *l = loader_describe(path, &err);
     if (!l) {
         printf("%s\n", err_str(&err));
         return EXIT_USAGE;

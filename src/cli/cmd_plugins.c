@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/host.h"
@@ -15,21 +16,15 @@ struct listing {
     unsigned files, broken;
 };
 
-/* The file an instance means, or NULL. */
-static struct loaded *load_of(const struct conf *conf, const struct conf_instance *inst)
-{
-    return loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
-}
-
 /* "as a, b" for the enabled instances of this file. */
 static void add_uses(struct buf *out, const struct conf *conf, const char *path)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
-        struct loaded *l = conf->instances[i].enabled ? load_of(conf, &conf->instances[i]) : NULL;
-        if (l && strcmp(l->path, path) == 0)
-            buf_printf(out, "%s%s", out->len ? ", " : "enabled as ", conf->instances[i].name);
-        if (l)
-            loader_free(l);
+        const struct conf_instance *const inst = &conf->instances[i];
+        CLEANUP_FREE char *means =
+            loader_locate(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
+        if (inst->enabled && means && strcmp(means, path) == 0)
+            buf_printf(out, "%s%s", out->len ? ", " : "enabled as ", inst->name);
     }
 }
 
@@ -38,7 +33,7 @@ static void print_row(void *ctx, const char *path)
     struct listing *list = ctx;
     struct tc_err err = {0};
     CLEANUP_BUF struct buf uses = {0};
-    struct loaded *l = loader_open(path, &err);
+    struct loaded *l = loader_describe(path, &err);
     list->files++;
     if (!l) {
         list->broken++;
@@ -47,9 +42,8 @@ static void print_row(void *ctx, const char *path)
     }
     add_uses(&uses, list->conf, l->path);
     const struct tc_plugin *p = &l->plugin;
-    printf("%-12s %-8s ABI %u.%u  %s%s%s%s\n", p->name, p->version ? p->version : "-", p->major,
-           p->minor, p->summary ? p->summary : "", uses.len ? " (" : "", uses.len ? uses.p : "",
-           uses.len ? ")" : "");
+    printf("%-12s %-8s ABI %u.%u  %s%s%s%s\n", p->name, *p->version ? p->version : "-", p->major,
+           p->minor, p->summary, uses.len ? " (" : "", uses.len ? uses.p : "", uses.len ? ")" : "");
     loader_free(l);
 }
 

@@ -2,34 +2,14 @@
  * Prints the constant that a plugin's file exports; runs nothing of it. */
 #include "cli/describe.h"
 
-#include <string.h>
-
 #include "base/buf.h"
-#include "event/kinds.h"
 
-typedef int (*callback)(void);
-
-static const struct callback_row {
-    const char *name;
-    size_t offset;
-} callbacks[] = {
-#define ROW(lower, upper, gate, pressure, terminal)                                                \
-    {"on_" #lower, offsetof(struct tc_sink, on_##lower)},
-    EVENT_KINDS(ROW)
-#undef ROW
-        {"on_event", offsetof(struct tc_sink, on_event)},
-    {"on_idle", offsetof(struct tc_sink, on_idle)},
-};
-
-static void describe_callbacks(FILE *out, const struct tc_sink *sink)
+static void describe_callbacks(FILE *out, const struct loaded *l)
 {
     CLEANUP_BUF struct buf names = {0};
-    for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++) {
-        callback fn;
-        memcpy(&fn, (const char *)sink + callbacks[i].offset, sizeof fn);
-        if (fn)
-            buf_printf(&names, " %s", callbacks[i].name);
-    }
+    for (unsigned i = 0; i < DESCRIPTOR_FUNCTIONS; i++)
+        if (loader_has(l, i))
+            buf_printf(&names, " %s", descriptor_function_name(i));
     fprintf(out, "  callbacks:%s\n", names.len ? names.p : " none");
 }
 
@@ -52,15 +32,15 @@ static void describe_option(FILE *out, const struct tc_option *o)
 void describe_plugin(FILE *out, const struct loaded *l)
 {
     const struct tc_plugin *p = &l->plugin;
-    fprintf(out, "%s %s: %s\n", p->name, p->version ? p->version : "(no version)",
-            p->summary ? p->summary : "(no summary)");
+    fprintf(out, "%s %s: %s\n", p->name, *p->version ? p->version : "(no version)",
+            *p->summary ? p->summary : "(no summary)");
     fprintf(out, "  file: %s\n  ABI: %u.%u\n", l->path, p->major, p->minor);
     fprintf(out, "  sees: %s, audience %s\n",
             p->flags & TC_SEES_ALL ? "all events" : "what the agent's visibility shows",
             p->audience ? p->audience : "user");
     if (p->pace_ms)
         fprintf(out, "  pace: at most every %u ms\n", p->pace_ms);
-    describe_callbacks(out, &l->sink);
+    describe_callbacks(out, l);
     fputs(p->options && p->options->key ? "  options:\n" : "  options: none\n", out);
     for (const struct tc_option *o = p->options; o && o->key; o++)
         describe_option(out, o);

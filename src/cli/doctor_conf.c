@@ -119,20 +119,12 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
     doctor_advise("allow = (ID, ...) in %s:%d", d->conf->file, inst->line);
 }
 
-/* First in a process of its own: a damaged file may end it. */
-static struct loaded *load(const struct conf *conf, const struct conf_instance *inst,
-                           struct tc_err *err)
-{
-    CLEANUP_FREE char *path =
-        loader_locate(inst->plugin, (const char *const *)conf->plugin_dirs, err);
-    return path && loader_probe(path, err) == 0 ? loader_open(path, err) : NULL;
-}
-
 static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
 {
     struct tc_err err = {0};
     CLEANUP_FREE char *name = xasprintf("instance %s", inst->name);
-    struct loaded *const l = load(d->conf, inst, &err);
+    struct loaded *const l =
+        loader_find(inst->plugin, (const char *const *)d->conf->plugin_dirs, &err);
     if (!l) {
         doctor_tell(d, DOCTOR_FAIL, name, "%s", err_str(&err));
         doctor_advise("turncast plugins lists those that are found");

@@ -13,7 +13,6 @@
 #include "base/attr.h"
 #include "conf/secret.h"
 
-#define ROWS_MAX ((size_t)256)
 #define HOST_KEYS_MAX ((size_t)32)
 #define WORD_MAX ((size_t)63) /* longer words are not compared */
 
@@ -129,9 +128,9 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
 int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err *err)
 {
     for (size_t i = 0; rows && rows[i].key; i++) {
-        if (i == ROWS_MAX)
+        if (i == OPTIONS_MAX)
             return err_set(err, NULL, "more than %zu options: is the last row's key NULL?",
-                           ROWS_MAX);
+                           OPTIONS_MAX);
         if (check_row(rows, i, conf_size, err) < 0)
             return -1;
     }
@@ -179,9 +178,9 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
 /* The nearest may be a key that the host reads: it came here because it was misspelt. */
 static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
 {
-    const char *names[ROWS_MAX + HOST_KEYS_MAX], *key;
+    const char *names[OPTIONS_MAX + HOST_KEYS_MAX], *key;
     size_t n = 0;
-    for (; f->rows && f->rows[n].key && n < ROWS_MAX; n++)
+    for (; f->rows && f->rows[n].key && n < OPTIONS_MAX; n++)
         names[n] = f->rows[n].key;
     for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key(i)); i++)
         names[n++] = key;

@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "conf/conf.h"
 
+#define OPTIONS_MAX ((size_t)256) /* rows of a plugin */
+
 /* Checks the rows themselves: keys, types, members inside conf_size bytes, defaults that parse.
  * rows may be NULL. */
 int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err *err)

@@ -69,7 +69,7 @@ size_t dispatch_add_seat(struct dispatch *d)
 int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
                        const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)
 {
-    struct runner *const runner = runner_new(conf, spec, loader_copy(loaded), &d->services, err);
+    struct runner *const runner = runner_new(conf, spec, loader_ref(loaded), &d->services, err);
     if (!runner)
         return -1;
     *s = (struct seat){
@@ -92,7 +92,7 @@ static int start_instance(struct dispatch *d, const struct conf *conf,
         loader_find(spec->plugin, (const char *const *)conf->plugin_dirs, err);
     if (!loaded)
         return -1;
-    if (dispatch_fill_seat(d, &s, conf, spec, loaded, err) < 0) {
+    if (loader_link(loaded, err) < 0 || dispatch_fill_seat(d, &s, conf, spec, loaded, err) < 0) {
         loader_free(loaded);
         return -1;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Finds plugin files, checks them, loads them and copies out what the ABI allows. */
+ * Finds plugin files, and tries each in a process of its own before anything is believed of it. */
 #ifndef PLUGIN_LOADER_H
 #define PLUGIN_LOADER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@
 
 #include "base/err.h"
 #include "conf/conf.h"
+#include "plugin/descriptor.h"
 
 /* Which file it was. */
 struct loader_file {
@@ -17,35 +19,57 @@ struct loader_file {
     int64_t mtime_ns;
 };
 
-/* A loaded plugin: the host's own full-size copies of its structs, members that an older plugin
- * does not have cleared. The code behind it stays until the process ends: threads that were
- * abandoned may still run in it. */
+/* A plugin that passed: what it says of itself, and (only where it was linked) its functions. All
+ * of it is read only. */
 struct loaded {
     char *path;
+    int fd;               /* of the file that was checked, for a process that links it */
+    bool linked, owns_fd; /* the linker may have it for ever */
     struct loader_file file;
-    struct tc_plugin plugin;
-    struct tc_sink sink;
+    struct tc_plugin plugin; /* not linked: its functions are NULL */
+    struct tc_sink sink;     /* the same */
+    struct descriptor said;
+    atomic_uint others; /* references beside the first */
 };
 
-/* Loads the .so at `path`: refuses what is not a regular file of the right ELF class and
- * machine, what others may write to (the file or a directory above it), a missing
- * turncast_plugin, another major, a newer minor, a bad name or option table. NULL with err: one
- * line, what and why. The caller owns it; the same file may be loaded any number of times. */
+/* Whether it has that function, a kind or DESCRIPTOR_…, linked or not. */
+static inline bool loader_has(const struct loaded *l, unsigned function)
+{
+    return l->said.has & (UINT32_C(1) << function);
+}
+
+/* Checks the .so at `path` as a file, then what it says of itself: refused is what is not a
+ * regular file of the right ELF class and machine, what others may write to (the file or a
+ * directory above it), what a process that loads it does not survive, a missing turncast_plugin,
+ * another major, a newer minor, a bad name or option table. This process loads nothing of it: a
+ * child does, for at most 5 s. NULL with err: one line, what and why. */
+struct loaded *loader_describe(const char *path, struct tc_err *err);
+/* Takes the code of one that was described into this process, from the very file that was checked;
+ * it stays to the end, as threads that were abandoned may still run in it. -1 with err. */
+int loader_link(struct loaded *l, struct tc_err *err) __attribute__((__warn_unused_result__));
+/* Both. */
 struct loaded *loader_open(const char *path, struct tc_err *err);
+/* For a process that has nothing else to lose: links the file behind the descriptor, which it
+ * keeps and whoever gave it has checked; `path` is what it is called. NULL with err. */
+struct loaded *loader_take(int fd, const char *path, struct tc_err *err);
+struct loaded *loader_ref(struct loaded *l);
+void loader_free(struct loaded *l); /* of one reference, on any thread; NULL is fine */
+
+/* loader_describe in two halves, so that several files are tried at once. The first fails in the
+ * second. */
+struct loader_probe;
+struct loader_probe *loader_probe_begin(const char *path);
+struct loaded *loader_probe_finish(struct loader_probe *p, struct tc_err *err); /* frees it */
+
 /* DIR/NAME.so in the first directory that has it; a name with a slash or ending in .so is a path.
- */
-struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err);
-/* The path loader_find would open. Owned; NULL with err. */
+ * Owned; NULL with err. */
 char *loader_locate(const char *name, const char *const *dirs, struct tc_err *err);
-/* Another one of the same code. */
-struct loaded *loader_copy(const struct loaded *l);
-/* What lies at its path is the file that was loaded. */
+/* loader_describe of what loader_locate finds. */
+struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err);
+/* What lies at its path is the file that was checked. */
 bool loader_is_current(const struct loaded *l);
-/* It was written over where it lies: the linker would give the old code for it. */
+/* It is linked, and was written over where it lies: the linker would give the old code for it. */
 bool loader_is_overwritten(const struct loaded *l);
-void loader_free(struct loaded *l); /* NULL is fine */
-/* Loads the .so in a process of its own, which a damaged file may end. -1 with err. */
-int loader_probe(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
 /* Whether its options could be filled from the instance's. -1 with err, its place file:line. */
 int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
                        struct tc_err *err) __attribute__((__warn_unused_result__));

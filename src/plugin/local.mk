@@ -9,6 +9,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
 	src/plugin/channel_thread.c \
+	src/plugin/descriptor.c \
+	src/plugin/descriptor.h \
 	src/plugin/gauge.c \
 	src/plugin/gauge.h \
 	src/plugin/inbox.c \
@@ -33,6 +35,9 @@ libtcplugin_la_SOURCES = \
 	src/plugin/loader.h \
 	src/plugin/loader_file.c \
 	src/plugin/loader_file.h \
+	src/plugin/loader_module.c \
+	src/plugin/loader_module.h \
+	src/plugin/loader_parts.h \
 	src/plugin/loader_probe.c \
 	src/plugin/mail.c \
 	src/plugin/mail.h \

@@ -59,8 +59,8 @@ library_includes() {
         only("^hiredis", "^src/io/redis\\.c$", "Redis is spoken through io/redis.h")
         only("^seccomp", "^src/io/sandbox_seccomp\\.c$", "libseccomp stays in src/io/sandbox_seccomp.c")
         only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
-        only("^dlfcn", "^src/(plugin/loader|io/lib[a-z]+)\\.c$",
-             "modules are opened in src/plugin/loader.c, libraries in src/io/lib*.c")
+        only("^dlfcn", "^src/(plugin/loader_module|io/lib[a-z]+)\\.c$",
+             "modules are opened in src/plugin/loader_module.c, libraries in src/io/lib*.c")
         only("^curl/", "^src/io/libcurl\\.h$", "libcurl comes through src/io/libcurl.h")
         only("^libwebsockets", "^src/io/libwebsockets\\.h$",
              "libwebsockets comes through src/io/libwebsockets.h")

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * A loader between its files: loader.c (what passed), loader_probe.c (the process in which a file
+ * is tried), loader_file.c (the file), loader_module.c (its code). */
+#ifndef PLUGIN_LOADER_PARTS_H
+#define PLUGIN_LOADER_PARTS_H
+
+#include "plugin/loader.h"
+
+/* One that passed, from the record of its descriptor; keeps fd. NULL with err: then fd is closed.
+ */
+struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err);
+/* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
+ * place. */
+int loader_describe_here(int fd, struct buf *record, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+/* Says which file the error is of; -1. */
+int loader_blame(struct tc_err *err, const char *path);
+
+#endif
