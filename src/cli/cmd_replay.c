@@ -193,7 +193,7 @@ static int start_and_cast(struct replay *r)
 {
     int status = EXIT_USAGE;
     stop_init(&r->stop);
-    const bool started = host_start(&r->host, r->conf, r->args) == 0;
+    const bool started = host_start(&r->host, r->conf, r->args, false) == 0;
     if (started)
         status = cast(r);
     stop_fini(&r->stop);

@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "cli/stop.h"
 #include "cli/tokens.h"
 #include "core/executor.h"
+#include "core/keep.h"
 #include "io/loop.h"
 #include "io/process.h"
 
@@ -36,8 +38,11 @@ struct run {
     struct visibility visibility;
     struct buf message; /* as it goes to the agent */
     struct host host;
-    struct executor *executor;
-    bool spawn_failed, cancelled;
+    struct turn *turn;
+    struct executor *executor; /* NULL: it has not begun */
+    int early;                 /* a signal that came before that; or 0 */
+    bool kept;                 /* the turn is in the journal */
+    bool ended, spawn_failed, cancelled;
 };
 
 static int read_stdin(struct buf *message)
@@ -95,40 +100,127 @@ static int find_agent(struct run *r)
     return EXIT_USAGE;
 }
 
-static void on_ended(void *ctx, bool spawn_failed)
+static const char *conversation_of(const struct run *r)
 {
-    struct run *r = ctx;
-    r->spawn_failed = spawn_failed;
-    loop_stop(r->host.loop);
+    return r->args->conversation ? r->args->conversation : "";
 }
 
-static void on_signal(void *arg, int signo)
+/* ---- the journal: the turn is on disk before it begins, its outcome before it is told ---- */
+
+static void look_for_end(const struct run *r)
 {
-    struct run *r = arg;
-    r->cancelled = true;
+    if (r->ended && turn_is_told(r->turn))
+        loop_stop(r->host.loop);
+}
+
+static void on_committed(void *ctx, enum record_status status, const char *text)
+{
+    const struct run *const r = ctx;
+    (void)text;
+    if (status != RECORD_DONE)
+        log_line(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
+    turn_committed(r->turn);
+    look_for_end(r);
+}
+
+static void commit(void *ctx, const struct event *outcome)
+{
+    struct run *const r = ctx;
+    if (!r->kept) {
+        turn_committed(r->turn);
+        return;
+    }
+    keep_outcome(&(struct keep_end){.ledger = r->host.ledger,
+                                    .cast = turn_cast(r->turn),
+                                    .turn = turn_id(r->turn),
+                                    .lane = conversation_of(r),
+                                    .outcome = outcome},
+                 on_committed, r);
+}
+
+static void on_spawned(void *ctx, pid_t pid)
+{
+    const struct run *const r = ctx;
+    if (r->kept)
+        keep_agent(r->host.ledger, turn_id(r->turn), pid);
+}
+
+/* ---- the agent ---- */
+
+static void on_ended(void *ctx, bool spawn_failed)
+{
+    struct run *const r = ctx;
+    r->spawn_failed = spawn_failed;
+    r->ended = true;
+    look_for_end(r);
+}
+
+static void interrupt(const struct run *r, int signo)
+{
     if (signo == SIGINT)
         executor_cancel(r->executor);
     else
         executor_shutdown(r->executor);
 }
 
-/* Runs the loop until the executor has ended. */
-static void run_loop(struct run *r, struct turn *turn)
+static void on_signal(void *arg, int signo)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
+    struct run *const r = arg;
+    r->cancelled = true;
+    if (r->executor)
+        interrupt(r, signo);
+    else
+        r->early = signo;
+}
+
+static void begin(struct run *r)
+{
     const struct executor_spec spec = {
         .agent = r->agent,
         .message = r->message.p,
         .message_len = r->message.len,
         .session_id = r->args->session,
         .conversation = r->args->conversation,
+        .spawned = on_spawned,
     };
+    r->executor = executor_start(r->host.loop, r->turn, &spec, on_ended, r);
+    if (r->early)
+        interrupt(r, r->early);
+}
+
+static void on_admitted(void *ctx, enum record_status status, const char *text)
+{
+    struct run *const r = ctx;
+    (void)text;
+    r->kept = status == RECORD_DONE;
+    if (!r->kept)
+        log_line(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
+    begin(r);
+}
+
+static void admit(struct run *r)
+{
+    const struct record_turn t = {
+        .id = turn_id(r->turn),
+        .agent = r->agent->name,
+        .conv = conversation_of(r),
+        .source = "run",
+    };
+    keep_turn(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
+}
+
+/* Runs the loop until the executor has ended. */
+static void run_loop(struct run *r)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (stop_is_wanted(signals[i]))
             watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
-    process_become_subreaper();
-    r->executor = executor_start(r->host.loop, turn, &spec, on_ended, r);
+    if (r->host.ledger)
+        admit(r);
+    else
+        begin(r);
     loop_run(r->host.loop);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         loop_signal_free(watched[i]);
@@ -144,12 +236,14 @@ static int run_turn(struct run *r, struct buf *result)
         .task = r->message.p,
         .visibility = r->visibility,
         .max_line = r->agent->max_line,
+        .commit = commit,
+        .ctx = r,
     };
-    struct turn *turn = turn_new(r->host.dispatch, &spec);
-    run_loop(r, turn);
-    result_json(result, turn_result(turn), turn_elapsed_ms(turn));
-    const bool bad = r->cancelled || turn_result(turn)->has_error;
-    turn_free(turn);
+    r->turn = turn_new(r->host.dispatch, &spec);
+    run_loop(r);
+    result_json(result, turn_result(r->turn), turn_elapsed_ms(r->turn));
+    const bool bad = r->cancelled || turn_result(r->turn)->has_error;
+    turn_free(r->turn);
     if (r->spawn_failed)
         return EXIT_SPAWN;
     return bad ? EXIT_TURN_ERROR : 0;
@@ -158,8 +252,10 @@ static int run_turn(struct run *r, struct buf *result)
 static int start_and_run(struct run *r)
 {
     CLEANUP_BUF struct buf result = {0};
-    if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0 ||
-        host_start(&r->host, r->conf, r->args) < 0)
+    if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
+        return EXIT_USAGE;
+    process_become_subreaper();
+    if (host_start(&r->host, r->conf, r->args, true) < 0)
         return EXIT_USAGE;
     const int status = run_turn(r, &result);
     host_end(&r->host);

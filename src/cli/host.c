@@ -7,7 +7,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/restart.h"
 #include "io/httpc.h"
+#include "io/ledger.h"
 
 #define END_MS 500 /* what one that is not done in time still gets to end */
 
@@ -42,14 +44,35 @@ int host_apply_plugins(struct conf *conf, const struct args *args, const struct 
     return 0;
 }
 
-int host_start(struct host *h, const struct conf *conf, const struct args *args)
+/* Never two hosts on one state directory: who finds another there does without. */
+static struct ledger *open_ledger(struct loop *loop, const struct conf *conf)
+{
+    struct tc_err err = {0};
+    bool in_use = false;
+    struct ledger *const l = ledger_open(loop, conf->state_dir, &in_use, &err);
+    if (!l)
+        log_line(in_use ? LOG_INFO : LOG_WARN, "host", "this turn is not kept on disk: %s",
+                 err_str(&err));
+    return l;
+}
+
+static void take_over(const struct host *h)
+{
+    struct tc_err err = {0};
+    if (h->ledger && restart_take_over(h->ledger, h->dispatch, NULL, &err) < 0)
+        log_line(LOG_ERR, "host", "%s", err_str(&err));
+}
+
+int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
 {
     unsigned failed = 0;
     h->loop = loop_new();
     h->httpc = httpc_new(h->loop, NULL);
-    h->dispatch =
-        dispatch_new(conf, &(struct services){.loop = h->loop, .httpc = h->httpc}, &failed);
+    h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
+    const struct services services = {.loop = h->loop, .httpc = h->httpc, .ledger = h->ledger};
+    h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
+        take_over(h);
         dispatch_resume(h->dispatch);
         return 0;
     }
@@ -63,6 +86,7 @@ void host_end(struct host *h)
     dispatch_drain(h->dispatch, HOST_GRACE_MS);
     const int64_t left = deadline_ms - clock_mono_ms();
     dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
+    ledger_close(h->ledger);
     httpc_free(h->httpc);
     loop_free(h->loop);
 }

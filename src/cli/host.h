@@ -20,14 +20,18 @@ struct conf *host_load_conf(const struct args *args);
 /* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
 int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
     __attribute__((__warn_unused_result__));
-/* The loop, the instances, and the HTTP client of those that speak to a service. */
+/* The loop, the instances, the HTTP client of those that speak to a service, and the journal. */
 struct host {
     struct loop *loop;
     struct httpc *httpc;
+    struct ledger *ledger; /* NULL: there is none */
     struct dispatch *dispatch;
 };
-/* Starts the instances. -1: one that --plugin asked for did not start; that was logged. */
-int host_start(struct host *h, const struct conf *conf, const struct args *args)
+/* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
+ * cannot be used, which is logged: then what an earlier host left is settled first.
+ * process_become_subreaper has been called. -1: an instance that --plugin asked for did not start;
+ * that was logged. */
+int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
     __attribute__((__warn_unused_result__));
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void host_end(struct host *h);

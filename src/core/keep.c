@@ -26,6 +26,15 @@ char *keep_seen(const struct dispatch *d)
     return names.p ? names.p : xstrdup("");
 }
 
+void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
+               ledger_done *done, void *ctx)
+{
+    CLEANUP_FREE char *seen = keep_seen(d);
+    struct record_turn full = *t;
+    full.seen = seen;
+    ledger_admit(l, &full, done, ctx);
+}
+
 void keep_agent(struct ledger *l, const char *turn, pid_t pid)
 {
     char boot[64];

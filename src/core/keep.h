@@ -11,6 +11,9 @@
 
 /* The instances that a turn which begins now is cast to, as record_turn.seen. Owned. */
 char *keep_seen(const struct dispatch *d);
+/* A turn that runs as soon as it is there: all but `seen` is read. */
+void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
+               ledger_done *done, void *ctx);
 void keep_agent(struct ledger *l, const char *turn, pid_t pid);
 
 /* The turn ends by this event. */

@@ -83,7 +83,8 @@ static void read_turn(void *ctx, const struct record_turn *t)
 {
     struct known *const k = ctx;
     k->turn.agent = arena_strdup(&k->arena, t->agent);
-    k->turn.conversation = arena_strdup(&k->arena, t->conv);
+    if (*t->conv)
+        k->turn.conversation = arena_strdup(&k->arena, t->conv);
     if (t->route && strcmp(t->source, k->instance) == 0)
         k->turn.route = arena_strdup(&k->arena, t->route);
 }

@@ -65,7 +65,7 @@ int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
     const bool read = ledger_open_turns(ledger, add_turn, &l) != RECORD_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
         const struct record_turn *const t = &l.turns[i];
-        if (t->waiting && conversations_restore(conversations, t))
+        if (t->waiting && (!conversations || conversations_restore(conversations, t)))
             continue;
         if (t->waiting) {
             log_line(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",

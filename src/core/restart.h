@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "core/conversations.h"
 
-/* Before dispatch_resume, which then tells what this lays. -1 with err: the ledger cannot be
- * read. */
+/* Before dispatch_resume, which then tells what this lays. Without conversations (NULL) messages go
+ * on waiting for a host that has them. -1 with err: the ledger cannot be read. */
 int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
                       struct conversations *conversations, struct tc_err *err)
     __attribute__((__warn_unused_result__));

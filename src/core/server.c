@@ -134,7 +134,7 @@ static void start_conversations(struct server *s)
 
 static int begin(struct server *s, struct tc_err *err)
 {
-    s->ledger = ledger_open(s->loop, s->conf->state_dir, err);
+    s->ledger = ledger_open(s->loop, s->conf->state_dir, NULL, err);
     if (!s->ledger || dir_make(s->files, err) < 0 || listen_on(s, err) < 0 ||
         start_instances(s, err) < 0)
         return -1;

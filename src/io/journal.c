@@ -131,7 +131,7 @@ static int resume(struct sql *db, void *ctx)
                 sql_int(store_was_unclean(j->store))) < 0 ||
         bury_poison(db, now) < 0 || mend_times(db, now) < 0)
         return -1;
-    return journal_bury_old(db, now);
+    return journal_apply_limits(j, db);
 }
 
 struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
@@ -142,6 +142,7 @@ struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err
     j->store = store_open(&(struct store_spec){.dir = spec->dir,
                                                .schema = schema,
                                                .beside = spec->beside,
+                                               .in_use = spec->in_use,
                                                .point = spec->point,
                                                .ctx = spec->ctx},
                           err);

@@ -34,7 +34,8 @@ extern const struct journal_limits journal_default_limits;
 struct journal_spec {
     const char *dir;
     const struct journal_limits *limits; /* or NULL: the default */
-    bool beside; /* a host has it: for dead letters alone, to be listed, shown and dropped */
+    bool beside;  /* a host has it: for dead letters alone, to be listed, shown and dropped */
+    bool *in_use; /* or NULL, see store.h */
     /* Tests only, or NULL: told each named point (store.h). */
     void (*point)(void *ctx, struct sql *db, const char *name);
     void *ctx;

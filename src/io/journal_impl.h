@@ -28,7 +28,7 @@ bool journal_key_fits(const char *key);
 int64_t journal_expiry(const struct journal *j, int64_t max_age_ms);
 /* Moves a row into the dead letters and logs it. */
 int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now);
-/* Buries what is queued and has reached its age. */
-int journal_bury_old(struct sql *db, int64_t now);
+/* Applies the limits, in a transaction. */
+int journal_apply_limits(struct journal *j, struct sql *db);
 
 #endif

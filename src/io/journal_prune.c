@@ -10,7 +10,6 @@ struct pruning {
     struct journal *j;
     int64_t now;  /* journal time: of outbox and dead letters */
     int64_t wall; /* of turns and messages */
-    bool changed;
 };
 
 /* What is older than `age` has a time below this; 0 keeps for ever. */
@@ -19,25 +18,20 @@ static int64_t horizon(int64_t now, int64_t age)
     return age ? now - age : INT64_MIN;
 }
 
-int journal_bury_old(struct sql *db, int64_t now)
+static int bury_old(struct sql *db, const struct pruning *p)
 {
     for (;;) {
         int64_t seq = 0;
         if (sql_number(db,
                        "select seq from outbox where expires<=?1 and state='queued'"
                        " order by expires limit 1",
-                       &seq, sql_int(now)) < 0)
+                       &seq, sql_int(p->now)) < 0)
             return -1;
         if (!seq)
             return 0;
-        if (journal_bury(db, seq, "expired", now) < 0)
+        if (journal_bury(db, seq, "expired", p->now) < 0)
             return -1;
     }
-}
-
-static int bury_old(struct sql *db, const struct pruning *p)
-{
-    return journal_bury_old(db, p->now);
 }
 
 static int drop_ended(struct sql *db, const struct pruning *p)
@@ -123,7 +117,7 @@ static int drop_dead(struct sql *db, const struct pruning *p)
     return 0;
 }
 
-static int prune(struct sql *db, void *ctx)
+int journal_apply_limits(struct journal *j, struct sql *db)
 {
     static int (*const steps[])(struct sql * db, const struct pruning *p) = {
         bury_old,
@@ -131,17 +125,22 @@ static int prune(struct sql *db, void *ctx)
         drop_ended,
         drop_dead,
     };
-    const struct pruning *const p = ctx;
+    const struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000)};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i](db, p) < 0)
+        if (steps[i](db, &p) < 0)
             return -1;
     return 0;
 }
 
+static int prune(struct sql *db, void *ctx)
+{
+    return journal_apply_limits(ctx, db);
+}
+
 enum record_status journal_prune(struct journal *j)
 {
-    struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000), true};
-    return journal_transact(j, STORE_DURABLE, prune, &p, &p.changed);
+    static const bool changed = true;
+    return journal_transact(j, STORE_DURABLE, prune, j, &changed);
 }
 
 struct counting {

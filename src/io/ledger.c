@@ -461,9 +461,10 @@ enum record_status ledger_recall(struct ledger *l, const char *conn, const char 
 
 /* ---- its life */
 
-struct ledger *ledger_open(struct loop *loop, const char *dir, struct tc_err *err)
+struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, struct tc_err *err)
 {
-    struct journal *const j = journal_open(&(struct journal_spec){.dir = dir}, err);
+    struct journal *const j =
+        journal_open(&(struct journal_spec){.dir = dir, .in_use = in_use}, err);
     if (!j)
         return NULL;
     const int64_t last = journal_last_seq(j);

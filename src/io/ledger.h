@@ -21,8 +21,9 @@ struct ledger;
 typedef void ledger_done(void *ctx, enum record_status status, const char *text);
 
 /* Starts at what the last host left: what was in flight is in doubt, what is too old or poison is
- * a dead letter. */
-struct ledger *ledger_open(struct loop *loop, const char *dir, struct tc_err *err);
+ * a dead letter. NULL with err; in_use (or NULL) becomes true when that is because another process
+ * has the folder. */
+struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, struct tc_err *err);
 /* Carries out what was asked for, all `done` included. NULL is fine. */
 void ledger_close(struct ledger *l);
 

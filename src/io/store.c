@@ -218,6 +218,8 @@ struct store *store_open(const struct store_spec *spec, struct tc_err *err)
     s->spec = *spec;
     signal(SIGXFSZ, SIG_IGN);
     if (store_dir_init(&s->dir, spec->dir, err) < 0) {
+        if (spec->in_use)
+            *spec->in_use = s->dir.in_use;
         free(s);
         return NULL;
     }

@@ -15,6 +15,8 @@ struct store_spec {
     /* Beside a process that has it: nothing is locked, made, checked, mended or migrated, and the
      * schema has to be the newest. For few, small transactions. */
     bool beside;
+    /* Or NULL: becomes true when it cannot be opened because another process has the folder. */
+    bool *in_use;
     /* Tests only, or NULL: told each named point that is passed, with the store open. */
     void (*point)(void *ctx, struct sql *db, const char *name);
     void *ctx;

@@ -84,7 +84,8 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
     const int no = errno;
     const ssize_t n = pread(d->lock, owner, sizeof owner - 1, 0);
     owner[n > 0 ? n : 0] = 0;
-    if (!taken && no == EWOULDBLOCK)
+    d->in_use = !taken && no == EWOULDBLOCK;
+    if (d->in_use)
         return err_set(err, d->path, "is in use by process %ld, another turncast; stop that first",
                        strtol(owner, NULL, 10));
     if (!taken)
@@ -150,5 +151,5 @@ void store_dir_fini(struct store_dir *d, bool clean)
         close(d->lock);
     }
     free(d->path);
-    *d = (struct store_dir){.lock = -1};
+    *d = (struct store_dir){.lock = -1, .in_use = d->in_use};
 }

@@ -13,6 +13,7 @@
 struct store_dir {
     char *path;   /* real and absolute */
     int lock;     /* the open lock file */
+    bool in_use;  /* another process has it: that is the error */
     bool unclean; /* the last owner never said that it stopped */
     bool reserve; /* there is one to spend */
 };

@@ -21,6 +21,7 @@ dist_check_SCRIPTS += \
 	tests/cli/dead.t \
 	tests/cli/doctor.t \
 	tests/cli/help.t \
+	tests/cli/kept.t \
 	tests/cli/memory.t \
 	tests/cli/redis.t \
 	tests/cli/notify.t \

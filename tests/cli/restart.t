@@ -6,7 +6,6 @@
 
 in=$scratch/in
 out=$scratch/told
-state=$XDG_STATE_HOME/turncast
 talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
 recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
 init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'

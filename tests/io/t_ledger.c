@@ -43,7 +43,7 @@ static const char *answers(void)
 static struct ledger *reopen(void)
 {
     struct tc_err err = {0};
-    struct ledger *const l = ledger_open(loop, dir, &err);
+    struct ledger *const l = ledger_open(loop, dir, NULL, &err);
     if (!l)
         bail("%s", err_str(&err));
     return l;
@@ -238,7 +238,7 @@ static void test_close(void)
     ledger_get(l, "late", SAYS("late"));
     is_str(answers(), "k:done=last late:done=yes ", "all that was asked for is on disk");
     struct tc_err err = {0};
-    ok(!ledger_open(loop, dir, &err), "a second one there");
+    ok(!ledger_open(loop, dir, NULL, &err), "a second one there");
     has_str(err.text, "is in use by process ", "is refused");
     ledger_close(l);
     ledger_close(NULL);

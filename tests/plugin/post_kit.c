@@ -101,7 +101,7 @@ static void start(struct kit *k)
 {
     struct tc_err err = {0};
     if (k->dir) {
-        k->ledger = ledger_open(k->loop, k->dir, &err);
+        k->ledger = ledger_open(k->loop, k->dir, NULL, &err);
         if (!k->ledger)
             bail("%s", err_str(&err));
     }
