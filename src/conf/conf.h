@@ -40,6 +40,32 @@ struct conf_agent {
 /* What an instance, or who has a key of the HTTP server, may ask of the host. */
 enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_WATCH = 4 };
 
+/* What goes wrong in an instance, for tests. */
+enum conf_chaos_act {
+    CHAOS_NOTHING, /* ends a list of rules */
+    CHAOS_ERROR,   /* instead of the callback */
+    CHAOS_DELAY,   /* and below: before it */
+    CHAOS_HANG,
+    CHAOS_CRASH,
+    CHAOS_ABORT,
+    CHAOS_EXIT,
+    CHAOS_LEAK,
+    CHAOS_CLOSE,
+    CHAOS_GARBAGE,
+};
+
+/* One rule: of the callbacks that it is about, each, each N-th, or some by chance. */
+struct conf_chaos {
+    enum conf_chaos_act what;
+    const char *callback; /* "on_final", "init"…; NULL: any but init and teardown */
+    const char *text;     /* in the event's line; NULL: any, and what is no event */
+    const char *trigger;  /* only while this file is there; or NULL */
+    int64_t every;        /* 0: see rate */
+    double rate;          /* negative: always */
+    int64_t seed;
+    int64_t delay_ms, bytes; /* of CHAOS_DELAY, of CHAOS_LEAK */
+};
+
 struct conf_instance {
     char *name;
     char *plugin; /* a plugin's name, or the path of a .so */
@@ -54,6 +80,7 @@ struct conf_instance {
     int64_t queue_events, queue_bytes;
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
     struct conf_pair *options;    /* ends with a NULL key */
+    struct conf_chaos *chaos;     /* or NULL */
     int line;
 };
 

@@ -36,6 +36,7 @@ static const struct row rows[] = {
     {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
     {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
+    {"chaos", chaos_read, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -206,7 +207,8 @@ bool conf_instance_same(const struct conf_instance *a, const struct conf_instanc
            a->wants_state == b->wants_state && a->wants_raw == b->wants_raw &&
            a->queue_events == b->queue_events && a->queue_bytes == b->queue_bytes &&
            a->init_ms == b->init_ms && a->callback_ms == b->callback_ms &&
-           has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
+           chaos_same(a->chaos, b->chaos) && has_pairs(a->options, b->options) &&
+           has_pairs(b->options, a->options);
 }
 
 struct conf_instance instance_default(char *name, char *plugin)

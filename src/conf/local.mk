@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += libtcconf.la
 libtcconf_la_SOURCES = \
 	src/conf/agent.c \
+	src/conf/chaos.c \
 	src/conf/conf.c \
 	src/conf/conf.h \
 	src/conf/instance.c \

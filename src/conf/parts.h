@@ -15,6 +15,10 @@ int instance_read(const struct reader *r, const struct node *n, struct conf_inst
 /* The same from "PLUGIN[,key=value…]"; the name is the plugin's. */
 int instance_read_spec(const struct reader *r, const char *spec, struct conf_instance *inst)
     __attribute__((__warn_unused_result__));
+/* The rules of chaos, into the struct conf_instance that target is. */
+int chaos_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+    __attribute__((__warn_unused_result__));
+bool chaos_same(const struct conf_chaos *a, const struct conf_chaos *b);
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
 struct conf_instance instance_default(char *name, char *plugin);
 /* The groups `conversations` and `http`, filled at the row's offset. */

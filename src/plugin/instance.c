@@ -88,6 +88,7 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
     in->handle = (struct tc_instance){
         .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
     instance_lobby_init(in);
+    in->chaos = chaos_new(spec->chaos);
     find_wanted(in);
     return in;
 }
@@ -104,6 +105,7 @@ void instance_free(struct instance *in)
     }
     instance_lobby_fini(in);
     batch_free(in->sending);
+    chaos_free(in->chaos);
     wakes_fini(&in->wakes);
     arena_fini(&in->scratch);
     arena_fini(&in->arena);

@@ -12,6 +12,26 @@
 
 /* ---- around a call ---- */
 
+/* False: the callback has failed without being called. */
+static bool suffer(struct instance *in, int callback)
+{
+    struct str line = {"", 0};
+    if (in->casting)
+        line.p = event_box_line(in->casting, &line.len);
+    const struct conf_chaos *const rule =
+        chaos_decide(in->chaos, gauge_callback_name(callback), line, chaos_is_there);
+    if (rule)
+        chaos_do(in->chaos, rule);
+    return !rule || rule->what != CHAOS_ERROR;
+}
+
+/* Whether the callback is to be called; else it has failed. */
+static bool enter(struct instance *in, int callback, const char *turn)
+{
+    gauge_enter(in->gauge, callback, turn);
+    return !in->chaos || suffer(in, callback);
+}
+
 /* The first failure of a burst is told at once, the others as a number once a second. */
 static void report_failure(struct instance *in, const char *callback, const char *turn)
 {
@@ -67,8 +87,9 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
 {
     if (!is_wanted(in, ev))
         return 0;
-    gauge_enter(in->gauge, (int)ev->kind, t->handle.id);
-    const int rc = calls[ev->kind](&in->loaded->sink, &t->handle, ev);
+    const int rc = enter(in, (int)ev->kind, t->handle.id)
+                       ? calls[ev->kind](&in->loaded->sink, &t->handle, ev)
+                       : -1;
     gauge_leave(in->gauge);
     return account(in, rc, (int)ev->kind, t->handle.id);
 }
@@ -86,8 +107,8 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct even
     };
     any.line = event_box_line(box, &any.line_len);
     arena_reset(&in->scratch);
-    gauge_enter(in->gauge, GAUGE_EVENT, t->handle.id);
-    const int rc = in->loaded->sink.on_event(&t->handle, &any);
+    const int rc =
+        enter(in, GAUGE_EVENT, t->handle.id) ? in->loaded->sink.on_event(&t->handle, &any) : -1;
     gauge_leave(in->gauge);
     return account(in, rc, GAUGE_EVENT, t->handle.id);
 }
@@ -103,9 +124,11 @@ int instance_deliver(struct instance *in, struct instance_turn *t, struct event_
 {
     const struct event *const ev = event_box_get(box);
     t->delivering = ev;
+    in->casting = box;
     const int typed = deliver_typed(in, t, ev);
     const int any = deliver_any(in, t, box);
     t->delivering = NULL;
+    in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;
     const bool failed = typed || any;
     finish(t, &(struct settled){.what = is_outcome(in, ev) ? BATCH_OUTCOME : BATCH_NOTHING,
@@ -129,8 +152,9 @@ int instance_reply(struct instance *in, struct instance_turn *t, struct letter_r
     struct tc_verdict v = r->verdict;
     int rc = 0;
     if (in->loaded->sink.on_reply) {
-        gauge_enter(in->gauge, GAUGE_REPLY, turn->handle.id);
-        rc = in->loaded->sink.on_reply(&turn->handle, &r->reply, &v);
+        rc = enter(in, GAUGE_REPLY, turn->handle.id)
+                 ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
+                 : -1;
         gauge_leave(in->gauge);
         rc = account(in, rc, GAUGE_REPLY, turn->handle.id);
     }
@@ -161,8 +185,8 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
 {
     if (!in->loaded->sink.on_hit)
         return -1;
-    gauge_enter(in->gauge, GAUGE_HIT, "");
-    const int rc = in->loaded->sink.on_hit(&in->lobby.handle, hit, answer);
+    const int rc =
+        enter(in, GAUGE_HIT, "") ? in->loaded->sink.on_hit(&in->lobby.handle, hit, answer) : -1;
     gauge_leave(in->gauge);
     if (account(in, rc, GAUGE_HIT, "") < 0)
         return -1;
@@ -200,8 +224,7 @@ int instance_frame(struct instance *in, const struct tc_frame *frame)
         *s = (struct instance_socket){0};
     if (!in->loaded->sink.on_frame)
         return 0;
-    gauge_enter(in->gauge, GAUGE_FRAME, "");
-    int rc = in->loaded->sink.on_frame(&in->lobby.handle, frame);
+    int rc = enter(in, GAUGE_FRAME, "") ? in->loaded->sink.on_frame(&in->lobby.handle, frame) : -1;
     gauge_leave(in->gauge);
     rc = account(in, rc, GAUGE_FRAME, "");
     finish(&in->lobby, &(struct settled){.failed = rc < 0});
@@ -219,8 +242,7 @@ static void call_wake(struct instance *in, struct instance_turn *t)
 {
     int rc = 0;
     if (in->loaded->sink.on_wake) {
-        gauge_enter(in->gauge, GAUGE_WAKE, t->handle.id);
-        rc = in->loaded->sink.on_wake(&t->handle);
+        rc = enter(in, GAUGE_WAKE, t->handle.id) ? in->loaded->sink.on_wake(&t->handle) : -1;
         gauge_leave(in->gauge);
         rc = account(in, rc, GAUGE_WAKE, t->handle.id);
     }
@@ -245,8 +267,7 @@ void instance_idle(struct instance *in)
 {
     if (!in->loaded->sink.on_idle)
         return;
-    gauge_enter(in->gauge, GAUGE_IDLE, "");
-    const int rc = in->loaded->sink.on_idle(&in->handle);
+    const int rc = enter(in, GAUGE_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
     gauge_leave(in->gauge);
     account(in, rc, GAUGE_IDLE, "");
     finish(&in->lobby, &(struct settled){.failed = rc != 0});
@@ -257,8 +278,7 @@ int instance_init(struct instance *in)
     in->thread = pthread_self();
     if (!in->loaded->plugin.init)
         return 0;
-    gauge_enter(in->gauge, GAUGE_INIT, "");
-    const int rc = in->loaded->plugin.init(&in->handle);
+    const int rc = enter(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
     gauge_leave(in->gauge);
     finish(&in->lobby, &(struct settled){.failed = rc != 0});
     return rc ? -1 : 0;
@@ -268,8 +288,8 @@ void instance_teardown(struct instance *in)
 {
     if (!in->loaded->plugin.teardown)
         return;
-    gauge_enter(in->gauge, GAUGE_TEARDOWN, "");
-    in->loaded->plugin.teardown(&in->handle);
+    if (enter(in, GAUGE_TEARDOWN, ""))
+        in->loaded->plugin.teardown(&in->handle);
     gauge_leave(in->gauge);
     finish(&in->lobby, &(struct settled){0});
 }

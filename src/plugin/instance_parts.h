@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "dialect/writer.h"
+#include "plugin/chaos.h"
 #include "plugin/instance.h"
 #include "plugin/wakes.h"
 
@@ -64,6 +65,8 @@ struct instance {
     struct gauge *gauge, own_gauge;
     int64_t quiet_until; /* failures before are only counted */
     uint64_t unsaid;
+    struct chaos *chaos;       /* or NULL */
+    struct event_box *casting; /* what is delivered; NULL: no event */
 };
 
 /* instance_turn.c */

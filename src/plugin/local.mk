@@ -9,6 +9,9 @@ libtcplugin_la_SOURCES = \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
 	src/plugin/channel_thread.c \
+	src/plugin/chaos.c \
+	src/plugin/chaos.h \
+	src/plugin/chaos_do.c \
 	src/plugin/descriptor.c \
 	src/plugin/descriptor.h \
 	src/plugin/gauge.c \

@@ -16,6 +16,7 @@ dist_check_SCRIPTS += \
 	tests/cli/agents.t \
 	tests/cli/audit.t \
 	tests/cli/broken.t \
+	tests/cli/chaos.t \
 	tests/cli/check.t \
 	tests/cli/control.t \
 	tests/cli/dead.t \

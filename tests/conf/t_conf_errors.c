@@ -242,6 +242,33 @@ static const struct {
      "2: plugins.instances.i.queue_bytes: 3000000000 is not from 65536 to 1073741824"},
     {INSTANCE "callback_ms = 0;" ENDED " }",
      "2: plugins.instances.i.callback_ms: 0 is not from 1 to 600000"},
+    /* chaos */
+    {INSTANCE "chaos = true;" ENDED " }",
+     "2: plugins.instances.i.chaos: a group or a list of groups is expected, not true or false"},
+    {INSTANCE "chaos = { every = 3; };" ENDED " }",
+     "2: plugins.instances.i.chaos: what is missing"},
+    {INSTANCE "chaos = ({ what = \"crash\"; },\n { wat = \"hang\"; });" ENDED " }",
+     "3: plugins.instances.i.chaos[1].wat: unknown key: did you mean \"what\"?"},
+    {INSTANCE "chaos = (1);" ENDED " }",
+     "2: plugins.instances.i.chaos[0]: a group is expected, not a whole number"},
+    {INSTANCE "chaos = { what = \"explode\"; };" ENDED " }",
+     "2: plugins.instances.i.chaos.what: \"explode\" is none of error, delay, hang, crash, abort, "
+     "exit, leak, close, garbage"},
+    {INSTANCE "chaos = { what = \"crash\"; every = 0; };" ENDED " }",
+     "2: plugins.instances.i.chaos.every: 0 is not from 1 to 1000000000"},
+    {INSTANCE "chaos = { what = \"crash\"; rate = 1.5; };" ENDED " }",
+     "2: plugins.instances.i.chaos.rate: 1.5 is not from 0 to 1"},
+    {INSTANCE "chaos = { what = \"crash\"; rate = \"often\"; };" ENDED " }",
+     "2: plugins.instances.i.chaos.rate: a number is expected, not a string"},
+    {INSTANCE "chaos = { what = \"crash\"; rate = 1; every = 2; };" ENDED " }",
+     "2: plugins.instances.i.chaos: either every or rate is expected, not both"},
+    {INSTANCE "chaos = { what = \"crash\"; callback = \"on_fial\"; };" ENDED " }",
+     "2: plugins.instances.i.chaos.callback: \"on_fial\" is none of on_narration, on_thinking, "
+     "on_message, on_final, on_tool_call, on_progress, on_tool_result, on_request, on_start, "
+     "on_step, "
+     "on_error, on_done, on_usage, on_notice, on_state, on_raw, on_event, on_reply, on_hit, "
+     "on_frame, "
+     "on_wake, on_idle, init, teardown"},
     {INSTANCE "own = [1, 2];" ENDED " }",
      "2: plugins.instances.i.own: a string, a number, true or false is expected, not a list"},
     {INSTANCE "own : { a = 1; };" ENDED " }",

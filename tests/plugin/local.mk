@@ -13,6 +13,9 @@ EXTRA_DIST += tests/plugin/events.h
 check_PROGRAMS += tests/plugin/t_loader
 tests_plugin_t_loader_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/plugin/t_chaos
+tests_plugin_t_chaos_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/plugin/t_instance
 tests_plugin_t_instance_LDADD = $(TEST_PLUGIN)
 
