@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: MIT
-dnl Sanitizers, fuzzing and hardening.
+dnl Sanitizers, fuzzing, crash points and hardening.
 
 # TC_SANITIZE
 # Sets TC_SANITIZE_FLAGS and the conditional SANITIZE.
@@ -46,6 +46,17 @@ AC_DEFUN([TC_FUZZING], [
   AC_SUBST([TC_FUZZ_CFLAGS])
   AC_SUBST([TC_FUZZ_LINK])
   AM_CONDITIONAL([FUZZING], [test "$enable_fuzzing" = yes])
+])
+
+# TC_CRASH_POINTS
+# Places where tests let a host die; never in what people install.
+AC_DEFUN([TC_CRASH_POINTS], [
+  AC_ARG_ENABLE([crash-points],
+    [AS_HELP_STRING([--enable-crash-points],
+      [the host dies where \$TURNCAST_CRASH_POINT says (for tests)])],
+    [], [enable_crash_points=no])
+  AS_VAR_IF([enable_crash_points], [yes],
+    [AC_DEFINE([WITH_CRASH_POINTS], [1], [the host has named places to die at])])
 ])
 
 # TC_HARDENING

@@ -13,6 +13,8 @@ libtcbase_la_SOURCES = \
 	src/base/cleanup.h \
 	src/base/clock.c \
 	src/base/clock.h \
+	src/base/crash_point.c \
+	src/base/crash_point.h \
 	src/base/dir.c \
 	src/base/dir.h \
 	src/base/err.c \

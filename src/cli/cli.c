@@ -9,6 +9,7 @@
 
 #include <turncast/plugin.h>
 
+#include "base/crash_point.h"
 #include "conf/options.h"
 
 static const struct command *const commands[] = {
@@ -36,6 +37,10 @@ static int print_version(void)
 {
     printf("turncast %s (plugin ABI %d.%d)\n", PACKAGE_VERSION, TURNCAST_API_MAJOR,
            TURNCAST_API_LATEST);
+    for (size_t i = 0; crash_point_names[i]; i++)
+        printf("%s%s", i ? " " : "built for tests, with crash points: ", crash_point_names[i]);
+    if (*crash_point_names)
+        putchar('\n');
     return 0;
 }
 

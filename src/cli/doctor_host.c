@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/crash_point.h"
 #include "cli/call.h"
 #include "cli/doctor.h"
 #include "io/httpc.h"
@@ -228,8 +229,17 @@ static void look_at_limits(struct doctor *d)
         doctor_advise("ulimit -Hn, or LimitNOFILE= of the unit: a turn takes about ten");
 }
 
+static void look_at_build(struct doctor *d)
+{
+    if (!*crash_point_names)
+        return;
+    doctor_tell(d, DOCTOR_WARN, "program", "it was built for tests, with places to die at");
+    doctor_advise("configure without --enable-crash-points for what is to serve people");
+}
+
 void doctor_look_at_system(struct doctor *d)
 {
+    look_at_build(d);
     look_at_clock(d);
     look_at_libraries(d);
     look_at_limits(d);

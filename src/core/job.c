@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "core/executor.h"
 #include "core/keep.h"
@@ -84,6 +85,7 @@ static void on_spawned(void *ctx, pid_t pid)
 {
     const struct job *const j = ctx;
     keep_agent(j->spec.ledger, j->spec.id, pid);
+    CRASH_POINT("after-spawn");
 }
 
 static void run(struct job *j)
@@ -146,6 +148,7 @@ static void on_begun(void *ctx, enum record_status status, const char *text)
     if (status != RECORD_DONE)
         log_line(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
                  j->spec.id);
+    CRASH_POINT("after-begin");
     answered(j);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/crash_point.h"
 #include "core/answer.h"
 #include "core/command.h"
 #include "core/permit.h"
@@ -183,6 +184,7 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
 static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
 {
     ask_answer(ctx, accepted, turn, text);
+    CRASH_POINT("after-ack");
 }
 
 struct submission {

@@ -477,7 +477,7 @@ struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, str
     *l = (struct ledger){
         .worker = worker_new(loop),
         .next_seq = last + 1,
-        .pruned_ms = clock_mono_ms(),
+        .pruned_ms = clock_mono_ms() - PRUNE_MS, /* the first order has it done */
         .journal = j,
     };
     return l;

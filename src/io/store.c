@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "base/trust.h"
 #include "io/store_dir.h"
@@ -33,6 +34,10 @@ void store_point(struct store *s, const char *name)
 {
     if (s->spec.point)
         s->spec.point(s->spec.ctx, s->db, name);
+    if (CRASH_POINT_TEARS(name) &&
+        (sql_script(s->db, "commit") < 0 || sql_script(s->db, "begin immediate") < 0))
+        log_line(LOG_ERR, "store", "%s: cannot be torn: %s", name, sql_message(s->db));
+    CRASH_POINT(name);
 }
 
 /* Ours, private, no link, before SQLite gets the name. 1: it was there and is empty, which a
@@ -315,7 +320,11 @@ enum sql_failure store_failure(const struct store *s)
 
 void store_tidy(struct store *s)
 {
-    if (sql_script(s->db, "pragma wal_checkpoint(truncate)") < 0)
+    /* In two steps, so that there is a moment in between. */
+    bool ok = sql_script(s->db, "pragma wal_checkpoint(passive)") == 0;
+    store_point(s, "mid-checkpoint");
+    ok = ok && sql_script(s->db, "pragma wal_checkpoint(truncate)") == 0;
+    if (!ok)
         log_line(LOG_WARN, "store", "%s: no checkpoint: %s", s->file, sql_message(s->db));
     store_point(s, "after-checkpoint");
     store_dir_make_reserve(&s->dir);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "plugin/letter_fill.h"
 #include "plugin/post_impl.h"
@@ -265,6 +266,8 @@ void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct h
 {
     (void)parcel;
     struct post_item *const item = arg;
+    if (is_durable(item) && reply->outcome == HTTPC_OK)
+        CRASH_POINT("after-send-before-record");
     note_reach(ctx, reply);
     item->was_limited = reply->status == 429;
     tell_answer(item, reply);

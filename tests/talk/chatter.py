@@ -12,9 +12,10 @@ QUESTIONS = ("tools=1 ms=100", "tools=4 ms=150", "tools=4 ms=500", "tools=5 ms=6
 class Chatter:
     """Everybody asks, at times twice, waits for the first outcome, thinks, and asks again."""
 
-    def __init__(self, crowds, chance):
+    def __init__(self, crowds, chance, questions=QUESTIONS):
         self.crowds = crowds
         self.chance = chance
+        self.questions = questions
         self.asked = []
         self.waiting = {}  # (crowd, chat) -> (who, Question)
         self.numbers = collections.Counter()
@@ -32,7 +33,7 @@ class Chatter:
             self.numbers[crowd, who] += 1
             letter = "t" if isinstance(crowd, TelegramPeople) else "s"
             id_ = f"{letter}{who}-{self.numbers[crowd, who]}"
-            question = crowd.ask(who, id_, self.chance.choice(QUESTIONS))
+            question = crowd.ask(who, id_, self.chance.choice(self.questions))
             self.asked.append((crowd, question))
             first = first or question
         self.waiting[crowd, first.chat] = (who, first)

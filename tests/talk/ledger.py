@@ -56,6 +56,11 @@ def open_work(host):
         ).fetchone()[0]
 
 
+def is_sound(host):
+    with _copied(host) as db:
+        return db.execute("pragma integrity_check").fetchall() == [("ok",)]
+
+
 def turns(host):
     with _copied(host) as db:
         rows = db.execute("select id, state, code, ended_at is not null, route from turn")

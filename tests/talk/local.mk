@@ -2,15 +2,15 @@
 # Whole conversations: a service's fake, `turncast serve`, an agent. The service's fake is real
 # HTTP and websockets, the host is the program as it is installed.
 
-TALK_TESTS = tests/talk/t_canary.py tests/talk/t_crowd.py tests/talk/t_kill.py \
-	tests/talk/t_outage.py tests/talk/t_round.py tests/talk/t_slack.py \
+TALK_TESTS = tests/talk/t_canary.py tests/talk/t_crash.py tests/talk/t_crowd.py \
+	tests/talk/t_kill.py tests/talk/t_outage.py tests/talk/t_round.py tests/talk/t_slack.py \
 	tests/talk/t_slack_edit.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py \
 	tests/talk/t_telegram.py
 # A second name, so that `make check TALKS=` leaves them out and `make dist` does not.
 TALKS = $(TALK_TESTS)
-EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/ledger.py \
-	tests/talk/people.py tests/talk/round.py tests/talk/shown.py tests/talk/slackers.py \
-	tests/talk/talk.py
+EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/deaths.py \
+	tests/talk/judge.py tests/talk/ledger.py tests/talk/people.py tests/talk/round.py \
+	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
 
 $(TALK_TESTS:.py=.log): turncast$(EXEEXT) \
 	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) tests/fake/talker$(EXEEXT)

@@ -21,6 +21,7 @@ from drive import Fake  # noqa: E402,F401  (its folder is known from here on)
 from tap import done, equal, ok  # noqa: E402,F401
 
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
+AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 
 def note(text):
@@ -49,6 +50,7 @@ class Host:
         self.state = self.folder / "state"
         self.log_path = self.folder / "log"
         self.events = self.folder / "events"
+        self.audit = self.folder / "audit"
         self.config = self.folder / "turncast.conf"
         if events:
             instances += _instance("log", "jsonl", {"path": str(self.events)})
@@ -58,7 +60,7 @@ class Host:
     exit_grace_s = 1; term_grace_s = 1; attempts = 1; }}; {agents} }};
 default_agent = "main";
 state_directory = "{self.state}";
-plugins : {{ instances : {{ {instances} }}; }};
+plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
 {extra}
 """
         )
@@ -71,6 +73,9 @@ plugins : {{ instances : {{ {instances} }}; }};
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         self.stop()
         told = self.leaks()
         if told:
@@ -88,14 +93,14 @@ plugins : {{ instances : {{ {instances} }}; }};
         own.setdefault("TURNCAST_PLUGIN_PATH", str(BUILD / "plugins" / ".libs"))
         return own
 
-    def start(self):
+    def start(self, **environment):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [BUILD / "turncast", "serve", "-c", self.config],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self.environment(),
+                env=dict(self.environment(), **environment),
             )
 
     def kill(self):
@@ -160,6 +165,11 @@ def slack(fake, **options):
         **options,
     }
     return _instance("sl", "slack", lines)
+
+
+def audit():
+    """The instance `au`, a chained log of every event in the file Host.audit."""
+    return _instance("au", "audit", {"path": AUDIT, "sync": "never"})
 
 
 def _instance(name, plugin, lines):
