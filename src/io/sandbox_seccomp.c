@@ -8,6 +8,8 @@
  * equal" or "greater", the upper half can only get a call refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -18,8 +20,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/seccomp.h>
 
 #include "io/sandbox_parts.h"
 
@@ -124,14 +124,13 @@ static const int refused[] = {
     SCMP_SYS(vhangup),
 };
 
+#define INT UINT32_MAX
 /* Refused when a bit field of one argument has a value. */
 struct with_value {
     int call;
     unsigned arg;
     uint64_t mask, value;
 };
-#define INT UINT32_MAX
-#define SOCKET_OF(family) SCMP_SYS(socket), 0, INT, family
 
 static const struct with_value refused_with[] = {
     /* a process is what clone makes without CLONE_THREAD */
@@ -181,90 +180,102 @@ static const int only_this_thread[] = {
     SCMP_SYS(sched_setparam), SCMP_SYS(sched_setscheduler),
 };
 
-static int refuse(scmp_filter_ctx filter, int call, unsigned n, const struct scmp_arg_cmp *args)
+static struct scmp_arg_cmp has(unsigned arg, uint64_t mask, uint64_t value)
 {
-    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, n, args);
+    return (struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-static int refuse_one(scmp_filter_ctx filter, int call, struct scmp_arg_cmp arg)
+static struct scmp_arg_cmp has_not(unsigned arg, uint64_t value)
 {
-    return refuse(filter, call, 1, &arg);
+    return (struct scmp_arg_cmp){arg, SCMP_CMP_NE, value, 0};
+}
+
+static struct scmp_arg_cmp is_above(unsigned arg, uint64_t value)
+{
+    return (struct scmp_arg_cmp){arg, SCMP_CMP_GT, value, 0};
+}
+
+static int refuse(scmp_filter_ctx filter, int call)
+{
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
+}
+
+static int refuse_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp arg)
+{
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &arg);
+}
+
+static int refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp a,
+                          struct scmp_arg_cmp b)
+{
+    const struct scmp_arg_cmp both[] = {a, b};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 2, both);
 }
 
 static int refuse_calls(scmp_filter_ctx filter)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-        if (refuse(filter, refused[i], 0, NULL) < 0)
-            return -1;
-    for (size_t i = 0; i < ARRAY_SIZE(refused_with); i++) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused); i++)
+        rc = refuse(filter, refused[i]);
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused_with); i++) {
         const struct with_value *const r = &refused_with[i];
-        if (refuse_one(filter, r->call, SCMP_CMP(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value)) <
-            0)
-            return -1;
+        rc = refuse_if(filter, r->call, has(r->arg, r->mask, r->value));
     }
     /* Its flags are behind a pointer: without it glibc makes threads by clone. */
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
 static int refuse_others(scmp_filter_ctx filter)
 {
-    const scmp_datum_t self = (scmp_datum_t)getpid();
-    for (size_t i = 0; i < ARRAY_SIZE(only_itself); i++)
-        if (refuse_one(filter, only_itself[i], SCMP_A0(SCMP_CMP_NE, self)) < 0)
-            return -1;
-    for (size_t i = 0; i < ARRAY_SIZE(only_this_thread); i++)
-        if (refuse_one(filter, only_this_thread[i], SCMP_A0(SCMP_CMP_NE, 0)) < 0)
-            return -1;
-    if (refuse_one(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) < 0)
-        return -1;
-    return refuse_one(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0));
+    const uint64_t self = (uint64_t)getpid();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(only_itself); i++)
+        rc = refuse_if(filter, only_itself[i], has_not(0, self));
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(only_this_thread); i++)
+        rc = refuse_if(filter, only_this_thread[i], has_not(0, 0));
+    if (rc == 0)
+        rc = refuse_if(filter, SCMP_SYS(setpriority), has_not(0, PRIO_PROCESS));
+    return rc ? rc : refuse_if(filter, SCMP_SYS(setpriority), has_not(1, 0));
 }
 
-static int refuse_family(scmp_filter_ctx filter, scmp_datum_t family)
+/* Of the internet's sockets TCP and UDP are left: of others, some connect and are unknown to
+ * Landlock (MPTCP, SCTP). */
+static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
 {
-    return refuse_one(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_MASKED_EQ, INT, family));
-}
-
-/* Of the internet's: TCP and UDP by name, as Landlock knows no other that connects (MPTCP, SCTP).
- */
-static int refuse_protocols(scmp_filter_ctx filter, scmp_datum_t family)
-{
-    const struct scmp_arg_cmp of_family = SCMP_A0(SCMP_CMP_MASKED_EQ, INT, family);
-    for (scmp_datum_t type = SOCK_DGRAM + 1; type <= SOCKET_TYPE_MASK; type++)
-        if (refuse(filter, SCMP_SYS(socket), 2,
-                   (const struct scmp_arg_cmp[]){
-                       of_family, SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_TYPE_MASK, type)}) < 0)
-            return -1;
-    for (scmp_datum_t protocol = 1; protocol < IPPROTO_UDP; protocol++)
-        if (protocol != IPPROTO_TCP &&
-            refuse(filter, SCMP_SYS(socket), 2,
-                   (const struct scmp_arg_cmp[]){of_family,
-                                                 SCMP_A2(SCMP_CMP_MASKED_EQ, INT, protocol)}) < 0)
-            return -1;
-    return refuse(filter, SCMP_SYS(socket), 2,
-                  (const struct scmp_arg_cmp[]){of_family, SCMP_A2(SCMP_CMP_GT, IPPROTO_UDP)});
+    const int call = SCMP_SYS(socket);
+    int rc = refuse_if_both(filter, call, has(0, INT, family), is_above(2, IPPROTO_UDP));
+    for (uint64_t type = SOCK_DGRAM + 1; rc == 0 && type <= SOCKET_TYPE_MASK; type++)
+        rc = refuse_if_both(filter, call, has(0, INT, family), has(1, SOCKET_TYPE_MASK, type));
+    for (uint64_t protocol = 1; rc == 0 && protocol < IPPROTO_UDP; protocol++)
+        if (protocol != IPPROTO_TCP)
+            rc = refuse_if_both(filter, call, has(0, INT, family), has(2, INT, protocol));
+    return rc;
 }
 
 /* Left are IPv4, IPv6 and, as the resolver asks it for addresses, the routing socket. No socket of
  * a file: behind those are other services of the user, the host's own among them. */
 static int refuse_sockets(scmp_filter_ctx filter)
 {
-    for (scmp_datum_t family = 0; family < AF_NETLINK; family++)
-        if (family != AF_INET && family != AF_INET6 && refuse_family(filter, family) < 0)
-            return -1;
-    if (refuse_one(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_GT, AF_NETLINK)) < 0 ||
-        refuse(filter, SCMP_SYS(socket), 2,
-               (const struct scmp_arg_cmp[]){SCMP_A0(SCMP_CMP_MASKED_EQ, INT, AF_NETLINK),
-                                             SCMP_A2(SCMP_CMP_NE, 0)}) < 0)
-        return -1;
-    return refuse_protocols(filter, AF_INET) < 0 ? -1 : refuse_protocols(filter, AF_INET6);
+    const int call = SCMP_SYS(socket);
+    int rc = refuse_if(filter, call, is_above(0, AF_NETLINK));
+    for (uint64_t family = 0; rc == 0 && family < AF_NETLINK; family++)
+        if (family != AF_INET && family != AF_INET6)
+            rc = refuse_if(filter, call, has(0, INT, family));
+    if (rc == 0)
+        rc = refuse_if_both(filter, call, has(0, INT, AF_NETLINK), has_not(2, NETLINK_ROUTE));
+    if (rc == 0)
+        rc = refuse_protocols(filter, AF_INET);
+    return rc ? rc : refuse_protocols(filter, AF_INET6);
 }
 
 static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec)
 {
-    if (refuse_calls(filter) < 0 || refuse_others(filter) < 0)
-        return -1;
-    return spec->n_ports ? refuse_sockets(filter) : refuse(filter, SCMP_SYS(socket), 0, NULL);
+    int rc = refuse_calls(filter);
+    if (rc == 0)
+        rc = refuse_others(filter);
+    if (rc == 0)
+        rc = spec->n_ports ? refuse_sockets(filter) : refuse(filter, SCMP_SYS(socket));
+    return rc;
 }
 
 bool sandbox_seccomp_works(void)

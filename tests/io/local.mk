@@ -92,3 +92,8 @@ tests_io_t_redis_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/t_notify
 tests_io_t_notify_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_sandbox
+tests_io_t_sandbox_SOURCES = tests/io/t_sandbox.c tests/io/sandbox_cases.h \
+	tests/io/sandbox_needs.c tests/io/sandbox_refusals.c
+tests_io_t_sandbox_LDADD = $(TEST_IO)

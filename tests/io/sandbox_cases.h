@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * What the test of the sandbox tries inside: tables of what has to be refused, and of what has to
+ * work. */
+#ifndef TESTS_IO_SANDBOX_CASES_H
+#define TESTS_IO_SANDBOX_CASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REFUSALS 29
+#define NEEDS 18
+
+/* What a child finds: made by the test before any of them. */
+struct sandbox_place {
+    const char *root;               /* nothing in it is the child's but: */
+    char *state, *more, *shown;     /* two folders to write to, a file to read */
+    char *secret, *service;         /* 0600; a socket that listens */
+    uint16_t open_port, other_port; /* both listen; the first is declared */
+    pid_t parent;
+};
+
+/* 0, or the errno. */
+typedef int sandbox_attempt(const struct sandbox_place *here);
+
+enum sandbox_anyway { LASTS, BITES }; /* without what refuses it: may be refused too; succeeds */
+
+extern const struct sandbox_refusal {
+    const char *name;
+    sandbox_attempt *try;
+    int landlock; /* the version that refuses it; 0: none */
+    bool seccomp;
+    enum sandbox_anyway anyway;
+} sandbox_refusals[REFUSALS];
+
+extern const struct sandbox_need {
+    const char *name;
+    sandbox_attempt *try;
+} sandbox_needs[NEEDS];
+
+/* Refused, not failed. */
+bool sandbox_is_refusal(int error);
+/* For attempts: of a return value, of a descriptor (closed), a path (static), a connection. */
+int sandbox_came(long rc);
+int sandbox_came_fd(int fd);
+char *sandbox_below(const char *folder, const char *name);
+int sandbox_connect(uint16_t port);
+
+#endif
