@@ -14,7 +14,6 @@
 #include "core/executor.h"
 #include "core/keep.h"
 #include "io/loop.h"
-#include "io/process.h"
 
 #define MESSAGE_MAX ((size_t)16 << 20)
 
@@ -254,7 +253,6 @@ static int start_and_run(struct run *r)
     CLEANUP_BUF struct buf result = {0};
     if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
         return EXIT_USAGE;
-    process_become_subreaper();
     if (host_start(&r->host, r->conf, r->args, true) < 0)
         return EXIT_USAGE;
     const int status = run_turn(r, &result);

@@ -15,7 +15,6 @@
 #include "core/server.h"
 #include "io/loop.h"
 #include "io/notify.h"
-#include "io/process.h"
 
 static const struct arg rows[] = {
     ARG_CONFIG,
@@ -80,7 +79,6 @@ static void serve(struct serving *s)
 static int start_and_serve(const struct conf *conf, const struct args *args)
 {
     struct tc_err err = {0};
-    process_become_subreaper();
     struct server *const s = server_new(conf, &err);
     if (!s) {
         host_tell(&err);

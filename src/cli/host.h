@@ -28,9 +28,8 @@ struct host {
     struct dispatch *dispatch;
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
- * cannot be used, which is logged: then what an earlier host left is settled first.
- * process_become_subreaper has been called. -1: an instance that --plugin asked for did not start;
- * that was logged. */
+ * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
+ * that --plugin asked for did not start; that was logged. */
 int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
     __attribute__((__warn_unused_result__));
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */

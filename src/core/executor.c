@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "core/executor_impl.h"
 #include "core/launch.h"
@@ -40,6 +41,16 @@ static void on_out_end(void *ctx)
     ladder_mute(ctx);
 }
 
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    struct executor *const x = ctx;
+    process_free(x->process);
+    x->process = NULL;
+    x->spawn_error = *err;
+    x->spawn_failed = true;
+    ladder_failed(x);
+}
+
 static void on_gone(void *ctx, int status)
 {
     struct executor *const x = ctx;
@@ -53,13 +64,18 @@ static void on_gone(void *ctx, int status)
 
 static int spawn(struct executor *x)
 {
-    static const struct process_events events = {on_out, on_err, on_out_end, on_gone};
+    static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
     char **const argv = launch_argv(x->agent, x->session_id, x->conversation, &x->spawn_error);
     if (!argv)
         return -1;
     char **const env = launch_env(x->agent, environ, turn_id(x->turn));
+    CLEANUP_FREE char *mark = launch_mark(turn_id(x->turn));
     const struct process_spec spec = {
-        .argv = (const char *const *)argv, .env = (const char *const *)env, .cwd = x->agent->cwd};
+        .argv = (const char *const *)argv,
+        .env = (const char *const *)env,
+        .cwd = x->agent->cwd,
+        .mark = mark,
+    };
     x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
     launch_free(argv);
     launch_free(env);
@@ -90,7 +106,7 @@ void executor_next_attempt(struct executor *x)
     tail_reset(&x->tail);
     if (spawn(x) < 0) {
         x->spawn_failed = true;
-        ladder_pause(x, 0);
+        ladder_failed(x);
         return;
     }
     ladder_begin(x);

@@ -31,8 +31,7 @@ struct executor_spec {
 };
 
 /* Begins; `ended` is called once, from the loop, after the tree of processes is gone and done was
- * told. spawn_failed: the agent could not be started. Borrows the agent and the turn until then.
- * process_become_subreaper has been called. */
+ * told. spawn_failed: the agent could not be started. Borrows the agent and the turn until then. */
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
 /* Asks for an end: the first call interrupts, the second kills. */

@@ -159,6 +159,12 @@ void ladder_begin(struct executor *x)
         loop_timer_set(x->idle, x->agent->idle_timeout_ms / 2);
 }
 
+void ladder_failed(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    ladder_pause(x, 0);
+}
+
 void ladder_output(struct executor *x)
 {
     x->last_out_ms = clock_mono_ms();

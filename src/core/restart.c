@@ -3,6 +3,8 @@
 #include "core/restart.h"
 
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -11,6 +13,9 @@
 #include "core/keep.h"
 #include "core/launch.h"
 #include "io/process_tree.h"
+
+#define SHIM_WAITS 50
+#define SHIM_WAIT_MS 20
 
 /* The ledger may not be asked anything while it lists: so they are copied. */
 struct left {
@@ -43,6 +48,16 @@ static void add_turn(void *ctx, const struct record_turn *t)
     };
 }
 
+/* Its shim has begun to end it when that host died, and takes less than this, unless somebody has
+ * stopped it. */
+static void wait_for_shim(const struct process_lost *l)
+{
+    if (process_tree_lives(l))
+        kill(l->pid, SIGCONT);
+    for (int i = 0; i < SHIM_WAITS && process_tree_lives(l); i++)
+        poll(NULL, 0, SHIM_WAIT_MS);
+}
+
 static void kill_agent(const struct record_turn *t)
 {
     char boot[64];
@@ -50,9 +65,12 @@ static void kill_agent(const struct record_turn *t)
     if (t->agent_pid <= 1 || !t->boot_id || strcmp(boot, t->boot_id) != 0)
         return;
     CLEANUP_FREE char *mark = launch_mark(t->id);
-    const unsigned killed =
-        process_tree_kill_lost((pid_t)t->agent_pid, (uint64_t)t->agent_start, mark);
-    if (killed)
+    const struct process_lost l = {(pid_t)t->agent_pid, (uint64_t)t->agent_start, mark};
+    unsigned killed = 0;
+    wait_for_shim(&l);
+    if (!process_tree_kill_lost(&l, &killed))
+        log_line(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", t->id);
+    else if (killed)
         log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", t->id,
                  killed);
 }

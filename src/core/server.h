@@ -22,7 +22,7 @@ struct server_parts {
 
 /* Opens the state directory (one host at a time), listens, starts the instances, takes over what
  * an earlier host left. Keeps conf. NULL with err; an instance that cannot be started is logged
- * and left out, unless it is the last. process_become_subreaper has been called. */
+ * and left out, unless it is the last. */
 struct server *server_new(const struct conf *conf, struct tc_err *err);
 /* Reads the configuration's file anew and takes it as a whole: *report is what reload_conf makes.
  * -1 with err: all is as it was. Logs either. The loop waits for instances that end or begin. */

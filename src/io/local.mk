@@ -64,6 +64,7 @@ libtcio_la_SOURCES = \
 	src/io/sandbox_landlock.c \
 	src/io/sandbox_parts.h \
 	src/io/sandbox_seccomp.c \
+	src/io/shim.h \
 	src/io/sql.c \
 	src/io/sql.h \
 	src/io/store.c \
@@ -80,3 +81,15 @@ libtcio_la_SOURCES = \
 	src/io/websocket_url.h \
 	src/io/worker.c \
 	src/io/worker.h
+
+# Between the host and every agent: small, and without a loader that would heed LD_PRELOAD of an
+# agent's environment. A sanitizer cannot be linked so.
+pkglibexec_PROGRAMS += turncast-shim
+turncast_shim_SOURCES = \
+	src/io/shim_agent.c \
+	src/io/shim_agent.h \
+	src/io/shim_main.c
+turncast_shim_LDADD = libtcio.la $(LINK_BASE)
+if !SANITIZE
+turncast_shim_LDFLAGS = $(TC_HARDEN_LDFLAGS) -XCClinker -static-pie
+endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Owns a running child: its pipes, its pidfd, and when it counts as ended. */
+ * Owns a running child: its pipes, its shim, and when it counts as ended. */
 #include "io/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@
 
 /* Several agents lose what they have not written when they exit: a pipe this large takes it. */
 #define OUT_PIPE_SIZE (1 << 20)
-#define REAP_MS 10000
+#define BURST_MS 100
+#define LAST_BURSTS 10
 
 #define CHUNK_SIZE ((size_t)1 << 16)
 
@@ -31,21 +33,26 @@ struct end {
 };
 
 struct process {
-    struct process_tree tree;
+    struct process_lost shim;
+    char *mark, *command, *cwd;   /* mark, cwd: or NULL */
     struct process_events events; /* borrowed ctx */
     void *ctx;
     struct end in, out, err;
     struct buf pending; /* for stdin; written up to `written` */
     size_t written;
-    bool closing;    /* stdin ends when nothing is pending */
-    struct end self; /* the pidfd */
-    struct loop_timer *reaper;
+    bool closing; /* stdin ends when nothing is pending */
+    /* the shim */
+    struct end control;
+    int pidfd;
+    bool hung_up; /* it says nothing any more */
+    bool reaped;
+    bool clean; /* it said by its status that nobody is left */
+    /* what it said of the child */
+    bool started, failed, exited, told;
+    struct shim_report failure;
+    int status;
+    unsigned strays;
 };
-
-void process_become_subreaper(void)
-{
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
 
 static void end_close(struct end *e)
 {
@@ -156,86 +163,159 @@ static void drain(struct process *p, struct end *e)
         left -= (int)CHUNK_SIZE;
 }
 
-/* --- the end ------------------------------------------------------------------------------ */
+/* --- what the shim says ------------------------------------------------------------------- */
 
-static int wait_status(const siginfo_t *info)
+static void take(struct process *p, const struct shim_report *r)
 {
-    switch (info->si_code) {
-    case CLD_EXITED:
-        return W_EXITCODE(info->si_status & 0xff, 0);
-    case CLD_DUMPED:
-        return W_EXITCODE(0, info->si_status) | WCOREFLAG;
-    default:
-        return W_EXITCODE(0, info->si_status);
+    switch (r->kind) {
+    case SHIM_STARTED:
+        p->started = true;
+        break;
+    case SHIM_FAILED:
+        p->failed = true;
+        p->failure = *r;
+        break;
+    case SHIM_EXITED:
+        p->exited = true;
+        p->status = r->value;
+        break;
+    case SHIM_KILLED:
+        p->strays += (unsigned)r->value;
+        break;
     }
 }
 
-/* The child stays a zombie until its tree is gone: so long nobody else can get its pid, which is
- * also the id of its group and session. */
-static void on_gone(void *arg, unsigned ready)
+/* A shim that somebody killed takes the child with it (PR_SET_PDEATHSIG). */
+static void take_end(struct process *p)
+{
+    p->hung_up = true;
+    if (!p->started && !p->failed)
+        take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
+    else if (!p->failed && !p->exited)
+        take(p, &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
+}
+
+/* A socket whose other end left something unread says so once, in front of what it brought. */
+static ssize_t hear(const struct process *p, struct shim_report *r)
+{
+    ssize_t n;
+    do
+        n = recv(p->control.fd, r, sizeof *r, MSG_DONTWAIT);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    return n;
+}
+
+static void hear_all(struct process *p)
+{
+    struct shim_report r;
+    ssize_t n = -1;
+    while (!p->hung_up && (n = hear(p, &r)) == (ssize_t)sizeof r)
+        take(p, &r);
+    if (!p->hung_up && (n >= 0 || errno != EAGAIN))
+        take_end(p);
+}
+
+static void close_pipes(struct process *p)
+{
+    lose_stdin(p);
+    end_close(&p->err);
+    end_close(&p->out);
+}
+
+static void tell_failure(struct process *p)
+{
+    struct tc_err err = {0};
+    close_pipes(p);
+    process_exec_explain(p->command, p->cwd, &p->failure, &err);
+    p->events.failed(p->ctx, &err);
+}
+
+static void tell_exit(struct process *p)
+{
+    drain(p, &p->err);
+    drain(p, &p->out);
+    close_pipes(p);
+    p->events.exit(p->ctx, p->status);
+}
+
+static void on_control(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
-    siginfo_t info = {0};
-    if (waitid(P_PIDFD, (id_t)p->self.fd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+    hear_all(p);
+    if (p->hung_up)
+        loop_fd_set(p->control.watch, 0);
+    if (p->told || (!p->exited && !p->failed))
         return;
-    loop_fd_set(p->self.watch, 0);
-    lose_stdin(p);
-    drain(p, &p->err);
-    drain(p, &p->out);
-    end_close(&p->err);
-    end_close(&p->out);
-    p->events.exit(p->ctx, wait_status(&info));
+    p->told = true;
+    if (p->failed)
+        tell_failure(p);
+    else
+        tell_exit(p);
 }
 
-static void reap(struct process *p)
+static void ask(const struct process *p, unsigned char what)
 {
-    siginfo_t info = {0};
-    if (!p->tree.reaped && waitid(P_PIDFD, (id_t)p->self.fd, &info, WEXITED | WNOHANG) == 0 &&
-        info.si_pid)
-        p->tree.reaped = true;
-}
-
-static void on_reap_orphans(void *arg)
-{
-    struct process *const p = arg;
-    process_tree_reap(REAP_MS / 2);
-    loop_timer_set(p->reaper, REAP_MS);
+    /* Who is gone obeys nobody. */
+    (void)!send(p->control.fd, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void process_signal(struct process *p, int signo)
 {
-    if (!p->tree.reaped)
-        kill(-p->tree.pid, signo);
+    if (!p->exited)
+        ask(p, (unsigned char)signo);
 }
+
+/* --- the end ------------------------------------------------------------------------------ */
 
 pid_t process_pid(const struct process *p)
 {
-    return p->tree.pid;
+    return p->shim.pid;
+}
+
+/* Waits for the shim's end, and looks how it was. */
+static void reap(struct process *p, int ms)
+{
+    siginfo_t info = {0};
+    poll(&(struct pollfd){.fd = p->pidfd, .events = POLLIN}, 1, ms);
+    if (waitid(P_PIDFD, (id_t)p->pidfd, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
+        return;
+    p->reaped = true;
+    p->clean = info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
 unsigned process_kill_tree(struct process *p)
 {
-    return process_tree_kill(&p->tree);
+    if (!p->reaped) {
+        ask(p, SHIM_KILL);
+        pidfd_send_signal(p->pidfd, SIGCONT, NULL, 0); /* an agent may have stopped it */
+        reap(p, BURST_MS);
+    }
+    if (!p->reaped)
+        return 1;
+    if (!p->clean)
+        p->clean = process_tree_kill_lost(&p->shim, &p->strays);
+    return !p->clean;
 }
 
-unsigned process_strays(const struct process *p)
+unsigned process_strays(struct process *p)
 {
-    return p->tree.strays;
+    hear_all(p);
+    return p->strays;
 }
 
 void process_free(struct process *p)
 {
     if (!p)
         return;
-    process_tree_kill(&p->tree);
-    reap(p);
-    process_tree_fini(&p->tree);
-    lose_stdin(p);
-    end_close(&p->out);
-    end_close(&p->err);
-    end_close(&p->self);
-    loop_timer_free(p->reaper);
+    for (int i = 0; i < LAST_BURSTS && process_kill_tree(p); i++)
+        ;
+    close_pipes(p);
+    end_close(&p->control);
+    close(p->pidfd);
+    free(p->mark);
+    free(p->command);
+    free(p->cwd);
     free(p);
 }
 
@@ -254,22 +334,13 @@ static void pipes_close(const int fds[3])
 
 /* A host without descriptors 0-2 would get them as pipes, and dup2 in the child would then step
  * on them. */
-static int above_stdio(int fd)
-{
-    if (fd > 2)
-        return fd;
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return high;
-}
-
 /* Pipe i: the child reads the first and writes the others. */
 static int pipe_open(struct pipes *ps, int i)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -1;
-    const int reads = above_stdio(fds[0]), writes = above_stdio(fds[1]);
+    const int reads = process_above_stdio(fds[0]), writes = process_above_stdio(fds[1]);
     ps->host[i] = i == 0 ? writes : reads;
     ps->child[i] = i == 0 ? reads : writes;
     if (reads < 0 || writes < 0)
@@ -288,45 +359,32 @@ static int pipes_open(struct pipes *ps)
     return 0;
 }
 
-static pid_t spawn(const struct process_spec *spec, struct pipes *ps, int *pidfd,
-                   struct tc_err *err)
-{
-    const pid_t pid = process_exec(spec, ps->child, err);
-    if (pid < 0)
-        return -1;
-    *pidfd = pidfd_open(pid, 0);
-    if (*pidfd >= 0)
-        return pid;
-    err_sys(err, errno, spec->argv[0], "no pidfd");
-    kill(-pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -1;
-}
-
 struct process *process_spawn(struct loop *l, const struct process_spec *spec,
                               const struct process_events *events, void *ctx, struct tc_err *err)
 {
     struct pipes ps;
-    int pidfd = -1;
-    pid_t pid = -1;
+    struct process_shim shim;
+    int started = -1;
     if (pipes_open(&ps) < 0)
         err_sys(err, errno, spec->argv[0], "no pipe");
     else
-        pid = spawn(spec, &ps, &pidfd, err);
+        started = process_exec(spec, ps.child, &shim, err);
     pipes_close(ps.child);
-    if (pid < 0) {
+    if (started < 0) {
         pipes_close(ps.host);
         return NULL;
     }
     struct process *const p = xcalloc(1, sizeof *p);
     p->events = *events;
     p->ctx = ctx;
-    process_tree_init(&p->tree, pid);
+    p->mark = spec->mark ? xstrdup(spec->mark) : NULL;
+    p->command = xstrdup(spec->argv[0]);
+    p->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
+    p->pidfd = shim.pidfd;
     p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
     p->out = (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ, on_out, p)};
     p->err = (struct end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
-    p->self = (struct end){pidfd, loop_fd_new(l, pidfd, LOOP_READ, on_gone, p)};
-    p->reaper = loop_timer_new(l, on_reap_orphans, p);
-    loop_timer_set(p->reaper, REAP_MS);
+    p->control = (struct end){shim.control, loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
     return p;
 }

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * From three descriptors to a running program: what happens between vfork and exec. */
+ * From three descriptors to a running program: finds the shim and starts it. */
 #ifndef IO_PROCESS_EXEC_H
 #define IO_PROCESS_EXEC_H
 
 #include "io/process.h"
+#include "io/shim.h"
 
-/* Starts the program with these as its descriptors 0-2; all are close-on-exec and stay the
- * caller's. Returns when exec has succeeded, or -1 with err when anything before it failed. */
-pid_t process_exec(const struct process_spec *spec, const int stdio[3], struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+struct process_shim {
+    pid_t pid;
+    int pidfd, control;
+};
+
+/* Starts a shim for the program with these as its descriptors 0-2; all are close-on-exec and stay
+ * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
+ * report. -1 with err: there is no shim. The descriptors of *out are the caller's. */
+int process_exec(const struct process_spec *spec, const int stdio[3], struct process_shim *out,
+                 struct tc_err *err) __attribute__((__warn_unused_result__));
+/* What SHIM_FAILED means. Returns -1. */
+int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,
+                         struct tc_err *err);
+/* A descriptor above 2 for the same; closes the other. -1: there is none. */
+int process_above_stdio(int fd);
 
 #endif

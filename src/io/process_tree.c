@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of all trees and the walk through /proc. */
+ * Owns the walk through /proc. */
 #include "io/process_tree.h"
 
 #include <dirent.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -22,25 +21,6 @@
 #define CHILDREN_MAX (1 << 20) /* bytes of one children file */
 #define SET_MAX 65536
 #define ENVIRON_MAX ((size_t)4 << 20) /* bytes of one environment */
-
-#define BUCKETS 1024
-
-/* Orphans come to the process, not to a loop: so there is one table of all trees. */
-static struct process_tree *trees[BUCKETS];
-static int64_t reaped_ms; /* when orphans were last looked for */
-
-static struct process_tree **bucket_of(pid_t pid)
-{
-    return &trees[(unsigned)pid % BUCKETS];
-}
-
-static struct process_tree *tree_of(pid_t pid)
-{
-    struct process_tree *t = *bucket_of(pid);
-    while (t && t->pid != pid)
-        t = t->next;
-    return t;
-}
 
 struct pid_set {
     struct buf pids; /* pid_t after pid_t */
@@ -138,88 +118,37 @@ static void add_children(struct pid_set *set, pid_t pid)
     closedir(dir);
 }
 
-static bool is_spawned_here(pid_t pid)
+/* As the set grows, those behind are looked at, too. */
+static void add_below(struct pid_set *set)
 {
-    const struct process_tree *const t = tree_of(pid);
-    return t && !t->reaped;
-}
-
-/* Some other child than `mine` was there when it began. */
-static bool may_be_of_another(const struct process_tree *mine, const struct stat_line *st)
-{
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (const struct process_tree *t = trees[i]; t; t = t->next)
-            if (t != mine && t->began <= st->began)
-                return true;
-    return false;
-}
-
-static bool is_orphan_of(const struct process_tree *t, const struct stat_line *st)
-{
-    if (st->session == getsid(0))
-        return false;
-    const struct process_tree *const owner = tree_of(st->session);
-    if (owner)
-        return owner == t;
-    return st->began >= t->began && !may_be_of_another(t, st);
-}
-
-/* Adds those that live and reaps the others; returns how many those were. */
-static unsigned add_orphans(struct pid_set *set, const struct process_tree *t)
-{
-    struct pid_set ours = {0};
-    unsigned reaped = 0;
-    add_children(&ours, getpid());
-    for (size_t i = 0; i < set_count(&ours); i++) {
-        const pid_t pid = set_at(&ours, i);
-        struct stat_line st;
-        if (is_spawned_here(pid) || !read_stat(pid, &st) || !is_orphan_of(t, &st))
-            continue;
-        if (!is_dead(&st))
-            set_add(set, pid);
-        else if (waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOHANG) == 0)
-            reaped++;
-    }
-    buf_fini(&ours.pids);
-    return reaped;
-}
-
-/* The child if it lives, its orphans, and everything below. A process that dies meanwhile hands
- * its children to us behind our back, so only a walk that meets nobody, dead or alive, proves
- * that nobody is left: then it returns true. */
-static bool find_all(struct pid_set *set, const struct process_tree *t)
-{
-    struct stat_line st;
-    if (!t->reaped && read_stat(t->pid, &st) && !is_dead(&st))
-        set_add(set, t->pid);
-    const unsigned reaped = add_orphans(set, t);
     for (size_t i = 0; i < set_count(set); i++)
         add_children(set, set_at(set, i));
-    return !reaped && !set_count(set);
 }
 
-struct round {
-    bool nobody;
-    unsigned alive, strays; /* strays: without the child itself */
-    pid_t one;              /* of the living; 0: none */
-};
+/* Returns how many of them lived. */
+static unsigned kill_set(const struct pid_set *set)
+{
+    unsigned killed = 0;
+    for (size_t i = 0; i < set_count(set); i++) {
+        const pid_t pid = set_at(set, i);
+        struct stat_line st;
+        if (read_stat(pid, &st) && !is_dead(&st))
+            killed += kill(pid, SIGKILL) == 0;
+    }
+    return killed;
+}
 
-static struct round kill_found(const struct process_tree *t)
+/* Each is killed as soon as its children are known: what forks and exits again and again is
+ * gone before a list of all would be complete. */
+void process_tree_kill_below(pid_t pid)
 {
     struct pid_set set = {0};
-    struct round r = {.nobody = find_all(&set, t)};
+    add_children(&set, pid);
     for (size_t i = 0; i < set_count(&set); i++) {
-        const pid_t pid = set_at(&set, i);
-        struct stat_line st;
-        if (!read_stat(pid, &st) || is_dead(&st))
-            continue;
-        kill(pid, SIGKILL);
-        r.one = pid;
-        r.alive++;
-        r.strays += pid != t->pid;
+        add_children(&set, set_at(&set, i));
+        kill(set_at(&set, i), SIGKILL);
     }
     buf_fini(&set.pids);
-    return r;
 }
 
 static void wait_for_end(pid_t pid, int ms)
@@ -228,64 +157,6 @@ static void wait_for_end(pid_t pid, int ms)
     if (fd < 0)
         return;
     poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ms);
-}
-
-void process_tree_init(struct process_tree *t, pid_t pid)
-{
-    struct stat_line st = {0};
-    read_stat(pid, &st);
-    struct process_tree **const at = bucket_of(pid);
-    *t = (struct process_tree){.next = *at, .pid = pid, .began = st.began};
-    *at = t;
-}
-
-void process_tree_fini(struct process_tree *t)
-{
-    for (struct process_tree **at = bucket_of(t->pid); *at; at = &(*at)->next)
-        if (*at == t) {
-            *at = t->next;
-            return;
-        }
-}
-
-static bool was_of_any(const struct stat_line *st)
-{
-    return st->session != getsid(0) && (tree_of(st->session) || may_be_of_another(NULL, st));
-}
-
-void process_tree_reap(int64_t every_ms)
-{
-    const int64_t now = clock_mono_ms();
-    if (now - reaped_ms < every_ms)
-        return;
-    reaped_ms = now;
-    struct pid_set ours = {0};
-    add_children(&ours, getpid());
-    for (size_t i = 0; i < set_count(&ours); i++) {
-        const pid_t pid = set_at(&ours, i);
-        struct stat_line st;
-        if (!is_spawned_here(pid) && read_stat(pid, &st) && is_dead(&st) && was_of_any(&st))
-            waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOHANG);
-    }
-    buf_fini(&ours.pids);
-}
-
-unsigned process_tree_kill(struct process_tree *t)
-{
-    const int64_t until = clock_mono_ms() + BURST_MS;
-    for (;;) {
-        const struct round r = kill_found(t);
-        if (!t->reaped)
-            kill(-t->pid, SIGKILL); /* whoever forked away under the walk */
-        if (r.strays > t->strays)
-            t->strays = r.strays;
-        if (r.nobody)
-            return 0;
-        if (clock_mono_ms() >= until)
-            return r.alive ? r.alive : 1;
-        if (r.one)
-            wait_for_end(r.one, ROUND_MS);
-    }
 }
 
 void process_tree_boot(char out[64])
@@ -322,13 +193,7 @@ static bool has_mark(pid_t pid, const char *mark)
     return false;
 }
 
-struct lost {
-    pid_t session; /* 0: its number belongs to somebody else */
-    uint64_t began;
-    const char *mark;
-};
-
-static void add_lost(struct pid_set *set, const struct lost *l)
+static void add_lost(struct pid_set *set, const struct process_lost *l, pid_t session)
 {
     DIR *const dir = opendir("/proc");
     if (!dir)
@@ -339,38 +204,45 @@ static void add_lost(struct pid_set *set, const struct lost *l)
         if (pid <= 1 || pid == getpid() || !read_stat(pid, &st) || is_dead(&st) ||
             st.began < l->began)
             continue;
-        if ((l->session && st.session == l->session) || has_mark(pid, l->mark))
+        if ((session && st.session == session) || (l->mark && has_mark(pid, l->mark)))
             set_add(set, pid);
     }
     closedir(dir);
 }
 
-static unsigned kill_lost(const struct lost *l)
+static unsigned kill_found(const struct process_lost *l, pid_t session)
 {
     struct pid_set set = {0};
-    struct stat_line st;
-    unsigned killed = 0;
-    add_lost(&set, l);
-    for (size_t i = 0; i < set_count(&set); i++)
-        add_children(&set, set_at(&set, i));
-    for (size_t i = 0; i < set_count(&set); i++)
-        if (read_stat(set_at(&set, i), &st) && !is_dead(&st))
-            killed += kill(set_at(&set, i), SIGKILL) == 0;
-    if (set_count(&set))
+    add_lost(&set, l, session);
+    add_below(&set);
+    const unsigned killed = kill_set(&set);
+    if (killed)
         wait_for_end(set_at(&set, 0), ROUND_MS);
     buf_fini(&set.pids);
     return killed;
 }
 
-/* As long as one of a session is left its number is given to nobody else. */
-unsigned process_tree_kill_lost(pid_t pid, uint64_t began, const char *mark)
+bool process_tree_lives(const struct process_lost *l)
 {
-    const uint64_t now = process_tree_began(pid);
-    const bool reused = pid <= 1 || pid == getsid(0) || (now && now != began);
-    const struct lost l = {reused ? 0 : pid, began, mark};
+    return l->pid > 1 && l->began && process_tree_began(l->pid) == l->began;
+}
+
+/* As long as one of a session is left its number is given to nobody else. */
+static bool is_reused(const struct process_lost *l)
+{
+    const uint64_t now = process_tree_began(l->pid);
+    return l->pid <= 1 || l->pid == getsid(0) || (now && now != l->began);
+}
+
+bool process_tree_kill_lost(const struct process_lost *l, unsigned *killed)
+{
+    const pid_t session = is_reused(l) ? 0 : l->pid;
     const int64_t until = clock_mono_ms() + BURST_MS;
-    unsigned most = 0, killed;
-    while ((killed = kill_lost(&l)) > 0 && clock_mono_ms() < until)
-        most = killed > most ? killed : most;
-    return most > killed ? most : killed;
+    unsigned most = 0, found;
+    do {
+        found = kill_found(l, session);
+        most = found > most ? found : most;
+    } while (found && clock_mono_ms() < until);
+    *killed += most;
+    return !found;
 }

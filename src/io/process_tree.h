@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The descendants of one child: found through /proc, killed, reaped, verified gone; and nobody
- * else's. Loop thread only.
- *
- * Whose a process is: the children of the child, and so on down, are its own as long as their
- * parents live. When a parent dies the kernel hands its children to the nearest subreaper, this
- * process, so that double-forked and setsid'ed descendants become children of ours. Told apart
- * from children that are not an agent's by their session:
- *  - every child spawned here leads a session of its own and none can be joined from outside, so
- *    a child in the host's session was never below an agent: it is let alone;
- *  - in the session of a child spawned here: that child's;
- *  - in any other session (somebody called setsid): it may be of any child that was alive when it
- *    began. It goes with the last of them, so that no turn ever kills another turn's tools.
- * A plugin that forks and calls setsid while an agent runs is taken for the agent's. */
+ * Processes as /proc shows them: who is below one, and what is left of a shim that was killed.
+ * Any thread. */
 #ifndef IO_PROCESS_TREE_H
 #define IO_PROCESS_TREE_H
 
@@ -19,29 +8,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct process_tree {
-    struct process_tree *next; /* of its bucket */
-    pid_t pid;                 /* the child; also its session and process group */
-    uint64_t began;            /* clock ticks since boot */
-    bool reaped;               /* its pid may belong to somebody else now */
-    unsigned strays;           /* descendants that had to be killed */
-};
-
-void process_tree_init(struct process_tree *t, pid_t pid);
-void process_tree_fini(struct process_tree *t);
 /* Names this boot of the machine, "" when that is not known: a pid means nothing in another. */
 void process_tree_boot(char out[64]);
 /* When the process began, in clock ticks since boot; 0: it is gone. */
 uint64_t process_tree_began(pid_t pid);
-/* Kills a child of an earlier host of this boot and all that is left of it: what is in the session
- * that it led, what has the mark ("NAME=value") in its environment, and what is below. Returns how
- * many processes that were. */
-unsigned process_tree_kill_lost(pid_t pid, uint64_t began, const char *mark);
-/* Reaps orphans of all trees that died, so that a long turn does not gather zombies; nothing when
- * that was done within the last every_ms, so that every tree may ask. */
-void process_tree_reap(int64_t every_ms);
-/* One burst: kills everything that is found, again and again until nothing is found or about
- * 100 ms passed. Returns how many still live. */
-unsigned process_tree_kill(struct process_tree *t);
+/* SIGKILL to everything below the process that can be found now, itself not included. Whoever forks
+ * meanwhile is found the next time. */
+void process_tree_kill_below(pid_t pid);
+
+/* A shim that nobody watches, or that is gone without having said that nobody is left. */
+struct process_lost {
+    pid_t pid;      /* of the shim */
+    uint64_t began; /* by which it is told from another process of that pid */
+    /* "NAME=value" in the environment of all that was below it; or NULL. */
+    const char *mark;
+};
+
+/* The shim still runs. */
+bool process_tree_lives(const struct process_lost *l);
+/* For about 100 ms kills what is in the session that it led, what has the mark, what is below
+ * those, and itself. Returns whether at last nobody was found; adds to *killed how many were. A
+ * process that left the session and cleared its environment is found as long as it is below one
+ * that did not: that nobody else remains is certain only while the shim lives. */
+bool process_tree_kill_lost(const struct process_lost *l, unsigned *killed);
 
 #endif

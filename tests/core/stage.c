@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "fake/children.h"
-#include "io/process.h"
 #include "tap/tap.h"
 
 #define DEADLINE_MS 60000
@@ -19,7 +18,6 @@ static struct loop *loop;
 void stage_init(void)
 {
     loop = loop_new();
-    process_become_subreaper();
 }
 
 void stage_fini(void)

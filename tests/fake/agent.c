@@ -12,6 +12,9 @@
  *   child=KIND       a descendant that holds the pipes, ignores SIGTERM and sleeps: plain, setsid,
  *                    orphan (its parent is gone), double (that and setsid), loud (it writes)
  *   children=N       N of them, every second in a session of its own
+ *   hoppers=N        N descendants that fork and exit for ever, every second into a new session
+ *   bomb=N           descendants that fork for ever, until there are N more of them
+ *   parent=SIGNO     a signal to its parent
  *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
  *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
  *   mark=WORD        nothing: WORD stands in the command line, and in that of every child
@@ -24,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -272,6 +276,41 @@ static void do_children(const char *value)
         do_child(i % 2 ? "setsid" : "plain");
 }
 
+/* Never the same process for long. */
+static void do_hoppers(const char *value)
+{
+    for (int i = atoi(value); i > 0; i--) {
+        if (fork() != 0)
+            continue;
+        for (;;) {
+            if (i % 2)
+                setsid();
+            if (fork() != 0)
+                _exit(0);
+        }
+    }
+}
+
+/* Whoever can be made is made, and none of them ends. */
+static void do_bomb(const char *value)
+{
+    static unsigned *count;
+    count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const unsigned max = (unsigned)atoi(value);
+    if (count == MAP_FAILED || fork() != 0)
+        return;
+    signal(SIGTERM, SIG_IGN);
+    while (__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST) < max)
+        if (fork() == 0 && *count % 2)
+            setsid();
+    sleep_for_ever();
+}
+
+static void do_parent(const char *value)
+{
+    kill(getppid(), atoi(value));
+}
+
 static void put_json(FILE *f, const char *s)
 {
     fputc('"', f);
@@ -342,9 +381,8 @@ static void do_dump(const char *value)
     prctl(PR_GET_PDEATHSIG, &death);
     const mode_t mask = umask(077);
     umask(mask);
-    fprintf(f, "\"pdeathsig\":%d,\"umask\":%u,\"group\":%s,\"session\":%s,\"cwd\":", death,
-            (unsigned)mask, getpgrp() == getpid() ? "true" : "false",
-            getsid(0) == getpid() ? "true" : "false");
+    fprintf(f, "\"pdeathsig\":%d,\"umask\":%u,\"group\":%s,\"session\":%d,\"cwd\":", death,
+            (unsigned)mask, getpgrp() == getpid() ? "true" : "false", (int)getsid(0));
     put_json(f, getcwd(cwd, sizeof cwd) ? cwd : "");
     fputs("}\n", f);
     fclose(f);
@@ -376,6 +414,7 @@ static const struct {
     {"exit", do_exit},         {"kill", do_kill},         {"ignore", do_ignore},
     {"print_on", do_print_on}, {"sleep", do_sleep},       {"ms", do_ms},
     {"child", do_child},       {"children", do_children}, {"dump", do_dump},
+    {"hoppers", do_hoppers},   {"bomb", do_bomb},         {"parent", do_parent},
     {"count", do_count},       {"mark", do_nothing},
 };
 

@@ -65,6 +65,12 @@ turncast replay --config "$scratch/turncast.conf" "$recording" >"$scratch/cast" 
 grep -q hello "$scratch/cast" && ! grep -q '^So:' "$scratch/cast"
 result $? "without the file it is not called, and it is said"
 
+cat >"$scratch/agent.conf" <<C
+agents: { played: { command = ["cat", "$recording"]; }; };
+C
+(unset TURNCAST_SHIM && turncast run --config "$scratch/agent.conf" hello </dev/null) >"$scratch/cast"
+result $? "it runs an agent, below the shim installed with it"
+
 unread_pages() {
     for page in "$top"/man/*.[1-8] "$top"/plugins/*/*.[1-8]; do
         [ -f "$page" ] || continue

@@ -19,16 +19,29 @@
 #include "tap/tap.h"
 
 #define DEADLINE_MS 60000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SECOND_MS DEADLINE_MS
+#else
+#define SECOND_MS 1000
+#endif
 
 struct watched {
     struct process *p;
     struct buf out;
     size_t out_bytes, err_bytes;
-    bool out_ended, exited, count_only;
+    bool out_ended, failed, exited, count_only;
     int status;
+    struct tc_err err;
 };
 
 static struct loop *loop;
+
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    struct watched *const w = ctx;
+    w->failed = true;
+    w->err = *err;
+}
 
 static void on_out(void *ctx, const char *bytes, size_t n)
 {
@@ -56,7 +69,7 @@ static void on_gone(void *ctx, int status)
     w->status = status;
 }
 
-static const struct process_events events = {on_out, on_err, on_out_end, on_gone};
+static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
 static const char *const plain_env[] = {"PATH=/usr/bin:/bin", "A=1", NULL};
 
 /* Runs the fake agent with these words; the list ends with NULL. */
@@ -162,12 +175,37 @@ static void test_stdin(void)
 static void test_spawn_error(const char *what, const struct process_spec *spec, const char *wanted)
 {
     struct watched w = {0};
-    struct tc_err err = {0};
     const unsigned fds = children_open_fds();
-    ok(!process_spawn(loop, spec, &events, &w, &err), "%s: not started", what);
-    has_str(err.text, wanted, "%s: says why", what);
-    is_str(err.place, spec->argv[0], "%s: says what", what);
+    w.p = process_spawn(loop, spec, &events, &w, &w.err);
+    ok(w.p && wait_until(&w.failed), "%s: not started", what);
+    finish(&w);
+    ok(!w.exited && !w.out_ended, "%s: no other word of it", what);
+    has_str(w.err.text, wanted, "%s: says why", what);
+    is_str(w.err.place, spec->argv[0], "%s: says what", what);
     is_int(children_open_fds(), fds, "%s: no descriptor is left", what);
+}
+
+static void test_no_shim(void)
+{
+    const char *const shim = getenv("TURNCAST_SHIM");
+    char *const kept = shim ? strdup(shim) : NULL;
+    struct tc_err err = {0};
+    struct watched w = {0};
+    const unsigned fds = children_open_fds();
+    setenv("TURNCAST_SHIM", "/nonexistent/shim", 1);
+    const struct process_spec spec = {.argv = WORDS("true"), .env = plain_env};
+    ok(!process_spawn(loop, &spec, &events, &w, &err), "without a shim nothing is started");
+    has_str(err.text, "turncast-shim is not installed", "which is said");
+    setenv("TURNCAST_SHIM", "/bin/true", 1);
+    w.p = process_spawn(loop, &spec, &events, &w, &err);
+    ok(w.p && wait_until(&w.failed), "nor with another program in its place");
+    finish(&w);
+    is_int(children_open_fds(), fds, "no descriptor is left");
+    if (kept)
+        setenv("TURNCAST_SHIM", kept, 1);
+    else
+        unsetenv("TURNCAST_SHIM");
+    free(kept);
 }
 
 static void test_spawn_errors(void)
@@ -201,7 +239,8 @@ static void test_spawn_errors(void)
 
 static void test_inherits(void)
 {
-    char dump[4200], wanted[4400];
+    char dump[4200], wanted[4400], session[64];
+    snprintf(session, sizeof session, "\"session\":%d,", (int)getsid(0));
     snprintf(dump, sizeof dump, "dump=%s/dump", tap_tmpdir());
     const int extra = open("/dev/null", O_RDONLY); /* on purpose without O_CLOEXEC */
     const int high = fcntl(extra, F_DUPFD, 200);
@@ -226,9 +265,10 @@ static void test_inherits(void)
     has_str(text, "\"fds\":[0,1,2]", "no descriptor but three");
     has_str(text, "\"SigBlk\":\"0000000000000000\"", "no blocked signal");
     has_str(text, "\"SigIgn\":\"0000000000000000\"", "no ignored signal, SIGPIPE included");
-    has_str(text, "\"pdeathsig\":15", "SIGTERM when the host dies");
+    has_str(text, "\"pdeathsig\":9", "SIGKILL when the shim dies");
     has_str(text, "\"umask\":63", "umask 077");
-    has_str(text, "\"group\":true,\"session\":true", "a process group and a session of its own");
+    has_str(text, "\"group\":true", "a process group of its own");
+    ok(!strstr(text, session), "in a session that is not the host's");
     free(text);
     finish(&w);
 }
@@ -262,6 +302,8 @@ static void test_trees(void)
     test_tree("double-forked child", WORDS(children_mark(), "child=double", "exit=0"), 1);
     test_tree("child that writes for ever", WORDS(children_mark(), "child=loud", "exit=0"), 0);
     test_tree("200 children", WORDS(children_mark(), "children=200", "exit=0"), 200);
+    test_tree("a fork bomb", WORDS(children_mark(), "bomb=200", "ms=50", "exit=0"), 100);
+    test_tree("processes that fork and exit", WORDS(children_mark(), "hoppers=6", "exit=0"), 1);
 }
 
 static void test_kill_alive(void)
@@ -304,32 +346,119 @@ static void end_bystander(pid_t pid, const char *what)
     waitpid(pid, NULL, 0);
 }
 
-/* Two agents and two children of the host's own: each end takes what is its own. */
+/* Two agents and two children of the host's own: each end takes what is its own, whoever called
+ * setsid while all of them ran. */
 static void test_others_live(void)
 {
-    const pid_t bystander = fork_bystander(false), daemon = fork_bystander(true);
+    const pid_t bystander = fork_bystander(false);
     char mark_a[64], mark_b[64];
     snprintf(mark_a, sizeof mark_a, "%s", children_mark());
     snprintf(mark_b, sizeof mark_b, "%s", children_mark());
-    loop_once(loop, 20); /* a clock tick, so that what began before differs from what came after */
     struct watched a = {0}, b = {0};
     spawn(&a, WORDS(mark_a, "child=double", "child=plain", "child=orphan", "text=ready", "sleep"));
     wait_for_text(&a, "ready");
-    loop_once(loop, 20);
     spawn(&b, WORDS(mark_b, "child=double", "child=plain", "text=ready", "sleep"));
     wait_for_text(&b, "ready");
-    const pid_t newer = fork_bystander(false);
-    is_int(children_marked(mark_a) - children_marked(mark_b), 1, "two agents and their children");
+    const pid_t newer = fork_bystander(false), daemon = fork_bystander(true);
+    is_int(children_marked(mark_a), 5, "an agent, its shim and three children");
+    is_int(children_marked(mark_b), 4, "another, its shim and two children");
     ok(tap_wait(nobody_lives, b.p, DEADLINE_MS), "the second ends");
     ok(wait_until(&b.exited), "with its exit told");
     finish(&b);
-    is_int(children_marked(mark_a), 4, "the first has kept all of its own");
+    is_int(children_marked(mark_b), 0, "with all it had");
+    is_int(children_marked(mark_a), 5, "the first has kept all of its own");
     finish(&a);
     is_int(children_marked(mark_a), 0, "then the first, with all it had");
-    is_int(children_marked(mark_b), 0, "and the orphan that may have been of either");
     end_bystander(bystander, "a child of the host's own");
     end_bystander(newer, "one that began after the agents");
-    end_bystander(daemon, "an older one in a session of its own");
+    end_bystander(daemon, "one in a session of its own");
+}
+
+/* An agent is no master of its shim: what it can do to it is found out. */
+static void test_shim_attacked(void)
+{
+    char mark[64];
+    snprintf(mark, sizeof mark, "%s", children_mark());
+    const char *const env[] = {"PATH=/usr/bin:/bin", mark, NULL};
+    const char *const argv[] = {children_agent(), mark,         "child=double",
+                                "child=plain",    "text=ready", "await=go",
+                                "parent=9",       "sleep",      NULL};
+    struct watched w = {0};
+    const struct process_spec spec = {.argv = argv, .env = env, .mark = mark};
+    w.p = process_spawn(loop, &spec, &events, &w, NULL);
+    ok(w.p && wait_for_text(&w, "ready"), "an agent that kills its shim");
+    process_write(w.p, "go\n", 3);
+    ok(wait_until(&w.exited) && WTERMSIG(w.status) == SIGKILL, "is killed by that");
+    ok(tap_wait(nobody_lives, w.p, DEADLINE_MS), "and all it had is found");
+    ok(process_strays(w.p) >= 2, "and killed");
+    finish(&w);
+    is_int(children_marked(mark), 0, "nothing is left of it");
+
+    snprintf(mark, sizeof mark, "%s", children_mark());
+    w = (struct watched){0};
+    spawn(&w, WORDS(mark, "child=double", "parent=19", "text=ready", "sleep"));
+    wait_for_text(&w, "ready");
+    ok(tap_wait(nobody_lives, w.p, DEADLINE_MS), "a shim that was stopped goes on");
+    ok(wait_until(&w.exited), "and tells the end");
+    finish(&w);
+    is_int(children_marked(mark), 0, "nothing is left of it either");
+}
+
+static bool none_is_marked(void *mark)
+{
+    return children_marked(mark) == 0;
+}
+
+/* A host of its own that says when its agent is ready, and waits to be killed. */
+static pid_t fork_host(const char *const *words, int *said)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        bail("no pipe");
+    const pid_t pid = fork();
+    if (pid == 0) {
+        loop = loop_new();
+        struct watched w = {0};
+        spawn(&w, words);
+        wait_for_text(&w, "ready");
+        if (write(ends[1], "r", 1) < 0)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    *said = ends[0];
+    return pid;
+}
+
+static void test_host_dies(const char *what, const char *const *words)
+{
+    int said;
+    char byte, mark[64];
+    snprintf(mark, sizeof mark, "%s", words[0]);
+    const pid_t host = fork_host(words, &said);
+    ok(read(said, &byte, 1) == 1, "%s: the host dies while it runs", what);
+    close(said);
+    kill(host, SIGKILL);
+    waitpid(host, NULL, 0);
+    const int64_t begin = clock_mono_ms();
+    ok(tap_wait(none_is_marked, mark, DEADLINE_MS), "%s: nothing of it is left", what);
+    const int64_t took = clock_mono_ms() - begin;
+    ok(took < SECOND_MS, "%s: within a second (%lld ms)", what, (long long)took);
+}
+
+static void test_hosts_die(void)
+{
+    test_host_dies("an agent that obeys", WORDS(children_mark(), "text=ready", "sleep"));
+    test_host_dies("one that ignores SIGTERM, with children in other sessions",
+                   WORDS(children_mark(), "ignore=15", "child=setsid", "child=double",
+                         "child=orphan", "text=ready", "sleep"));
+    test_host_dies("one that is gone but for its children",
+                   WORDS(children_mark(), "child=double", "text=ready", "exit=0"));
+    test_host_dies("a fork bomb",
+                   WORDS(children_mark(), "bomb=200", "ms=50", "text=ready", "sleep"));
+    test_host_dies("one that is stopped",
+                   WORDS(children_mark(), "text=ready", "child=setsid", "kill=19"));
 }
 
 static void test_out_end(void)
@@ -358,15 +487,17 @@ int main(void)
 {
     plan_lazy();
     loop = loop_new();
-    process_become_subreaper();
     const unsigned fds = children_open_fds();
     test_plain();
     test_stdin();
     test_spawn_errors();
+    test_no_shim();
     test_inherits();
     test_trees();
     test_kill_alive();
     test_others_live();
+    test_shim_attacked();
+    test_hosts_die();
     test_out_end();
     test_stderr_flood();
     is_int(children_open_fds(), fds, "no descriptor leaked");

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * What the host and a turncast-shim say to each other.
+ *
+ * The shim is a program of its own, a small one, between the host and one agent. It is the
+ * subreaper of all that the agent starts: whatever calls setsid or forks twice becomes its child,
+ * and of no other turn's. So "nobody is left" is not looked for but known: the kernel says that
+ * the shim has no child. It leads the session that the agent's group is in.
+ *
+ *   turncast-shim PROTOCOL [-d DIRECTORY] -- PROGRAM [ARGUMENT…]
+ *
+ * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
+ * SHIM_CONTROL_FD. When the host's end of that is closed, as by the host's death, the shim asks
+ * the agent to end, then kills all there is. It exits with 0 once nobody is left, and only then. */
+#ifndef IO_SHIM_H
+#define IO_SHIM_H
+
+enum { SHIM_CONTROL_FD = 3 };
+#define SHIM_PROTOCOL "1"
+
+/* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
+enum { SHIM_KILL = 0xff };
+
+/* From the shim: first SHIM_STARTED or SHIM_FAILED. */
+struct shim_report {
+    enum shim_kind {
+        SHIM_STARTED, /* the agent runs */
+        SHIM_FAILED,  /* value: errno of that step */
+        SHIM_EXITED,  /* the agent is gone; value: its status as of waitpid */
+        SHIM_KILLED,  /* value: how many others had to be killed; nobody is left */
+    } kind;
+    enum shim_step { SHIM_FORK, SHIM_CWD, SHIM_INTERPRETER, SHIM_EXEC } step;
+    int value;
+};
+
+#endif

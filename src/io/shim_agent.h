@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * From a child of the shim to a running agent: what happens between fork and exec. */
+#ifndef IO_SHIM_AGENT_H
+#define IO_SHIM_AGENT_H
+
+#include <sys/types.h>
+
+#include "io/shim.h"
+
+struct shim_agent {
+    char **argv;     /* argv[0] is looked up in the PATH of the environment */
+    const char *cwd; /* or NULL: the shim's */
+};
+
+/* Returns when exec has succeeded or something before it has failed; *report says which. -1: it
+ * failed, and no child is left of it. */
+pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *report)
+    __attribute__((__warn_unused_result__));
+
+#endif
