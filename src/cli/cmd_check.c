@@ -134,7 +134,7 @@ const struct command cmd_check = {
     .summary = "Says whether a configuration or a plugin would work",
     .about =
         "Without a file it checks the configuration that the other commands would use. Nothing\n"
-        "of a plugin is run.",
+        "of a plugin is called.",
     .args = rows,
     .max = 1,
     .run = run,

@@ -15,6 +15,7 @@
 #include "base/trust.h"
 
 #define SEGMENTS_MAX 64
+#define MEMORY_MAX ((uint64_t)1 << 30) /* of a module, its zeroed part included */
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 #define OWN_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
@@ -80,6 +81,9 @@ static int check_segments(const char *path, const ElfW(Phdr) * segments, size_t 
         if (s->p_type != PT_LOAD && s->p_type != PT_DYNAMIC)
             continue;
         loads = loads || s->p_type == PT_LOAD;
+        if (!inside(s->p_vaddr, s->p_memsz, MEMORY_MAX))
+            return err_set(err, path, "is damaged: it wants %llu bytes of memory at %#llx",
+                           (unsigned long long)s->p_memsz, (unsigned long long)s->p_vaddr);
         if (!inside(s->p_offset, s->p_filesz, size) || s->p_filesz > s->p_memsz)
             return err_set(err, path, "is truncated: %llu bytes are there, %llu are expected",
                            (unsigned long long)size,

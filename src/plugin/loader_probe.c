@@ -168,9 +168,10 @@ static int fill(struct loader_probe *p, struct buf *in, size_t wanted)
     while (in->len < wanted) {
         const int64_t left_ms = p->deadline_ms - clock_mono_ms();
         struct pollfd fd = {.fd = p->in, .events = POLLIN};
-        if (left_ms <= 0)
+        const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0); /* what is there counts */
+        if (ready == 0)
             return -1;
-        if (poll(&fd, 1, (int)left_ms) <= 0)
+        if (ready < 0)
             continue;
         const ssize_t n = read(p->in, buf_reserve(in, wanted - in->len), wanted - in->len);
         if (n <= 0)

@@ -68,7 +68,7 @@ agents : { a : { command = ["no-such-program"]; };
            b : { command = ["sh"]; cwd = "$scratch/none"; }; };
 plugins : { instances : { talk : { plugin = "nowhere"; };
     jsonl : { path = "x"; pathh = "y"; };
-    ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/aborts.so"; };
+    ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/loads_aborts.so"; };
     telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a"; }; }; };
 http : { listen = "127.0.0.1:$port"; };
 CONF

@@ -6,7 +6,7 @@
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	$(fault_modules) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
+	$(fault_modules) $(fault_loads) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
 tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
@@ -24,6 +24,7 @@ dist_check_SCRIPTS += \
 	tests/cli/help.t \
 	tests/cli/kept.t \
 	tests/cli/memory.t \
+	tests/cli/modules.t \
 	tests/cli/redis.t \
 	tests/cli/notify.t \
 	tests/cli/reload.t \

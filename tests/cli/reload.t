@@ -190,7 +190,7 @@ broken 's/ in = "[^"]*";//' '8: option "in" is required' "an option that is miss
 broken 's/talker.so/none.so/' "8: plugins.instances.talk: $plugins/none.so" "a plugin that is not there"
 broken "s,$plugins/talker.so,$fault/nosymbol.so," '8: plugins.instances.talk: ' "a module that is no plugin"
 broken "s,$plugins/talker.so,$fault/oldmajor.so," '8: plugins.instances.talk: ' "a plugin of another age"
-broken "s,$plugins/talker.so,$fault/aborts.so," '8: plugins.instances.talk: ' "one that ends the process"
+broken "s,$plugins/talker.so,$fault/loads_aborts.so," '8: plugins.instances.talk: ' "one that ends the process"
 has "$told" 'loading it ends the process by signal 6' "which another process has tried"
 broken 's/debounce_ms = 0/debounce_ms = 0.5/' '12: conversations.debounce_ms: a whole number' "half a millisecond"
 broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is not' "no turn at all"

@@ -3,10 +3,10 @@
 # make them: one compiler call, the public header, nothing of ours.
 
 fault_modules = \
-	tests/fault/aborts.so \
 	tests/fault/badname.so \
 	tests/fault/badoption.so \
 	tests/fault/badrate.so \
+	tests/fault/badtext.so \
 	tests/fault/fails.so \
 	tests/fault/function.so \
 	tests/fault/hangsinit.so \
@@ -28,14 +28,34 @@ fault_modules = \
 	tests/fault/twooptions.so \
 	tests/fault/undefined.so
 
+# Of one source, by what they do as they are loaded.
+fault_loads = \
+	tests/fault/loads_aborts.so \
+	tests/fault/loads_closes.so \
+	tests/fault/loads_exits.so \
+	tests/fault/loads_exits7.so \
+	tests/fault/loads_forks.so \
+	tests/fault/loads_hangs.so \
+	tests/fault/loads_looks.so \
+	tests/fault/loads_prints.so \
+	tests/fault/loads_scribbles.so \
+	tests/fault/loads_segfaults.so
+
+FAULT_CC = $(CC) $(PLUGIN_CPP) $(CPPFLAGS) $(TC_CFLAGS) $(TC_SANITIZE_FLAGS) $(CFLAGS) \
+	-fvisibility=hidden -fPIC -shared $(LDFLAGS)
+
 SUFFIXES = .so
 .c.so:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CC)$(CC) $(PLUGIN_CPP) $(CPPFLAGS) $(TC_CFLAGS) $(TC_SANITIZE_FLAGS) $(CFLAGS) \
-		-fvisibility=hidden -fPIC -shared $(LDFLAGS) -o $@ $<
+	$(AM_V_CC)$(FAULT_CC) -o $@ $<
 
-check_DATA = $(fault_modules)
-$(fault_modules): include/turncast/plugin.h include/turncast/service.h
+$(fault_loads): tests/fault/loads.c
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CC)way=`basename $@ .so`; \
+		$(FAULT_CC) -DLOADS=$${way#loads_} -o $@ $(srcdir)/tests/fault/loads.c
+
+check_DATA = $(fault_modules) $(fault_loads)
+$(fault_modules) $(fault_loads): include/turncast/plugin.h include/turncast/service.h
 tests/fault/old10.so: tests/fault/abi10.h
-EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/abi10.h
-CLEANFILES += $(fault_modules)
+EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/loads.c tests/fault/abi10.h
+CLEANFILES += $(fault_modules) $(fault_loads)

@@ -117,3 +117,9 @@ tests_fuzz_fuzz_chat_SOURCES = tests/fuzz/fuzz_chat.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_chat_LDADD = $(TEST_API)
 tests_fuzz_fuzz_chat_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/chat
+
+fuzz_targets += tests/fuzz/fuzz_descriptor
+tests_fuzz_fuzz_descriptor_SOURCES = tests/fuzz/fuzz_descriptor.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_descriptor_LDADD = $(TEST_PLUGIN)
+tests_fuzz_fuzz_descriptor_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/descriptor

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/loader.h: what is loaded, what is refused and with which line. */
+ * Tests of plugin/loader.h: what is loaded, what is refused and with which line, and that nothing
+ * of what is refused comes into this process. */
 #include "plugin/loader.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -32,15 +36,38 @@ static const char *temp(const char *name)
     return path;
 }
 
-static void refused(const char *path, const char *why, const char *what)
+static void copy(const char *from, const char *to, size_t len)
 {
-    err = (struct tc_err){0};
-    struct loaded *const l = loader_open(path, &err);
+    size_t n;
+    char *const text = tap_slurp(from, &n);
+    tap_spew(to, text, len < n ? len : n);
+    free(text);
+}
+
+static bool is_mapped(const char *path)
+{
+    size_t n;
+    char *const maps = tap_slurp("/proc/self/maps", &n);
+    const bool found = strstr(maps, path) != NULL;
+    free(maps);
+    return found;
+}
+
+/* One clear line, and nothing of it here. */
+static void check_refusal(const char *path, struct loaded *l, const char *why, const char *what)
+{
     ok(!l, "%s is refused", what);
     has_str(err.text, why, "  says why");
     is_str(err.place, path, "  says which");
     ok(!strchr(err_str(&err), '\n'), "  in one line");
+    ok(!is_mapped(path), "  and was not loaded here");
     loader_free(l);
+}
+
+static void refused(const char *path, const char *why, const char *what)
+{
+    err = (struct tc_err){0};
+    check_refusal(path, loader_open(path, &err), why, what);
 }
 
 static void test_good(void)
@@ -64,6 +91,47 @@ static void test_good(void)
     loader_free(other);
 }
 
+static void test_described(void)
+{
+    struct loaded *l = loader_describe(fault("talker"), &err);
+    if (!ok(l != NULL, "described: %s", l ? "" : err_str(&err)))
+        return;
+    ok(!is_mapped("/talker.so"), "is not loaded");
+    is_str(l->plugin.name, "talker", "its name");
+    is_str(l->plugin.options[0].key, "in", "its options");
+    ok(loader_has(l, DESCRIPTOR_ON_WAKE) && !loader_has(l, TC_RAW), "it is known what it has");
+    ok(!l->plugin.init && !l->sink.on_wake && l->plugin.sink == &l->sink,
+       "of which nothing is here");
+    struct loaded *const same = loader_ref(l);
+    loader_free(l);
+    is_int(loader_link(same, &err), 0, "linked: %s", err_str(&err));
+    ok(same->linked && same->sink.on_wake && is_mapped("/talker.so"), "its functions are here");
+    is_int(loader_link(same, &err), 0, "once is enough");
+    const int fd = dup(same->fd);
+    l = loader_take(fd, same->path, &err);
+    ok(l && l->sink.on_wake == same->sink.on_wake && loader_has(l, DESCRIPTOR_ON_WAKE),
+       "a process of its own takes all from the descriptor");
+    loader_free(l);
+    ok(fcntl(fd, F_GETFD) < 0, "under the name the linker knows");
+    loader_free(same);
+}
+
+/* What is checked is what is linked, whatever lies at the path by then. */
+static void test_swapped(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s", temp("swapped.so"));
+    copy(fault("paced"), path, SIZE_MAX);
+    struct loaded *const l = loader_describe(path, &err);
+    ok(l && loader_is_current(l), "a file that is current");
+    copy(fault("loads_aborts"), temp("new.so"), SIZE_MAX);
+    rename(temp("new.so"), path);
+    ok(l && !loader_is_current(l), "another one takes its place");
+    ok(l && loader_link(l, &err) == 0 && l->linked, "the first is linked");
+    ok(l && !loader_is_overwritten(l), "which was not written over");
+    loader_free(l);
+}
+
 static void test_old(void)
 {
     struct loaded *const l = loader_open(fault("old10"), &err);
@@ -85,40 +153,84 @@ static void test_rates(void)
         return;
     ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
     loader_free(l);
-    refused(fault("badrate"), "rate 1 has an interval that is none", "a rate without an interval");
-    refused(fault("manyrates"), "has more than 12 rates", "a plugin with too many rates");
 }
 
-static void test_abi(void)
+static void test_constants(void)
 {
-    refused(fault("oldmajor"), "needs plugin API 0.3, this host has 1.0: build it again",
-            "another major");
-    refused(fault("newminor"), "needs plugin API 1.999, this host has 1.0: use a newer turncast",
-            "a newer minor");
-    refused(fault("nosymbol"), "has no symbol turncast_plugin", "no plugin");
-    refused(fault("function"), "turncast_plugin is not a constant", "a function");
-    refused(fault("toolong"), "bytes, the file has", "a struct longer than it is");
-    refused(fault("tooshort"), "are expected", "a struct too short");
-    refused(fault("badname"), "has a bad name", "a bad name");
-    refused(fault("nosink"), "has no sink", "no sink");
-    refused(fault("badoption"), "option \"b\" at offset 8 is not a member of 8 bytes",
-            "an option outside the struct");
-    refused(fault("twooptions"), "option \"a\" is declared twice", "an option twice");
+    static const struct {
+        const char *module, *why, *what;
+    } rows[] = {
+        {"oldmajor", "needs plugin API 0.3, this host has 1.0: build it again", "another major"},
+        {"newminor", "needs plugin API 1.999, this host has 1.0: use a newer turncast",
+         "a newer minor"},
+        {"nosymbol", "has no symbol turncast_plugin", "no plugin"},
+        {"function", "turncast_plugin is not a constant", "a function"},
+        {"toolong", "bytes, the file has", "a struct longer than it is"},
+        {"tooshort", "are expected", "a struct too short"},
+        {"badname", "has a bad name", "a bad name"},
+        {"badtext", "its summary has characters that are no text", "a summary for terminals"},
+        {"nosink", "has no sink", "no sink"},
+        {"badoption", "option \"b\" at offset 8 is not a member of 8 bytes",
+         "an option outside the struct"},
+        {"twooptions", "option \"a\" is declared twice", "an option twice"},
+        {"badrate", "rate 1 has an interval that is none", "a rate without an interval"},
+        {"manyrates", "has more than 12 rates", "a plugin with too many rates"},
+        {"undefined", "undefined symbol: a_function_that_nobody_has", "an undefined symbol"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        refused(fault(rows[i].module), rows[i].why, rows[i].what);
 }
 
-static void test_undefined(void)
+/* ---- what a file does as it is loaded ---- */
+
+static const struct way {
+    const char *module, *why, *what; /* why NULL: it may */
+} ways[] = {
+    {"loads_hangs", "does not come back from being loaded", "a module that hangs"},
+    {"loads_segfaults", "loading it ends the process by signal 11", "one that crashes"},
+    {"loads_aborts", "loading it ends the process by signal 6", "one that aborts"},
+    {"loads_exits", "ends the process that loads it", "one that exits well"},
+    {"loads_exits7", "ends the process that loads it, with status 7", "one that exits"},
+    {"loads_closes", "or closes what is not its own", "one that closes all descriptors"},
+    {"loads_scribbles", "writes to descriptors that are not its own", "one that writes to all"},
+    {"loads_prints", NULL, "one that prints"},
+    {"loads_forks", NULL, "one that leaves a process"},
+    {"loads_looks", NULL, "one that looks at its environment"},
+};
+#define N_WAYS (sizeof ways / sizeof *ways)
+
+static bool has_no_children(void *arg)
 {
-    refused(fault("undefined"), "undefined symbol: a_function_that_nobody_has",
-            "an undefined symbol");
+    (void)arg;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    return waitpid(-1, NULL, WNOHANG) < 0;
 }
 
-static void copy(const char *from, const char *to, size_t len)
+/* All at once: the one that hangs takes as long as all of them. */
+static void test_loading(void)
 {
-    size_t n;
-    char *const text = tap_slurp(from, &n);
-    tap_spew(to, text, len < n ? len : n);
-    free(text);
+    struct loader_probe *probes[N_WAYS];
+    setenv("TURNCAST_CANARY", "1", 1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (size_t i = 0; i < N_WAYS; i++)
+        probes[i] = loader_probe_begin(fault(ways[i].module));
+    for (size_t i = 0; i < N_WAYS; i++) {
+        const char *const path = fault(ways[i].module);
+        err = (struct tc_err){0};
+        struct loaded *const l = loader_probe_finish(probes[i], &err);
+        if (ways[i].why) {
+            check_refusal(path, l, ways[i].why, ways[i].what);
+            continue;
+        }
+        ok(l && strcmp(l->plugin.name, "loads") == 0, "%s is one: %s", ways[i].what, err.text);
+        ok(!is_mapped(path), "  and was not loaded here");
+        loader_free(l);
+    }
+    ok(tap_wait(has_no_children, NULL, 5000), "no process is left of any");
 }
+
+/* ---- the file ---- */
 
 static void test_not_regular(void)
 {
@@ -140,49 +252,210 @@ static void test_not_elf(void)
     refused(temp("script.so"), "is not an ELF module (no \\177ELF at its beginning)", "a script");
 }
 
+/* A good module, in memory, to be damaged. */
+struct image {
+    char *text;
+    size_t len;
+    ElfW(Ehdr) * header;
+    ElfW(Phdr) * segments;
+};
+
+static struct image read_image(void)
+{
+    struct image im;
+    im.text = tap_slurp(fault("recorder"), &im.len);
+    im.header = (void *)im.text;
+    im.segments = (void *)(im.text + im.header->e_phoff);
+    return im;
+}
+
+static ElfW(Phdr) * segment(const struct image *im, unsigned type)
+{
+    for (size_t i = 0; i < im->header->e_phnum; i++)
+        if (im->segments[i].p_type == type)
+            return &im->segments[i];
+    bail("no segment of type %u", type);
+}
+
+/* How much of the file must be there. */
+static size_t needed(const struct image *im)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < im->header->e_phnum; i++) {
+        const ElfW(Phdr) *const s = &im->segments[i];
+        if (s->p_type == PT_LOAD && s->p_offset + s->p_filesz > most)
+            most = s->p_offset + s->p_filesz;
+    }
+    return most;
+}
+
+static void cut_header(struct image *im)
+{
+    im->len = sizeof *im->header - 1;
+}
+
+static void cut_table(struct image *im)
+{
+    im->len = im->header->e_phoff + 1;
+}
+
+static void cut_dynamic(struct image *im)
+{
+    im->len = segment(im, PT_DYNAMIC)->p_offset + 1;
+}
+
+static void cut_last(struct image *im)
+{
+    im->len = needed(im) - 1;
+}
+
+static void set_machine(struct image *im)
+{
+    im->header->e_machine = EM_S390;
+}
+
+static void set_class(struct image *im)
+{
+    im->header->e_ident[EI_CLASS] = sizeof(void *) == 8 ? ELFCLASS32 : ELFCLASS64;
+}
+
+static void set_order(struct image *im)
+{
+    im->header->e_ident[EI_DATA] = 3;
+}
+
+static void set_type(struct image *im)
+{
+    im->header->e_type = ET_EXEC;
+}
+
+static void set_number(struct image *im)
+{
+    im->header->e_phnum = 200;
+}
+
+static void set_table(struct image *im)
+{
+    im->header->e_phoff = UINT64_MAX - 8;
+}
+
+static void move_beyond(struct image *im)
+{
+    segment(im, PT_LOAD)->p_offset = UINT64_MAX - 4095;
+}
+
+static void fill_file(struct image *im)
+{
+    segment(im, PT_LOAD)->p_filesz = segment(im, PT_LOAD)->p_memsz = (size_t)1 << 29;
+}
+
+static void fill_memory(struct image *im)
+{
+    segment(im, PT_LOAD)->p_memsz = (size_t)1 << 46;
+}
+
+static void load_nothing(struct image *im)
+{
+    for (size_t i = 0; i < im->header->e_phnum; i++)
+        if (im->segments[i].p_type == PT_LOAD)
+            im->segments[i].p_type = PT_NULL;
+}
+
+/* Only the linker can tell, in the other process. */
+static void spoil_dynamic(struct image *im)
+{
+    const ElfW(Phdr) *const s = segment(im, PT_DYNAMIC);
+    memset(im->text + s->p_offset, 0x5a, s->p_filesz - sizeof(ElfW(Dyn)));
+}
+
+static void spoil_relocations(struct image *im)
+{
+    const ElfW(Phdr) *const s = segment(im, PT_DYNAMIC);
+    ElfW(Dyn) *const rows = (void *)(im->text + s->p_offset);
+    for (size_t i = 0; i < s->p_filesz / sizeof *rows; i++)
+        if (rows[i].d_tag == DT_RELA || rows[i].d_tag == DT_SYMTAB || rows[i].d_tag == DT_STRTAB)
+            rows[i].d_un.d_ptr = (ElfW(Addr))1 << 44;
+}
+
+static void test_damaged(void)
+{
+    static const struct {
+        void (*damage)(struct image *im);
+        const char *why, *what;
+    } rows[] = {
+        {cut_header, "is not an ELF module: it has ", "a header cut short"},
+        {cut_table, "is truncated: its segment table is missing", "a segment table cut short"},
+        {cut_dynamic, "is truncated: ", "one cut in its dynamic section"},
+        {cut_last, "is truncated: ", "one cut by a byte"},
+        {set_machine, "is for machine s390 (22), this host", "another machine"},
+        {set_class, "-bit module", "another word size"},
+        {set_order, "is a module of the other byte order", "another byte order"},
+        {set_type, "is ELF type 2", "a program"},
+        {set_number, "has a damaged ELF header", "odd segments"},
+        {set_table, "is truncated: its segment table is missing", "a table that is nowhere"},
+        {move_beyond, "is truncated: ", "a segment beyond the file"},
+        {fill_file, "is truncated: ", "a segment larger than the file"},
+        {fill_memory, "is damaged: it wants ", "a segment larger than memory"},
+        {load_nothing, "has nothing to load", "one without segments"},
+        {spoil_dynamic, "is damaged: loading it ends the process by signal",
+         "a dynamic section of rubbish"},
+        {spoil_relocations, "is damaged: loading it ends the process by signal",
+         "tables that are nowhere"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct image im = read_image();
+        rows[i].damage(&im);
+        tap_spew(temp("damaged.so"), im.text, im.len);
+        free(im.text);
+        refused(temp("damaged.so"), rows[i].why, rows[i].what);
+    }
+}
+
 /* Every length at which a copy could stop inside what must be loaded. */
 static void test_truncated(void)
 {
-    size_t n;
-    char *const text = tap_slurp(fault("recorder"), &n);
-    const ElfW(Ehdr) *const header = (const void *)text;
-    const ElfW(Phdr) *const segments = (const void *)(text + header->e_phoff);
-    size_t needed = 0;
-    for (size_t i = 0; i < header->e_phnum; i++)
-        if (segments[i].p_type == PT_LOAD && segments[i].p_offset + segments[i].p_filesz > needed)
-            needed = segments[i].p_offset + segments[i].p_filesz;
-    bool all = needed > 0;
-    for (size_t len = 0; len < needed && all; len += 97) {
-        tap_spew(temp("cut.so"), text, len);
-        struct loaded *const l = loader_open(temp("cut.so"), &err);
+    const struct image im = read_image();
+    const size_t whole = needed(&im);
+    bool all = whole > 0;
+    for (size_t len = 0; len < whole && all; len += 97) {
+        tap_spew(temp("cut.so"), im.text, len);
+        struct loaded *const l = loader_describe(temp("cut.so"), &err);
         all = !l;
         loader_free(l);
     }
-    ok(all, "cut anywhere within %zu bytes it is refused", needed);
-    tap_spew(temp("half.so"), text, needed - 1);
-    refused(temp("half.so"), "is truncated: ", "a truncated module");
-    free(text);
+    ok(all, "cut anywhere within %zu bytes it is refused", whole);
+    free(im.text);
 }
 
-static void refused_header(size_t offset, unsigned char value, const char *why, const char *what)
+/* A bit anywhere: whatever it does is done in the other process. */
+static void test_flipped(void)
 {
-    size_t n;
-    char *const text = tap_slurp(fault("recorder"), &n);
-    text[offset] = (char)value;
-    tap_spew(temp("header.so"), text, n);
-    free(text);
-    refused(temp("header.so"), why, what);
+    struct image im = read_image();
+    const size_t whole = needed(&im), step = whole / 61;
+    unsigned said = 0, tried = 0;
+    for (size_t at = 5; at < whole; at += step, tried++) {
+        err = (struct tc_err){0};
+        im.text[at] ^= 0x10;
+        tap_spew(temp("flipped.so"), im.text, im.len);
+        im.text[at] ^= 0x10;
+        struct loaded *const l = loader_describe(temp("flipped.so"), &err);
+        said += l || (err.text[0] && !strchr(err.text, '\n'));
+        loader_free(l);
+    }
+    ok(said == tried && tried > 60, "with any bit flipped it is described or refused (%u)", tried);
+    free(im.text);
 }
 
-static void test_headers(void)
+static void test_unreadable(void)
 {
-    refused_header(offsetof(ElfW(Ehdr), e_machine), EM_S390, "is for machine s390 (22), this host",
-                   "another machine");
-    refused_header(EI_CLASS, sizeof(void *) == 8 ? ELFCLASS32 : ELFCLASS64, "-bit module",
-                   "another word size");
-    refused_header(EI_DATA, 3, "is a module of the other byte order", "another byte order");
-    refused_header(offsetof(ElfW(Ehdr), e_type), ET_EXEC, "is ELF type 2", "a program");
-    refused_header(offsetof(ElfW(Ehdr), e_phnum), 200, "has a damaged ELF header", "odd segments");
+    char path[512];
+    snprintf(path, sizeof path, "%s", temp("unreadable.so"));
+    copy(fault("recorder"), path, SIZE_MAX);
+    chmod(path, 0);
+    if (access(path, R_OK) == 0)
+        skip(5, "root reads everything");
+    else
+        refused(path, "cannot be opened: Permission denied", "a file that cannot be read");
 }
 
 static void test_writable(void)
@@ -243,19 +516,33 @@ static void test_find(void)
     is_str(names.p, "abc.so recorder.so ", "a scan gives the modules, sorted");
 }
 
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
 int main(void)
 {
     plan_lazy();
     umask(022);
-    test_good();
-    test_old();
-    test_rates();
-    test_abi();
-    test_undefined();
+    const unsigned before = count_fds();
+    test_constants();
+    test_loading();
     test_not_regular();
     test_not_elf();
+    test_damaged();
     test_truncated();
-    test_headers();
+    test_flipped();
+    test_unreadable();
+    is_int(count_fds(), before, "what is refused leaves no descriptor open");
+    test_good();
+    test_described();
+    test_swapped();
+    test_old();
+    test_rates();
     test_writable();
     test_find();
 }
