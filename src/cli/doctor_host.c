@@ -19,6 +19,7 @@
 #include "cli/doctor.h"
 #include "io/httpc.h"
 #include "io/journal.h"
+#include "io/sandbox.h"
 #include "io/store_dir.h"
 #include "io/websocket.h"
 
@@ -237,10 +238,29 @@ static void look_at_build(struct doctor *d)
     doctor_advise("configure without --enable-crash-points for what is to serve people");
 }
 
+static void look_at_isolation(struct doctor *d)
+{
+    const struct sandbox_kernel kernel = sandbox_kernel_look();
+    if (!kernel.landlock) {
+        doctor_tell(d, DOCTOR_WARN, "isolation",
+                    "this kernel has no Landlock: a connector can open every file of this user");
+        doctor_advise("Linux 5.13 or later, with landlock among lsm= of its command line");
+    } else if (!kernel.seccomp) {
+        doctor_tell(d, DOCTOR_WARN, "isolation",
+                    "this kernel does not filter system calls: a connector can start programs");
+        doctor_advise("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
+    } else {
+        doctor_tell(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp%s",
+                    kernel.landlock,
+                    kernel.landlock < SANDBOX_PORTS ? "; before Linux 6.7 no limit on ports" : "");
+    }
+}
+
 void doctor_look_at_system(struct doctor *d)
 {
     look_at_build(d);
     look_at_clock(d);
     look_at_libraries(d);
     look_at_limits(d);
+    look_at_isolation(d);
 }

@@ -140,21 +140,24 @@ static void look_for_threads(sandbox_warn *warn, void *ctx)
 /* What a connector can do with versions of Landlock before `until`. */
 static const struct gap {
     int from, until;
-    bool connects; /* matters when it has sockets */
+    bool filtered; /* not where system calls are */
+    bool connects; /* only with ports, or where nothing keeps it from sockets */
     const char *what;
 } gaps[] = {
-    {0, 1, false, "open every file of this user"},
-    {1, 3, false, "empty every file of this user"},
-    {0, 4, true, "connect to every port"},
+    {0, 1, false, false, "open every file of this user"},
+    {1, 3, true, false, "empty every file of this user"},
+    {0, SANDBOX_PORTS, false, true, "connect to every port"},
 };
 
-static void warn_of_landlock(const struct sandbox_kernel *kernel, bool connects, sandbox_warn *warn,
-                             void *ctx)
+static void warn_of_landlock(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
+                             sandbox_warn *warn, void *ctx)
 {
     CLEANUP_BUF struct buf text = {0};
     const int version = kernel->landlock;
+    const bool connects = spec->n_ports || !kernel->seccomp;
     for (const struct gap *g = gaps; g < gaps + sizeof gaps / sizeof gaps[0]; g++)
-        if (version >= g->from && version < g->until && (connects || !g->connects))
+        if (version >= g->from && version < g->until && (connects || !g->connects) &&
+            !(kernel->seccomp && g->filtered))
             buf_printf(&text, "%s%s", text.len ? ", and " : ": connectors can ", g->what);
     if (!text.len)
         return;
@@ -167,7 +170,7 @@ static void warn_of_landlock(const struct sandbox_kernel *kernel, bool connects,
 static void warn_of_lack(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
                          sandbox_warn *warn, void *ctx)
 {
-    warn_of_landlock(kernel, spec->n_ports || !kernel->seccomp, warn, ctx);
+    warn_of_landlock(kernel, spec, warn, ctx);
     if (!kernel->seccomp)
         warn(ctx, "this kernel does not filter system calls (seccomp): connectors can start "
                   "programs, signal processes of this user, and use its sockets");
@@ -192,7 +195,7 @@ static int enter(const struct sandbox_kernel *kernel, const struct sandbox_spec 
         return err_sys(err, errno, spec->label, "its capabilities cannot be dropped");
     if (spec->memory && !SANDBOX_CHECKED && lower(RLIMIT_AS, spec->memory) < 0)
         return err_sys(err, errno, spec->label, "its memory cannot be limited");
-    return kernel->seccomp ? sandbox_seccomp_enter(spec, err) : 0;
+    return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
 }
 
 int sandbox_enter_on(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,

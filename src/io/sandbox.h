@@ -31,10 +31,13 @@ struct sandbox_spec {
     const char *label; /* the place of errors */
     const char *const *write_paths;
     const char *const *read_paths; /* beside libraries, names, certificates and time zones */
-    const uint16_t *ports;         /* TCP ports it may connect to */
+    const uint16_t *ports;         /* TCP ports it may connect to, and 53 */
     size_t n_ports;                /* 0: no socket at all */
     size_t memory;                 /* bytes of address space; 0: no limit */
 };
+
+/* The version of Landlock that knows ports. */
+#define SANDBOX_PORTS 4
 
 /* What the kernel can do. */
 struct sandbox_kernel {

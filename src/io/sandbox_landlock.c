@@ -26,6 +26,8 @@
 #define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
 #define SCOPE_SIGNAL (1ULL << 1)
 
+#define NAME_SERVER_PORT 53
+
 struct ruleset_attr {
     uint64_t fs, net, scoped;
 };
@@ -149,15 +151,21 @@ static void allow_self(int ruleset, uint64_t rights)
         allow_fd(ruleset, fd, rights);
 }
 
+static int allow_port(int ruleset, uint16_t number, const char *label, struct tc_err *err)
+{
+    const struct port_attr port = {.allowed = NET_CONNECT_TCP, .port = number};
+    if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &port, 0) < 0)
+        return err_sys(err, errno, label, "port %u cannot be opened to it", (unsigned)number);
+    return 0;
+}
+
+/* Who may connect has to find addresses: what is too long for a datagram comes over TCP. */
 static int allow_ports(int ruleset, const struct sandbox_spec *spec, struct tc_err *err)
 {
-    for (size_t i = 0; i < spec->n_ports; i++) {
-        const struct port_attr port = {.allowed = NET_CONNECT_TCP, .port = spec->ports[i]};
-        if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &port, 0) < 0)
-            return err_sys(err, errno, spec->label, "port %u cannot be opened to it",
-                           (unsigned)spec->ports[i]);
-    }
-    return 0;
+    for (size_t i = 0; i < spec->n_ports; i++)
+        if (allow_port(ruleset, spec->ports[i], spec->label, err) < 0)
+            return -1;
+    return spec->n_ports ? allow_port(ruleset, NAME_SERVER_PORT, spec->label, err) : 0;
 }
 
 static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, struct tc_err *err)
@@ -169,7 +177,7 @@ static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, 
     if (allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
         allow_own(ruleset, spec->write_paths, write, spec->label, err) < 0)
         return -1;
-    if (version >= 4 && allow_ports(ruleset, spec, err) < 0)
+    if (version >= SANDBOX_PORTS && allow_ports(ruleset, spec, err) < 0)
         return -1;
     allow_self(ruleset, FS_READ);
     return 0;
@@ -179,7 +187,7 @@ int sandbox_landlock_enter(int version, const struct sandbox_spec *spec, struct 
 {
     const struct ruleset_attr attr = {
         .fs = fs_of(version),
-        .net = version >= 4 ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
+        .net = version >= SANDBOX_PORTS ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
         .scoped = version >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0,
     };
     CLEANUP_FD const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);

@@ -26,6 +26,8 @@ int sandbox_landlock_enter(int version, const struct sandbox_spec *spec,
 
 /* sandbox_seccomp.c */
 bool sandbox_seccomp_works(void);
-int sandbox_seccomp_enter(const struct sandbox_spec *spec, struct tc_err *err) MUST_CHECK;
+/* `landlock`: the version that is entered, or 0; what an old one leaves open is refused here. */
+int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec,
+                          struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -268,11 +268,29 @@ static int refuse_sockets(scmp_filter_ctx filter)
     return rc ? rc : refuse_protocols(filter, AF_INET6);
 }
 
-static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec)
+/* Landlock knows of emptying a file from version 3 on. In its place: not by name, and not by
+ * opening it to read. */
+static int refuse_truncation(scmp_filter_ctx filter)
+{
+    const uint64_t mask = O_ACCMODE | O_TRUNC, value = O_RDONLY | O_TRUNC;
+    int rc = refuse(filter, SCMP_SYS(truncate));
+    if (rc == 0)
+        rc = refuse(filter, SCMP_SYS(truncate64));
+    if (rc == 0)
+        rc = refuse_if(filter, SCMP_SYS(open), has(1, mask, value));
+    if (rc == 0)
+        rc = refuse_if(filter, SCMP_SYS(openat), has(2, mask, value));
+    /* Its flags are behind a pointer, too. */
+    return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
+}
+
+static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int landlock)
 {
     int rc = refuse_calls(filter);
     if (rc == 0)
         rc = refuse_others(filter);
+    if (rc == 0 && landlock && landlock < 3)
+        rc = refuse_truncation(filter);
     if (rc == 0)
         rc = spec->n_ports ? refuse_sockets(filter) : refuse(filter, SCMP_SYS(socket));
     return rc;
@@ -284,7 +302,7 @@ bool sandbox_seccomp_works(void)
     return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-int sandbox_seccomp_enter(const struct sandbox_spec *spec, struct tc_err *err)
+int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct tc_err *err)
 {
     const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
@@ -294,7 +312,7 @@ int sandbox_seccomp_enter(const struct sandbox_spec *spec, struct tc_err *err)
     if (rc == 0)
         rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (rc == 0)
-        rc = fill(filter, spec);
+        rc = fill(filter, spec, landlock);
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);

@@ -39,6 +39,7 @@ result $? "which is not made by asking"
 has "$(line disk)" "ok    disk: " "room"
 is "$(line http)" "ok    http: 127.0.0.1:0 is free" "the port"
 is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "libraries"
+has "$(line isolation)" "isolation: " "what keeps connectors apart"
 has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
 
 # --- beside a host -------------------------------------------------------------------------------

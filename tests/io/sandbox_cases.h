@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define REFUSALS 29
-#define NEEDS 18
+#define REFUSALS 30
+#define NEEDS 19
 
 /* What a child finds: made by the test before any of them. */
 struct sandbox_place {
@@ -23,13 +23,16 @@ struct sandbox_place {
 /* 0, or the errno. */
 typedef int sandbox_attempt(const struct sandbox_place *here);
 
+/* Whether the filter of system calls refuses it; OLD: only beside a Landlock that does not know of
+ * it. */
+enum sandbox_filtered { NO, YES, OLD };
 enum sandbox_anyway { LASTS, BITES }; /* without what refuses it: may be refused too; succeeds */
 
 extern const struct sandbox_refusal {
     const char *name;
     sandbox_attempt *try;
     int landlock; /* the version that refuses it; 0: none */
-    bool seccomp;
+    enum sandbox_filtered seccomp;
     enum sandbox_anyway anyway;
 } sandbox_refusals[REFUSALS];
 

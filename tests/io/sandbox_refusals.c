@@ -98,6 +98,12 @@ static int empty_secret(const struct sandbox_place *here)
     return sandbox_came(truncate(here->secret, 0));
 }
 
+/* To be read is all that the file is given for. */
+static int empty_shown(const struct sandbox_place *here)
+{
+    return sandbox_came_fd(open(here->shown, O_RDONLY | O_TRUNC | O_CLOEXEC));
+}
+
 static int make_link(const struct sandbox_place *here)
 {
     char *const link = sandbox_below(here->state, "link");
@@ -325,33 +331,34 @@ static int call_kernel(UNUSED const struct sandbox_place *here)
 }
 
 const struct sandbox_refusal sandbox_refusals[REFUSALS] = {
-    {"a file of another", read_secret, 1, false, BITES},
-    {"/etc/shadow", read_shadow, 1, false, LASTS},
-    {"/proc of the host", read_parent, 1, false, BITES},
-    {"a listing elsewhere", list_elsewhere, 1, false, BITES},
-    {"a new file elsewhere", create_elsewhere, 1, false, BITES},
-    {"a file moved out", move_out, 1, false, BITES},
-    {"a symbolic link", make_link, 1, false, BITES},
-    {"a file of another emptied", empty_secret, 3, false, BITES},
-    {"exec", exec_program, 0, true, BITES},
-    {"posix_spawn", spawn_program, 1, true, BITES},
-    {"fork, again and again", fork_often, 0, true, BITES},
-    {"clone3", clone_by_pointer, 0, true, BITES},
-    {"a port that is not declared", connect_other, 4, false, BITES},
-    {"the same by what is sent", connect_by_sending, 0, true, LASTS},
-    {"bind", bind_port, 4, false, BITES},
-    {"listen without bind", listen_anywhere, 0, true, BITES},
-    {"a service's socket", connect_service, 0, true, BITES},
-    {"odd kinds of sockets", open_odd_sockets, 0, true, BITES},
-    {"a pair of datagrams", open_datagram_pair, 0, true, BITES},
-    {"a signal to the host", signal_parent, 6, true, BITES},
-    {"the same by descriptor", signal_parent_fd, 6, true, BITES},
-    {"to trace the host", trace_parent, 1, !SANDBOX_CHECKED, LASTS},
-    {"the limits of the host", limit_parent, 0, true, BITES},
-    {"unshare", unshare_folder, 0, true, BITES},
-    {"input to a terminal", type_into_terminal, 0, true, BITES},
-    {"signals by descriptors", direct_signals, 0, true, BITES},
-    {"to be dumped", become_dumpable, 0, !SANDBOX_CHECKED, BITES},
-    {"to outlive the host", outlive_parent, 0, !SANDBOX_CHECKED, BITES},
-    {"calls no connector needs", call_kernel, 0, true, BITES},
+    {"a file of another", read_secret, 1, NO, BITES},
+    {"/etc/shadow", read_shadow, 1, NO, LASTS},
+    {"/proc of the host", read_parent, 1, NO, BITES},
+    {"a listing elsewhere", list_elsewhere, 1, NO, BITES},
+    {"a new file elsewhere", create_elsewhere, 1, NO, BITES},
+    {"a file moved out", move_out, 1, NO, BITES},
+    {"a symbolic link", make_link, 1, NO, BITES},
+    {"a file of another emptied", empty_secret, 3, OLD, BITES},
+    {"the same as it is read", empty_shown, 3, OLD, BITES},
+    {"exec", exec_program, 0, YES, BITES},
+    {"posix_spawn", spawn_program, 1, YES, BITES},
+    {"fork, again and again", fork_often, 0, YES, BITES},
+    {"clone3", clone_by_pointer, 0, YES, BITES},
+    {"a port that is not declared", connect_other, 4, NO, BITES},
+    {"the same by what is sent", connect_by_sending, 0, YES, LASTS},
+    {"bind", bind_port, 4, NO, BITES},
+    {"listen without bind", listen_anywhere, 0, YES, BITES},
+    {"a service's socket", connect_service, 0, YES, BITES},
+    {"odd kinds of sockets", open_odd_sockets, 0, YES, BITES},
+    {"a pair of datagrams", open_datagram_pair, 0, YES, BITES},
+    {"a signal to the host", signal_parent, 6, YES, BITES},
+    {"the same by descriptor", signal_parent_fd, 6, YES, BITES},
+    {"to trace the host", trace_parent, 1, SANDBOX_CHECKED ? NO : YES, LASTS},
+    {"the limits of the host", limit_parent, 0, YES, BITES},
+    {"unshare", unshare_folder, 0, YES, BITES},
+    {"input to a terminal", type_into_terminal, 0, YES, BITES},
+    {"signals by descriptors", direct_signals, 0, YES, BITES},
+    {"to be dumped", become_dumpable, 0, SANDBOX_CHECKED ? NO : YES, BITES},
+    {"to outlive the host", outlive_parent, 0, SANDBOX_CHECKED ? NO : YES, BITES},
+    {"calls no connector needs", call_kernel, 0, YES, BITES},
 };
