@@ -6,14 +6,12 @@
  * loaded would see the host's memory, with every secret in it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/pack.h"
+#include "io/sandbox.h"
 #include "plugin/loader_file.h"
 #include "plugin/loader_parts.h"
 #include "text/clean.h"
@@ -28,24 +27,25 @@
 #define PROBE_MS 5000
 #define PROBE_NAME "turncast-probe" /* its argv[0], by which it knows itself */
 
-/* Descriptors of the child beside 0 to 2, which lead nowhere. */
+/* Descriptors of the child; 0 to 2 lead nowhere. */
 enum { OUT_FD = 3, FILE_FD, FIRST_FREE_FD };
 
 /* ---- the child ---- */
 
 /* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
  * make an exit of it. */
-static void confine(void)
+static int confine(const char *parent, struct tc_err *err)
 {
-    static const struct rlimit no_core = {0, 0};
+    static const int keep[] = {OUT_FD, FILE_FD};
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    alarm(PROBE_MS / 1000 + 1); /* the host that would kill it sooner may have died before */
-    setrlimit(RLIMIT_CORE, &no_core);
-    close_range(FIRST_FREE_FD, ~0U, 0);
+    const struct sandbox_start start = {
+        .parent = (pid_t)strtol(parent, NULL, 10),
+        .keep = keep,
+        .n_keep = sizeof keep / sizeof *keep,
+    };
+    return sandbox_prepare(&start, err);
 }
 
 /* One message: its length, whether the file passed, and the record or what is wrong. */
@@ -69,10 +69,9 @@ __attribute__((__constructor__)) static void be_probe(int argc, char **argv)
 {
     CLEANUP_BUF struct buf record = {0};
     struct tc_err err = {0};
-    if (argc != 2 || strcmp(argv[0], PROBE_NAME) != 0)
+    if (argc != 3 || strcmp(argv[0], PROBE_NAME) != 0)
         return;
-    confine();
-    if (loader_describe_here(FILE_FD, &record, &err) == 0)
+    if (confine(argv[2], &err) == 0 && loader_describe_here(FILE_FD, &record, &err) == 0)
         send_verdict(true, (struct str){record.p, record.len});
     else
         send_verdict(false, (struct str){err.text, strlen(err.text)});
@@ -107,7 +106,9 @@ static pid_t spawn(struct loader_probe *p, int out)
     const char *const libraries = getenv("LD_LIBRARY_PATH");
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
     char name[] = PROBE_NAME;
-    char *const argv[] = {name, p->path, NULL};
+    char host[16];
+    snprintf(host, sizeof host, "%ld", (long)getpid());
+    char *const argv[] = {name, p->path, host, NULL};
     char *const env[] = {where, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -116,9 +117,6 @@ static pid_t spawn(struct loader_probe *p, int out)
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-    posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&files, out, OUT_FD);
     posix_spawn_file_actions_adddup2(&files, p->file, FILE_FD);
     posix_spawnattr_init(&attr);
