@@ -92,8 +92,8 @@ told() {
 conf >"$scratch/alone.conf"
 # shellcheck disable=SC2086 # a list
 conf $files "$fault/initfails.so" "$fault/loads_hangs.so" >"$scratch/all.conf"
-# These do no harm.
-conf "$fault/loads_prints.so" "$fault/loads_forks.so" >"$scratch/odd.conf"
+# This one does no harm.
+conf "$fault/loads_prints.so" >"$scratch/odd.conf"
 
 try replay -c "$scratch/alone.conf" "$turn"
 told >"$scratch/alone"
