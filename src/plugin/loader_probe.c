@@ -117,14 +117,16 @@ static pid_t spawn(struct loader_probe *p, int out)
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out, OUT_FD);
-    posix_spawn_file_actions_adddup2(&files, p->file, FILE_FD);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &all);
     posix_spawnattr_setflags(&attr,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const int rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+    int rc = posix_spawn_file_actions_adddup2(&files, out, OUT_FD);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&files, p->file, FILE_FD);
+    if (rc == 0)
+        rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     errno = rc;
@@ -134,10 +136,11 @@ static pid_t spawn(struct loader_probe *p, int out)
 static int begin(struct loader_probe *p)
 {
     int ends[2];
-    p->file = lift(loader_file_open(p->path, &p->err));
-    if (p->file < 0)
+    const int fd = loader_file_open(p->path, &p->err);
+    if (fd < 0)
         return -1;
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    p->file = lift(fd);
+    if (p->file < 0 || pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(&p->err, errno, p->path, "cannot be tried");
     p->in = ends[0];
     CLEANUP_FD const int out = lift(ends[1]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,7 +191,7 @@ static const struct way {
     {"loads_segfaults", "loading it ends the process by signal 11", "one that crashes"},
     {"loads_aborts", "loading it ends the process by signal 6", "one that aborts"},
     {"loads_exits", "ends the process that loads it", "one that exits well"},
-    {"loads_exits7", "ends the process that loads it, with status 7", "one that exits"},
+    {"loads_exits7", "ends the process that loads it, with status ", "one that exits"},
     {"loads_closes", "or closes what is not its own", "one that closes all descriptors"},
     {"loads_scribbles", "writes to descriptors that are not its own", "one that writes to all"},
     {"loads_prints", NULL, "one that prints"},
@@ -516,6 +517,24 @@ static void test_find(void)
     is_str(names.p, "abc.so recorder.so ", "a scan gives the modules, sorted");
 }
 
+/* At every number of descriptors that is too small for it. */
+static void test_out_of_descriptors(void)
+{
+    struct rlimit was;
+    bool told = true, passed = false;
+    getrlimit(RLIMIT_NOFILE, &was);
+    for (rlim_t n = 3; n < 24 && told && !passed; n++) {
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){n, was.rlim_max});
+        err = (struct tc_err){0};
+        struct loaded *const l = loader_describe(fault("recorder"), &err);
+        setrlimit(RLIMIT_NOFILE, &was);
+        passed = l != NULL;
+        told = l || err.text[0];
+        loader_free(l);
+    }
+    ok(told && passed, "out of descriptors it says so, then it works: %s", err.text);
+}
+
 static unsigned count_fds(void)
 {
     unsigned n = 0;
@@ -537,6 +556,7 @@ int main(void)
     test_truncated();
     test_flipped();
     test_unreadable();
+    test_out_of_descriptors();
     is_int(count_fds(), before, "what is refused leaves no descriptor open");
     test_good();
     test_described();
