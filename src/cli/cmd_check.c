@@ -20,15 +20,20 @@ static const struct arg rows[] = {{0}};
 static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
 {
     unsigned problems = 0;
-    CLEANUP_FREE char *program = program_find(a->command[0]);
+    CLEANUP_FREE char *program = program_find(conf_agent_program(a));
     if (!dialect_find(a->dialect)) {
         printf("%s:%d: agents.%s.dialect: there is no dialect \"%s\"\n", conf->file, a->line,
                a->name, a->dialect);
         problems++;
     }
     if (!program) {
-        printf("%s:%d: agents.%s.command: there is no program \"%s\"\n", conf->file, a->line,
-               a->name, a->command[0]);
+        printf("%s:%d: agents.%s.%s: there is no program \"%s\"\n", conf->file, a->line, a->name,
+               a->prefix[0] ? "prefix" : "command", conf_agent_program(a));
+        problems++;
+    }
+    struct tc_err err = {0};
+    if (conf_check_user(conf, a, &err) < 0) {
+        printf("%s\n", err_str(&err));
         problems++;
     }
     return problems;

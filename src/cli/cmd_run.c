@@ -91,6 +91,11 @@ static int find_agent(struct run *r)
     r->agent = conf_agent_find(r->conf, r->args->agent);
     if (!r->agent)
         return fail_agent(r);
+    struct tc_err err = {0};
+    if (conf_check_user(r->conf, r->agent, &err) < 0) {
+        fprintf(stderr, "turncast: %s\n", err_str(&err));
+        return EXIT_USAGE;
+    }
     r->dialect = dialect_find(r->agent->dialect);
     if (r->dialect)
         return 0;

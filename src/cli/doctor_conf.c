@@ -66,13 +66,13 @@ bool doctor_read_conf(struct doctor *d, const char *path)
 
 static void look_at_agent(struct doctor *d, const struct conf_agent *a)
 {
-    CLEANUP_FREE char *file = program_find(a->command[0]);
+    CLEANUP_FREE char *file = program_find(conf_agent_program(a));
     CLEANUP_FREE char *version = file ? program_version(file) : NULL;
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
     struct stat st;
     if (!file) {
         doctor_tell(d, DOCTOR_FAIL, name, "there is no program \"%s\" that can be run",
-                    a->command[0]);
+                    conf_agent_program(a));
         doctor_advise("install it, or write its path in %s:%d", d->conf->file, a->line);
     } else if (!dialect_find(a->dialect)) {
         doctor_tell(d, DOCTOR_FAIL, name, "there is no dialect \"%s\"", a->dialect);

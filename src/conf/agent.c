@@ -13,13 +13,24 @@ static int read_command(const struct reader *r, const struct node *n, const stru
 static int read_env(const struct reader *r, const struct node *n, const struct row *row,
                     void *target);
 
+static const struct row limit_rows[] = {
+    {"memory_mb", read_int, AGENT(limits.memory_mb), 1, 1 << 30, NULL},
+    {"processes", read_int, AGENT(limits.processes), 1, 1 << 22, NULL},
+    {"files", read_int, AGENT(limits.files), 16, 1 << 20, NULL},
+    {"cpu_s", read_int, AGENT(limits.cpu_s), 1, 30 * DAY_S, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
 static const struct row rows[] = {
+    {"prefix", read_command, AGENT(prefix), 1, 1000, NULL},
     {"command", read_command, AGENT(command), 1, 1000, NULL},
     {"resume", read_command, AGENT(resume), 0, 1000, NULL},
     {"dialect", read_string, AGENT(dialect), 0, 0, NULL},
     {"cwd", read_path, AGENT(cwd), 0, 0, NULL},
     {"env_pass", read_env, AGENT(env_pass), 0, 1000, ""},
     {"env_set", read_env, AGENT(env_set), 0, 1000, "="},
+    {"user", user_read, AGENT(user), 0, 0, NULL},
+    {"limits", read_group, 0, 0, 0, limit_rows},
     {"turn_timeout_s", read_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
     {"idle_timeout_s", read_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
     {"exit_grace_s", read_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
@@ -78,6 +89,11 @@ static int read_env(const struct reader *r, const struct node *n, const struct r
     return 0;
 }
 
+const char *conf_agent_program(const struct conf_agent *a)
+{
+    return a->prefix[0] ? a->prefix[0] : a->command[0];
+}
+
 int part_check_name(const struct reader *r, const struct node *n)
 {
     if (strchr(n->name, '*') || strlen(n->name) > 100)
@@ -94,6 +110,7 @@ int agent_read(const struct reader *r, const struct node *n, struct conf_agent *
 {
     *agent = (struct conf_agent){
         .name = arena_strdup(r->arena, n->name),
+        .prefix = no_strings(r),
         .command = no_strings(r),
         .resume = no_strings(r),
         .dialect = arena_strdup(r->arena, "claude"),

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -19,15 +20,34 @@ struct conf_pair {
     int line;
 };
 
+/* What each process of an agent may use; 0: what the host may. */
+struct conf_limits {
+    int64_t memory_mb; /* data: heap and what else is its own and written to */
+    int64_t processes; /* of its user, threads included */
+    int64_t files;     /* open at once */
+    int64_t cpu_s;
+};
+
+/* Somebody the system knows. */
+struct conf_user {
+    char *name, *home, *shell;
+    uid_t uid;
+    gid_t gid, *groups; /* groups: all of them */
+    size_t n_groups;
+};
+
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
+    char **prefix;   /* argv in front of command: a wrapper that runs it; same placeholders */
     char **command;  /* argv; {session_id}, {conversation} as arguments, or as --option={...} */
     char **resume;   /* appended when a session is resumed; same placeholders */
     char *dialect;   /* "claude" */
     char *cwd;       /* or NULL */
     char **env_pass; /* names passed on from the host's environment, beside the basic ones */
     char **env_set;  /* "K=V" */
+    struct conf_user *user; /* whom it runs as; NULL: as the host */
+    struct conf_limits limits;
     int64_t turn_timeout_ms; /* 0: none */
     int64_t idle_timeout_ms; /* silence on stdout; 0: none */
     int64_t exit_grace_ms;   /* from the outcome to the first signal */
@@ -159,6 +179,12 @@ void conf_unref(const struct conf *c);
 /* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
  * read, is too short, or is that of another key. */
 int conf_resolve_keys(struct conf *c, struct tc_err *err) __attribute__((__warn_unused_result__));
+/* -1 with err ("file:line"): the agent is to run as somebody whom only root can become, and this
+ * process is not root. */
+int conf_check_user(const struct conf *c, const struct conf_agent *a, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+/* What is executed for it. */
+const char *conf_agent_program(const struct conf_agent *a);
 /* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has
  * none. */
 const char *conf_placeholder(const char *arg);

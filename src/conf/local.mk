@@ -21,4 +21,5 @@ libtcconf_la_SOURCES = \
 	src/conf/secret.c \
 	src/conf/secret.h \
 	src/conf/serve.c \
-	src/conf/store.c
+	src/conf/store.c \
+	src/conf/user.c

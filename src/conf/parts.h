@@ -34,6 +34,9 @@ int key_resolve_all(struct conf_http *http, const char *file, struct arena *a, s
 /* The group `store`. */
 int store_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
     __attribute__((__warn_unused_result__));
+/* An agent's user, by name: a struct conf_user *. */
+int user_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+    __attribute__((__warn_unused_result__));
 /* Names of agents, instances and keys: letters, digits, - and _. */
 int part_check_name(const struct reader *r, const struct node *n)
     __attribute__((__warn_unused_result__));

@@ -75,6 +75,8 @@ static int spawn(struct executor *x)
         .env = (const char *const *)env,
         .cwd = x->agent->cwd,
         .mark = mark,
+        .user = x->agent->user,
+        .limits = &x->agent->limits,
     };
     x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
     launch_free(argv);

@@ -108,7 +108,8 @@ char **launch_argv(const struct conf_agent *agent, const char *session_id, const
     else
         uuid_make(v.session_id);
     struct words w = {0};
-    if (add_args(&w, agent->command, &v, agent, err) < 0 ||
+    if (add_args(&w, agent->prefix, &v, agent, err) < 0 ||
+        add_args(&w, agent->command, &v, agent, err) < 0 ||
         (session_id && add_args(&w, agent->resume, &v, agent, err) < 0)) {
         launch_free(w.v);
         return NULL;
@@ -179,6 +180,17 @@ static void set(struct words *w, const char *var)
     add(w, xstrdup(var));
 }
 
+/* Who it is says where its home is, not who started the host. */
+static void set_user(struct words *w, const struct conf_user *u)
+{
+    const char *const names[] = {"HOME", "USER", "LOGNAME", "SHELL"};
+    const char *const values[] = {u->home, u->name, u->name, u->shell};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CLEANUP_FREE char *var = xasprintf("%s=%s", names[i], values[i]);
+        set(w, var);
+    }
+}
+
 char *launch_mark(const char *turn)
 {
     return xasprintf("TURNCAST_TURN=%s", turn);
@@ -191,6 +203,8 @@ char **launch_env(const struct conf_agent *agent, char *const *host, const char 
     for (; *host; host++)
         if (strchr(*host, '=') && is_passed(agent, *host))
             set(&w, *host);
+    if (agent->user)
+        set_user(&w, agent->user);
     for (char *const *var = agent->env_set; *var; var++)
         set(&w, *var);
     if (turn) {

@@ -28,6 +28,9 @@ int reload_vet(struct conf *conf, struct tc_err *err)
     for (size_t i = 0; i < conf->n_instances; i++)
         if (vet_instance(conf, &conf->instances[i], err) < 0)
             return -1;
+    for (size_t i = 0; i < conf->n_agents; i++)
+        if (conf_check_user(conf, &conf->agents[i], err) < 0)
+            return -1;
     return conf_resolve_keys(conf, err);
 }
 

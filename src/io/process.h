@@ -13,13 +13,16 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "conf/conf.h"
 #include "io/loop.h"
 
 struct process_spec {
-    const char *const *argv; /* NULL-terminated; argv[0] is looked up in the child's PATH */
-    const char *const *env;  /* the whole environment of the child, "K=V", NULL-terminated */
-    const char *cwd;         /* or NULL: the host's */
-    const char *mark;        /* of env, and of no other child's; or NULL */
+    const char *const *argv;      /* NULL-terminated; argv[0] is looked up in the child's PATH */
+    const char *const *env;       /* the whole environment of the child, "K=V", NULL-terminated */
+    const char *cwd;              /* or NULL: the host's */
+    const char *mark;             /* of env, and of no other child's; or NULL */
+    const struct conf_user *user; /* or NULL: the host's */
+    const struct conf_limits *limits; /* or NULL */
 };
 
 struct process_events {

@@ -5,21 +5,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 #define NAME "turncast-shim"
-#define WORDS_MAX 8 /* in front of the program */
+#define WORDS_MAX 16 /* in front of the program */
 
 /* --- which program ---------------------------------------------------------------------------- */
 
@@ -52,22 +55,70 @@ static char *find_shim(void)
     return path ? path : if_runs(xstrdup(TURNCAST_LIBEXECDIR "/" NAME));
 }
 
-/* Borrows all but the array. */
-static const char **words_of(const struct process_spec *spec)
+/* --- how it is called ------------------------------------------------------------------------- */
+
+struct call {
+    const char **words;
+    struct buf user, limits; /* some of them */
+};
+
+static void call_fini(struct call *c)
+{
+    free(c->words);
+    buf_fini(&c->user);
+    buf_fini(&c->limits);
+}
+
+static void add_limit(struct buf *out, int resource, int64_t limit)
+{
+    if (limit)
+        buf_printf(out, "%s%d:%" PRId64, out->len ? ":" : "", resource, limit);
+}
+
+static void add_limits(struct buf *out, const struct conf_limits *l)
+{
+    add_limit(out, RLIMIT_DATA, l->memory_mb << 20);
+    add_limit(out, RLIMIT_NPROC, l->processes);
+    add_limit(out, RLIMIT_NOFILE, l->files);
+    add_limit(out, RLIMIT_CPU, l->cpu_s);
+}
+
+/* Who is that user already keeps what he has. */
+static void add_user(struct buf *out, const struct conf_user *u)
+{
+    if (geteuid() == u->uid)
+        return;
+    buf_printf(out, "%u:%u", u->uid, u->gid);
+    for (size_t i = 0; i < u->n_groups && i < SHIM_GROUPS_MAX; i++)
+        buf_printf(out, ":%u", u->groups[i]);
+}
+
+static size_t add_option(const char **at, const char *name, const char *value)
+{
+    if (!value)
+        return 0;
+    at[0] = name;
+    at[1] = value;
+    return 2;
+}
+
+static void call_init(struct call *c, const struct process_spec *spec)
 {
     size_t n = 0, args = 0;
     while (spec->argv[args])
         args++;
-    const char **const words = xcalloc(WORDS_MAX + args + 1, sizeof *words);
-    words[n++] = NAME;
-    words[n++] = SHIM_PROTOCOL;
-    if (spec->cwd) {
-        words[n++] = "-d";
-        words[n++] = spec->cwd;
-    }
-    words[n++] = "--";
-    memcpy(words + n, spec->argv, args * sizeof *words);
-    return words;
+    *c = (struct call){.words = xcalloc(WORDS_MAX + args + 1, sizeof *c->words)};
+    if (spec->user)
+        add_user(&c->user, spec->user);
+    if (spec->limits)
+        add_limits(&c->limits, spec->limits);
+    c->words[n++] = NAME;
+    c->words[n++] = SHIM_PROTOCOL;
+    n += add_option(c->words + n, "-d", spec->cwd);
+    n += add_option(c->words + n, "-u", c->user.p);
+    n += add_option(c->words + n, "-l", c->limits.p);
+    c->words[n++] = "--";
+    memcpy(c->words + n, spec->argv, args * sizeof *c->words);
 }
 
 /* --- its start -------------------------------------------------------------------------------- */
@@ -106,12 +157,13 @@ static int spawn(const char *path, const struct process_spec *spec, const int st
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &all);
-    const char **const words = words_of(spec);
+    struct call call;
+    call_init(&call, spec);
     int error = set_descriptors(&actions, stdio, control);
     if (!error)
-        error = posix_spawn(pid, path, &actions, &attributes, (char *const *)(uintptr_t)words,
+        error = posix_spawn(pid, path, &actions, &attributes, (char *const *)(uintptr_t)call.words,
                             (char *const *)(uintptr_t)spec->env);
-    free(words);
+    call_fini(&call);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -156,6 +208,10 @@ int process_exec_explain(const char *command, const char *cwd, const struct shim
     switch (r->step) {
     case SHIM_FORK:
         return err_sys(err, r->value, command, "no process");
+    case SHIM_LIMITS:
+        return err_sys(err, r->value, command, "its limits cannot be set");
+    case SHIM_USER:
+        return err_sys(err, r->value, command, "its user cannot be taken on");
     case SHIM_CWD:
         return err_sys(err, r->value, command, "its working directory %s cannot be entered", cwd);
     case SHIM_INTERPRETER:

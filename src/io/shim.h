@@ -6,7 +6,8 @@
  * and of no other turn's. So "nobody is left" is not looked for but known: the kernel says that
  * the shim has no child. It leads the session that the agent's group is in.
  *
- *   turncast-shim PROTOCOL [-d DIRECTORY] -- PROGRAM [ARGUMENT…]
+ *   turncast-shim PROTOCOL [-d DIRECTORY] [-u UID:GID[:GROUP…]] [-l RESOURCE:LIMIT…]
+ *                 -- PROGRAM [ARGUMENT…]
  *
  * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
  * SHIM_CONTROL_FD. When the host's end of that is closed, as by the host's death, the shim asks
@@ -16,6 +17,7 @@
 
 enum { SHIM_CONTROL_FD = 3 };
 #define SHIM_PROTOCOL "1"
+enum { SHIM_GROUPS_MAX = 1024 };
 
 /* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
 enum { SHIM_KILL = 0xff };
@@ -28,7 +30,14 @@ struct shim_report {
         SHIM_EXITED,  /* the agent is gone; value: its status as of waitpid */
         SHIM_KILLED,  /* value: how many others had to be killed; nobody is left */
     } kind;
-    enum shim_step { SHIM_FORK, SHIM_CWD, SHIM_INTERPRETER, SHIM_EXEC } step;
+    enum shim_step {
+        SHIM_FORK,
+        SHIM_LIMITS,
+        SHIM_USER,
+        SHIM_CWD,
+        SHIM_INTERPRETER,
+        SHIM_EXEC,
+    } step;
     int value;
 };
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +23,7 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 /* The kernel's out-of-memory killer takes the agent before its host. */
 #define OOM_SCORE "200"
+#define CPU_GRACE_S 5
 
 __attribute__((__noreturn__)) static void fail(int report_fd, enum shim_step step)
 {
@@ -111,6 +114,60 @@ static enum shim_step run(char **argv)
     return SHIM_EXEC;
 }
 
+/* The numbers of "A:B:C"; -1: they are something else, or too many. */
+static int read_numbers(const char *text, unsigned long *out, size_t max)
+{
+    size_t n = 0;
+    for (char *end; n < max; text = end + 1) {
+        out[n++] = strtoul(text, &end, 10);
+        if (*end == '\0' && end > text)
+            return (int)n;
+        if (*end != ':' || end == text)
+            break;
+    }
+    errno = EINVAL;
+    return -1;
+}
+
+/* Never more than there was: only root could, and has no reason to. */
+static int set_limit(int resource, rlim_t limit)
+{
+    struct rlimit old;
+    if (getrlimit(resource, &old) < 0)
+        return -1;
+    rlim_t hard = limit;
+    if (resource == RLIMIT_CPU)
+        hard += CPU_GRACE_S; /* at the soft one it gets SIGXCPU, and may say so */
+    const struct rlimit new = {.rlim_cur = limit < old.rlim_max ? limit : old.rlim_max,
+                               .rlim_max = hard < old.rlim_max ? hard : old.rlim_max};
+    return setrlimit(resource, &new);
+}
+
+static int set_limits(const char *text)
+{
+    unsigned long pairs[2 * RLIM_NLIMITS];
+    const int n = read_numbers(text, pairs, 2 * RLIM_NLIMITS);
+    for (int i = 0; i + 1 < n; i += 2)
+        if (set_limit((int)pairs[i], pairs[i + 1]) < 0)
+            return -1;
+    return n < 0 ? -1 : 0;
+}
+
+static int set_user(const char *text)
+{
+    unsigned long ids[2 + SHIM_GROUPS_MAX];
+    gid_t groups[SHIM_GROUPS_MAX];
+    const int n = read_numbers(text, ids, 2 + SHIM_GROUPS_MAX);
+    if (n < 2)
+        return -1;
+    for (int i = 2; i < n; i++)
+        groups[i - 2] = (gid_t)ids[i];
+    if (setgroups((size_t)n - 2, groups) < 0 ||
+        setresgid((gid_t)ids[1], (gid_t)ids[1], (gid_t)ids[1]) < 0)
+        return -1;
+    return setresuid((uid_t)ids[0], (uid_t)ids[0], (uid_t)ids[0]);
+}
+
 __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid_t shim,
                                                  int report_fd)
 {
@@ -119,7 +176,11 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
     set_oom_score();
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
         mark_each();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (a->limits && set_limits(a->limits) < 0)
+        fail(report_fd, SHIM_LIMITS);
+    if (a->user && set_user(a->user) < 0)
+        fail(report_fd, SHIM_USER);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user's id would have undone */
     if (getppid() != shim)
         _exit(126); /* it died before the line above */
     if (a->cwd && chdir(a->cwd) < 0)

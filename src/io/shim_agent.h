@@ -8,8 +8,10 @@
 #include "io/shim.h"
 
 struct shim_agent {
-    char **argv;     /* argv[0] is looked up in the PATH of the environment */
-    const char *cwd; /* or NULL: the shim's */
+    char **argv;        /* argv[0] is looked up in the PATH of the environment */
+    const char *cwd;    /* or NULL: the shim's */
+    const char *user;   /* as shim.h has it; or NULL */
+    const char *limits; /* as well */
 };
 
 /* Returns when exec has succeeded or something before it has failed; *report says which. -1: it

@@ -131,10 +131,16 @@ static int read_words(int argc, char **argv, struct shim_agent *a)
         return -1;
     int option;
     optind = 2;
-    while ((option = getopt(argc, argv, "+d:")) >= 0)
+    while ((option = getopt(argc, argv, "+d:u:l:")) >= 0)
         switch (option) {
         case 'd':
             a->cwd = optarg;
+            break;
+        case 'u':
+            a->user = optarg;
+            break;
+        case 'l':
+            a->limits = optarg;
             break;
         default:
             return -1;

@@ -33,6 +33,7 @@ echo "a key of this test" >"$scratch/phone.key"
 chmod 600 "$scratch/phone.key"
 try check "$scratch/shipped.conf"
 is "$status $out" "0 $scratch/shipped.conf: good: 0 agents, 1 instances" "the shipped one"
+[ "$(id -u)" = 0 ] || sed -i '/^ *user = /d' "$scratch/all.conf" # which only root may say
 TELEGRAM_TOKEN=1:a-token SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token \
     try check "$scratch/all.conf"
 is "$status $out" "0 $scratch/all.conf: good: 1 agents, 4 instances" "with all its examples"

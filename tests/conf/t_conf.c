@@ -80,6 +80,11 @@ static void test_agent_defaults(void)
     is_str(joined(a->env_set), "", "env_set");
     is_str(a->dialect, "claude", "dialect");
     ok(!a->cwd, "cwd");
+    is_str(joined(a->prefix), "", "prefix");
+    is_str(conf_agent_program(a), "claude", "so it is itself executed");
+    ok(!a->user && conf_check_user(c, a, NULL) == 0, "user");
+    ok(!a->limits.memory_mb && !a->limits.processes && !a->limits.files && !a->limits.cpu_s,
+       "limits: none");
     is_int(a->turn_timeout_ms, 3600000, "turn_timeout_s: an hour");
     is_int(a->idle_timeout_ms, 900000, "idle_timeout_s: a quarter");
     is_int(a->exit_grace_ms, 5000, "exit_grace_s");
@@ -88,6 +93,26 @@ static void test_agent_defaults(void)
     is_int(a->attempts, 3, "attempts");
     is_int(a->line, 2, "line");
     conf_unref(c);
+}
+
+/* Root may run it as itself, and nobody else may. */
+static void test_user(const struct conf *c, const struct conf_agent *a)
+{
+    struct tc_err err = {0};
+    is_str(a->user->name, "root", "user");
+    ok(a->user->uid == 0 && a->user->gid == 0, "by its ids");
+    ok(a->user->n_groups > 0 && a->user->home[0] == '/', "with its groups and its home");
+    const bool is_root = geteuid() == 0;
+    if (is_root) {
+        is_int(conf_check_user(c, a, &err), 0, "root may");
+        if (seteuid(65534) < 0)
+            bail("no other user");
+    }
+    is_int(conf_check_user(c, a, &err), -1, "somebody else may not");
+    is_str(err.text, "agents.b.user: only root can run it as root", "and is told so");
+    has_str(err.place, ":3", "and where");
+    if (is_root && seteuid(0) < 0)
+        bail("not root any more");
 }
 
 static void test_agent(void)
@@ -108,6 +133,9 @@ static void test_agent(void)
              "    term_grace_s = 2;\n"
              "    max_line_bytes = 4096;\n"
              "    attempts = 1;\n"
+             "    prefix = [\"bwrap\", \"--dev-bind\", \"/\", \"/\"];\n"
+             "    user = \"root\";\n"
+             "    limits : { memory_mb = 512; processes = 100; files = 256; cpu_s = 60; };\n"
              "  };\n"
              "};\n"
              "default_agent = \"b\";\n");
@@ -125,6 +153,13 @@ static void test_agent(void)
     is_int(a->term_grace_ms, 2000, "2 s");
     is_int(a->max_line, 4096, "max_line_bytes");
     is_int(a->attempts, 1, "attempts");
+    is_str(joined(a->prefix), "bwrap|--dev-bind|/|/", "prefix");
+    is_str(conf_agent_program(a), "bwrap", "is what is executed");
+    is_int(a->limits.memory_mb, 512, "limits.memory_mb");
+    is_int(a->limits.processes, 100, "limits.processes");
+    is_int(a->limits.files, 256, "limits.files");
+    is_int(a->limits.cpu_s, 60, "limits.cpu_s");
+    test_user(c, a);
     is_str(conf_agent_find(c, "a")->name, "a", "by name");
     ok(!conf_agent_find(c, "none"), "an agent that is not there");
     conf_unref(c);

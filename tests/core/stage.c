@@ -50,6 +50,7 @@ void stage_set(struct stage *s, const char *const *words)
         s->words[i + 2] = word(words[i]);
     s->agent = (struct conf_agent){
         .name = word("fake"),
+        .prefix = none,
         .command = s->words,
         .resume = none,
         .env_pass = none,

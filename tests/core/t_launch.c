@@ -11,7 +11,8 @@
 /* Words as the config holds them; nobody writes to them. */
 #define LIST(...) ((char **)(uintptr_t)(const char *[]){__VA_ARGS__, NULL})
 
-static struct conf_agent agent = {.name = (char[]){"test"}};
+static char *nothing[] = {NULL};
+static struct conf_agent agent = {.name = (char[]){"test"}, .prefix = nothing};
 
 static void join(struct buf *out, char *const *words)
 {
@@ -40,6 +41,9 @@ static void test_argv(void)
             "a conversation; only whole arguments are replaced");
     is_argv("abc-1_2", "c", "agent|-c|c|x{session_id}|--resume|abc-1_2|", "a session is resumed");
     is_argv(NULL, NULL, "its command needs a conversation: name one", "none is given");
+    agent.prefix = LIST("box", "--for={conversation}", "--");
+    is_argv(NULL, "c", "box|--for=c|--|agent|-c|c|x{session_id}|", "a prefix");
+    agent.prefix = nothing;
     agent.resume = LIST("--resume={session_id}", "--for={conversation}", "--json={\"a\":1}");
     is_argv("abc", "c", "agent|-c|c|x{session_id}|--resume=abc|--for=c|--json={\"a\":1}|",
             "placeholders behind a =");
@@ -119,7 +123,14 @@ static void test_env(void)
     agent.env_pass = LIST("CLAUDE_CODE_OAUTH_TOKEN");
     is_env(LIST("CLAUDE_CODE_OAUTH_TOKEN=t", "CLAUDE_CODE_SSE_PORT=1"),
            "TERM=dumb|CLAUDE_CODE_OAUTH_TOKEN=t|", "the credential by its name");
+    struct conf_user somebody = {
+        .name = (char[]){"bob"}, .home = (char[]){"/home/bob"}, .shell = (char[]){"/bin/rc"}};
     agent.env_pass = none;
+    agent.user = &somebody;
+    is_env(LIST("HOME=/root", "PATH=/bin", "SHELL=/bin/sh"),
+           "TERM=dumb|HOME=/home/bob|PATH=/bin|SHELL=/bin/rc|USER=bob|LOGNAME=bob|",
+           "another user has a home of his own");
+    agent.user = NULL;
     agent.env_set = LIST("CLAUDE_CODE_MAX_RETRIES=1", "PATH=/opt", "DEBUG=", "PATH=/opt/bin");
     is_env(LIST("PATH=/bin", "HOME=/h"),
            "TERM=dumb|PATH=/opt/bin|HOME=/h|CLAUDE_CODE_MAX_RETRIES=1|DEBUG=|",

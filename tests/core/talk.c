@@ -45,6 +45,7 @@ void talk_begin(const char *const *others)
     words[n] = NULL;
     agent = (struct conf_agent){
         .name = word("fake"),
+        .prefix = none,
         .command = words,
         .resume = resume,
         .dialect = word("claude"),

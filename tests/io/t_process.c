@@ -279,6 +279,73 @@ static bool nobody_lives(void *process)
     return process_kill_tree(process) == 0;
 }
 
+/* Runs a line of shell; what it printed. */
+static void run_shell(struct watched *w, const char *line, const struct conf_user *user,
+                      const struct conf_limits *limits)
+{
+    const char *const argv[] = {"/bin/sh", "-c", line, NULL};
+    const struct process_spec spec = {
+        .argv = argv, .env = plain_env, .cwd = "/", .user = user, .limits = limits};
+    *w = (struct watched){0};
+    w->p = process_spawn(loop, &spec, &events, w, NULL);
+    ok(w->p && wait_until(&w->exited), "a shell ends");
+    buf_add(&w->out, "", 1);
+}
+
+static void test_limits(void)
+{
+    struct watched w;
+    run_shell(&w, "ulimit -d; ulimit -n; ulimit -p; ulimit -t; ulimit -Ht", NULL,
+              &(struct conf_limits){.memory_mb = 512, .processes = 4000, .files = 99, .cpu_s = 7});
+    is_str(w.out.p, "524288\n99\n4000\n7\n12\n", "limits");
+    finish(&w);
+    run_shell(&w, "while :; do :; done", NULL, &(struct conf_limits){.cpu_s = 1});
+    ok(WIFSIGNALED(w.status) && WTERMSIG(w.status) == SIGXCPU, "time that is used up");
+    finish(&w);
+    run_shell(&w, "ulimit -n", NULL, &(struct conf_limits){.files = 1 << 30});
+    ok(atoi(w.out.p) < 1 << 30, "no limit is above the host's");
+    finish(&w);
+    run_shell(&w, "ulimit -n", NULL, &(struct conf_limits){0});
+    ok(atoi(w.out.p) > 99, "none is set by itself");
+    finish(&w);
+}
+
+static void test_user(void)
+{
+    if (geteuid() != 0) {
+        skip(1, "only root can become somebody else");
+        return;
+    }
+    gid_t groups[] = {65534, 4};
+    const struct conf_user nobody = {.uid = 65534, .gid = 65534, .groups = groups, .n_groups = 2};
+    struct watched w;
+    run_shell(&w, "id -u; id -ru; id -g; id -G; umask", &nobody, NULL);
+    is_str(w.out.p, "65534\n65534\n65534\n65534 4\n0077\n", "another user, with its groups");
+    finish(&w);
+    run_shell(&w, "kill -9 $PPID 2>&1; kill -STOP $PPID 2>&1; cat /proc/$PPID/environ", &nobody,
+              NULL);
+    ok(strstr(w.out.p, "not permitted") && !strstr(w.out.p, "A=1"), "which cannot touch its shim");
+    finish(&w);
+    run_shell(&w, "grep -E '^Cap(Eff|Prm|Inh|Amb)' /proc/self/status", &nobody, NULL);
+    ok(!strpbrk(w.out.p, "123456789"), "and has no capability");
+    finish(&w);
+    const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+    const char *const argv[] = {"sleep", "1000", NULL};
+    const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .user = &nobody};
+    w = (struct watched){0};
+    w.p = process_spawn(loop, &spec, &events, &w, NULL);
+    ok(w.p && tap_wait(nobody_lives, w.p, DEADLINE_MS), "and is killed all the same");
+    finish(&w);
+    char locked[4200];
+    snprintf(locked, sizeof locked, "%s/locked", tap_tmpdir());
+    if (mkdir(locked, 0700) < 0)
+        bail("no directory");
+    test_spawn_error("a directory that is not the user's",
+                     &(struct process_spec){
+                         .argv = WORDS("true"), .env = plain_env, .cwd = locked, .user = &nobody},
+                     "cannot be entered: Permission denied");
+}
+
 /* Whatever a child leaves behind, exit comes, and nothing stays. */
 static void test_tree(const char *what, const char *const *words, unsigned strays)
 {
@@ -493,6 +560,8 @@ int main(void)
     test_spawn_errors();
     test_no_shim();
     test_inherits();
+    test_limits();
+    test_user();
     test_trees();
     test_kill_alive();
     test_others_live();
