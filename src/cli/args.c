@@ -105,6 +105,17 @@ static int take_factor(const struct command *c, const struct arg *a, double *to)
     return 0;
 }
 
+/* Everybody on the machine can read the words of a command line, agents too; options of a plugin
+ * may be secrets. */
+static void take_plugin(struct args *args, char *word)
+{
+    args->plugins = xrealloc(args->plugins, (args->n_plugins + 1) * sizeof *args->plugins);
+    args->plugins[args->n_plugins++] = xstrdup(word);
+    char *const comma = strchr(word, ',');
+    if (comma)
+        memset(comma + 1, '*', strlen(comma + 1));
+}
+
 /* 0, or the status to end with. */
 static int take(struct args *args, const struct command *c, const struct arg *a)
 {
@@ -117,8 +128,7 @@ static int take(struct args *args, const struct command *c, const struct arg *a)
         *(bool *)member = true;
         return 0;
     case ARG_LIST:
-        args->plugins = xrealloc(args->plugins, (args->n_plugins + 1) * sizeof *args->plugins);
-        args->plugins[args->n_plugins++] = optarg;
+        take_plugin(args, optarg);
         return 0;
     case ARG_FACTOR:
         return take_factor(c, a, member);
@@ -191,6 +201,8 @@ int args_parse(struct args *args, const struct command *c, int argc, char **argv
 
 void args_fini(struct args *args)
 {
+    for (size_t i = 0; i < args->n_plugins; i++)
+        free(args->plugins[i]);
     free(args->plugins);
     args->plugins = NULL;
 }

@@ -13,7 +13,7 @@ struct args {
     const char *config, *agent, *conversation, *session, *dialect;
     double speed; /* 0: as fast as it goes */
     bool verbose, json;
-    const char **plugins; /* owned list of borrowed words; n_plugins of them */
+    char **plugins; /* n_plugins of them */
     size_t n_plugins;
     char **operands; /* borrowed, NULL-terminated */
     int n_operands;

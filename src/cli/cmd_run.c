@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -299,6 +300,8 @@ static int prepare_and_run(struct run *r)
 static int run(const struct args *args)
 {
     struct run r = {.args = args};
+    /* Its memory holds secrets, and its agent may be of the same user. */
+    prctl(PR_SET_DUMPABLE, 0);
     if (!(r.conf = host_load_conf(args)))
         return EXIT_USAGE;
     const int status = prepare_and_run(&r);

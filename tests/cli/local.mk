@@ -18,6 +18,7 @@ dist_check_SCRIPTS += \
 	tests/cli/broken.t \
 	tests/cli/chaos.t \
 	tests/cli/check.t \
+	tests/cli/contain.t \
 	tests/cli/control.t \
 	tests/cli/dead.t \
 	tests/cli/doctor.t \

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What an agent cannot do: outlive its host, whatever it and its children are, or read a secret.
+. "$(dirname "$0")/cli.sh"
+
+in=$scratch/in
+out=$scratch/told
+talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+mark=mark=contain-$$
+host=
+second=1000
+grep -Eq '__(asan|tsan)_init' "$turncast" && second=20000
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+# conf BEFORE AFTER: what the agent does before and after it has said something, each word in quotes
+# and behind a comma.
+conf() {
+    cat >"$scratch/turncast.conf" <<CONF
+agents : { wild : { command = ["$fake_agent", "$mark", "$init" $1, "$hi" $2]; exit_grace_s = 0.2;
+                    term_grace_s = 0.2; }; };
+plugins : { instances : { talk : { plugin = "$talker"; in = "$in"; out = "$out";
+    grants = ["submit", "cancel"]; allow = (1, "2"); }; }; };
+conversations : { debounce_ms = 0; };
+CONF
+    rm -rf "$XDG_STATE_HOME/turncast" "$out"
+    : >"$in"
+    : >"$out"
+}
+
+serve() {
+    "$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err" </dev/null &
+    host=$!
+}
+
+told() {
+    wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
+}
+
+# two_turns BEFORE AFTER: two of such agents run.
+two_turns() {
+    conf "$@"
+    serve
+    echo "m1 1 A work" >>"$in"
+    echo "m2 2 B work" >>"$in"
+    told '^says' 2
+}
+
+nobody() {
+    ! pgrep -f "$mark"
+}
+
+count() {
+    pgrep -c -f "$mark"
+}
+
+bury() {
+    kill -9 "$host"
+    wait "$host" 2>/dev/null
+    host=
+}
+
+# dies WHAT: the host, and nothing is left within a second.
+dies() {
+    before=$(count)
+    began=$(date +%s%N)
+    bury
+    wait_for nobody
+    result $? "$1: the host is killed, and all of $before processes are gone"
+    took=$((($(date +%s%N) - began) / 1000000))
+    [ $took -lt $second ]
+    result $? "$1: within a second ($took ms)"
+}
+
+# --- a host that is killed ---------------------------------------------------------------------
+two_turns ', "child=plain"' ', "sleep"'
+dies "two agents"
+two_turns ', "ignore=15", "child=setsid", "child=double", "child=orphan", "children=20"' ', "sleep"'
+dies "two that ignore SIGTERM, with children in sessions of their own"
+two_turns ', "bomb=200"' ', "sleep"'
+dies "two fork bombs"
+two_turns ', "child=double"' ', "kill=19"'
+dies "two that are stopped"
+
+# Nobody is left who could do it but the next host.
+two_turns ', "child=double", "child=setsid"' ', "sleep"'
+kill -STOP "$host"
+pgrep -f "turncast-shim.*$mark" | xargs kill -9
+bury
+[ "$(count)" -ge 4 ]
+result $? "where the shims are killed, too, children in other sessions live on"
+serve
+told '^error talk:[AB] host_restart' 2
+wait_for nobody
+result $? "until the next host"
+kill "$host"
+wait "$host"
+host=
+
+# --- an agent that attacks its shim ------------------------------------------------------------
+conf ', "child=double"' ', "parent=9", "sleep"'
+serve
+echo "m1 1 A work" >>"$in"
+told '^error talk:A agent_signal'
+result $? "an agent that kills its shim is killed, and it is told"
+told '^done'
+nobody
+result $? "and nobody is left at done"
+bury
+
+# --- secrets -----------------------------------------------------------------------------------
+# The agent looks wherever it may: at itself, and at all above it up to the host.
+open=$scratch/open
+chmod 711 "$scratch"
+mkdir -m 777 "$open"
+cat >"$open/spy" <<'SPY'
+#!/bin/sh
+look() {
+    for file in cmdline environ maps; do
+        cat "/proc/$1/$file"
+    done
+    for fd in "/proc/$1/fd"/*; do
+        readlink "$fd"
+        [ ! -f "$fd" ] || cat "$fd"
+    done
+    true
+}
+{
+    tr '\0' '\n' <"/proc/$$/environ"
+    pid=$$
+    until look "$pid" && [ "$(tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n 1p)" = "$HOST_PROGRAM" ]; do
+        pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")
+        [ "$pid" -gt 1 ] || break
+    done
+} >"$SPY_OUT" 2>&1
+SPY
+chmod 755 "$open/spy"
+printf 'canary-of-a-descriptor' >"$scratch/canary-of-a-name"
+user=
+[ "$(id -u)" != 0 ] || user='user = "nobody";'
+cat >"$scratch/spy.conf" <<CONF
+agents : { spy : { command = ["$open/spy"]; cwd = "/"; $user attempts = 1;
+    env_set = ["SPY_OUT=$open/seen", "HOST_PROGRAM=$turncast"]; }; };
+plugins : { instances : { kept : { plugin = "jsonl"; path = "$scratch/canary-of-the-config"; }; }; };
+CONF
+export CANARY=canary-of-the-environment ANTHROPIC_API_KEY=canary-of-a-key
+"$turncast" run -c "$scratch/spy.conf" -p "jsonl,path=$scratch/canary-of-the-command-line" hello \
+    7<"$scratch/canary-of-a-name" >"$scratch/out" 2>&1 </dev/null
+unset CANARY ANTHROPIC_API_KEY
+has "$(cat "$open/seen")" TERM=dumb "an agent that looks around sees its environment"
+has "$(tr '\0' ' ' <"$open/seen")" "turncast-shim" "and its shim's command line"
+has "$(tr '\0' ' ' <"$open/seen")" "$turncast run -c $scratch/spy.conf" "and the host's"
+lacks "$(tr -d '\0' <"$open/seen")" canary "but no secret of environment, configuration, \
+command line or descriptors"
+[ -s "$scratch/canary-of-the-command-line" ]
+result $? "which the host itself had"
+if [ "$user" ]; then
+    has "$(cat "$open/seen")" USER=nobody "it ran as another user"
+    is "$(stat -c %U "$open/seen")" nobody "really"
+fi
+finish
