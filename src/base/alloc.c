@@ -6,13 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void *check(void *p, size_t n)
+/* Without stdio, which may want memory, and without what atexit would run. */
+void alloc_die(const char *what)
 {
+    char text[256];
+    const int n = snprintf(text, sizeof text, "turncast: %s is not to be had\n", what);
+    (void)!write(STDERR_FILENO, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+    _exit(ALLOC_STATUS);
+}
+
+void *alloc_check(void *p, size_t n)
+{
+    char what[64];
     if (p)
         return p;
-    fprintf(stderr, "turncast: out of memory (%zu bytes)\n", n);
-    abort();
+    snprintf(what, sizeof what, "memory (%zu bytes)", n);
+    alloc_die(what);
 }
 
 /* A request of nothing gets a byte: NULL always means failure then. */
@@ -23,17 +34,17 @@ static size_t at_least_one(size_t n)
 
 void *xmalloc(size_t n)
 {
-    return check(malloc(at_least_one(n)), n);
+    return alloc_check(malloc(at_least_one(n)), n);
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-    return check(calloc(at_least_one(n), at_least_one(size)), n);
+    return alloc_check(calloc(at_least_one(n), at_least_one(size)), n);
 }
 
 void *xrealloc(void *p, size_t n)
 {
-    return check(realloc(p, at_least_one(n)), n);
+    return alloc_check(realloc(p, at_least_one(n)), n);
 }
 
 char *xstrdup(const char *s)
@@ -57,5 +68,5 @@ char *xasprintf(const char *fmt, ...)
     va_start(ap, fmt);
     const int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    return check(n < 0 ? NULL : text, strlen(fmt));
+    return alloc_check(n < 0 ? NULL : text, strlen(fmt));
 }

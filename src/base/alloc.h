@@ -6,12 +6,19 @@
 
 #include <stddef.h>
 
+/* The exit status of a process that the system does not give what it cannot do without. */
+enum { ALLOC_STATUS = 4 };
+/* "turncast: WHAT is not to be had" to stderr, and the end. Any thread. */
+void alloc_die(const char *what) __attribute__((__noreturn__));
+
 /* All return owned memory for free(); never NULL. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
+/* The same of memory that came from elsewhere: p, or the end. */
+void *alloc_check(void *p, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 #endif

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <turncast/plugin.h>
 
+#include "base/alloc.h"
 #include "base/crash_point.h"
 #include "conf/options.h"
 
@@ -29,7 +31,8 @@ static void print_help(FILE *out)
           "  -h, --help  show this and exit; turncast COMMAND --help says more\n"
           "  --version   show the version and exit\n"
           "\nExit status: 0 the turn went well, 1 it ended in an error, 2 wrong usage or\n"
-          "configuration, 3 the agent could not be started.\n",
+          "configuration, 3 the agent could not be started, 4 memory or the like was not to be "
+          "had.\n",
           out);
 }
 
@@ -108,5 +111,7 @@ int cli_main(int argc, char **argv)
     /* what would kill the host becomes an error of the write that met it */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    /* it may be refused memory, but what it made of that would be taken for the input's fault */
+    json_set_alloc_funcs(xmalloc, free);
     return close_stdout(run_words(argc, argv));
 }

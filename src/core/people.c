@@ -53,8 +53,7 @@ void people_enter(struct people *p, const char *source, const char *name)
     struct person *person = find(p, source, name);
     if (name && !person) {
         person = make(source, name);
-        if (!tsearch(person, &p->tree, compare))
-            abort();
+        alloc_check(tsearch(person, &p->tree, compare), sizeof(void *));
     }
     if (person)
         person->turns++;

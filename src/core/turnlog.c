@@ -142,8 +142,7 @@ struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *
 
 static void link_entry(struct turnlog *log, struct turnlog_entry *e)
 {
-    if (!tsearch(e, &log->by_id, compare))
-        abort();
+    alloc_check(tsearch(e, &log->by_id, compare), sizeof(void *));
     e->older = log->newest;
     *(log->newest ? &log->newest->newer : &log->oldest) = e;
     log->newest = e;

@@ -35,9 +35,7 @@ static struct httpd_peer *enter(struct httpd *h, const char *name)
 {
     struct httpd_peer *const fresh = xcalloc(1, sizeof *fresh);
     snprintf(fresh->name, sizeof fresh->name, "%s", name);
-    void *const node = tsearch(fresh, &h->peers, compare);
-    if (!node)
-        abort();
+    void *const node = alloc_check(tsearch(fresh, &h->peers, compare), sizeof(void *));
     struct httpd_peer *const known = *(struct httpd_peer **)node;
     if (known != fresh)
         free(fresh);

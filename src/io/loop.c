@@ -60,8 +60,7 @@ static void *need(void *p, const char *what)
 {
     if (p)
         return p;
-    log_line(LOG_ERR, "host", "the event loop cannot be used: %s failed", what);
-    abort();
+    alloc_die(what);
 }
 
 /* Puts what has been posted behind what is still to be called. */
@@ -103,6 +102,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 struct loop *loop_new(void)
 {
     signal(SIGPIPE, SIG_IGN);
+    /* What it does not check itself ends like all else that needs memory. */
+    event_set_mem_functions(xmalloc, xrealloc, free);
     struct loop *const l = xcalloc(1, sizeof *l);
     struct event_config *const config = need(event_config_new(), "event_config_new");
     /* Timers count from now, not from when this round of callbacks began. */

@@ -139,10 +139,8 @@ struct worker *worker_new(struct loop *loop)
     pthread_cond_init(&w->asked, NULL);
     pthread_cond_init(&w->finished, NULL);
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->wake_fd < 0 || start_thread(w) != 0) {
-        log_line(LOG_ERR, "host", "no thread can be started for the disk");
-        abort();
-    }
+    if (w->wake_fd < 0 || start_thread(w) != 0)
+        alloc_die("a thread for the disk");
     pthread_setname_np(w->thread, "tc-disk");
     w->wake = loop_fd_new(loop, w->wake_fd, 0, on_wake, w);
     return w;

@@ -54,9 +54,8 @@ static void init_cond(pthread_cond_t *cond)
 /* The ring's two ends are on cache lines of their own. */
 static struct queue *make_queue(void)
 {
-    struct queue *const q = aligned_alloc(_Alignof(struct queue), sizeof *q);
-    if (!q)
-        abort();
+    struct queue *const q =
+        alloc_check(aligned_alloc(_Alignof(struct queue), sizeof *q), sizeof *q);
     *q = (struct queue){0};
     return q;
 }

@@ -34,6 +34,8 @@ dist_check_SCRIPTS += \
 	tests/cli/run.t \
 	tests/cli/scale.t \
 	tests/cli/serve.t \
+	tests/cli/t_torture.py \
 	tests/cli/visibility.t
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl
+tests/cli/t_torture.log: $(CLI_TEST_NEEDS) tests/fault/torture.so tests/fake/talker$(EXEEXT)
 tests/cli/scale.log: $(BENCH_SERVE_NEEDS)

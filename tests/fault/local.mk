@@ -59,3 +59,12 @@ $(fault_modules) $(fault_loads): include/turncast/plugin.h include/turncast/serv
 tests/fault/old10.so: tests/fault/abi10.h
 EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/loads.c tests/fault/abi10.h
 CLEANFILES += $(fault_modules) $(fault_loads)
+
+# Loaded before the program's own libraries: by no sanitizer, whose allocator it stands in front of.
+check_DATA += tests/fault/torture.so
+tests/fault/torture.so: tests/fault/torture.c
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CC)$(CC) -D_GNU_SOURCE $(CPPFLAGS) $(TC_CFLAGS) $(CFLAGS) -U_FORTIFY_SOURCE \
+		-fvisibility=hidden -fPIC -shared $(LDFLAGS) -o $@ $(srcdir)/tests/fault/torture.c
+EXTRA_DIST += tests/fault/torture.c
+CLEANFILES += tests/fault/torture.so
