@@ -75,7 +75,7 @@ static int send_piece(struct tc_turn *turn, const struct target *to, const struc
     const int64_t progress = live_message(turn, NULL);
     json_t *const body = final_body(turn, to, i);
     struct message m;
-    message_init(&m);
+    message_init(&m, turn);
     message_piece(&m, p);
     message_put(&m, body, false);
     message_fini(&m);

@@ -143,7 +143,7 @@ static void show(struct tc_turn *turn, int64_t now)
 {
     struct live *const l = turn->state;
     struct message m;
-    message_init(&m);
+    message_init(&m, turn);
     chips_show(turn, &m);
     const uint64_t hash = hash_of(&m);
     l->dirty = false;

@@ -2,19 +2,17 @@
  * Owns a text with entities as it is put together, and how texts are cut for display. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "telegram.h"
 
-void message_init(struct message *m)
+void message_init(struct message *m, struct tc_turn *turn)
 {
-    *m = (struct message){.text = calloc(1, 1), .entities = json_array()};
+    *m = (struct message){.turn = turn, .text = "", .entities = json_array()};
 }
 
 void message_fini(struct message *m)
 {
-    free(m->text);
     json_decref(m->entities);
 }
 
@@ -32,13 +30,11 @@ static size_t units_of(const char *text, size_t len)
 
 static void append(struct message *m, const char *text, size_t len)
 {
-    char *const grown = m->text ? realloc(m->text, m->len + len + 1) : NULL;
+    const char *const grown = tc_sprint(m->turn, "%s%.*s", m->text, (int)len, text);
     if (!grown)
         return;
-    memcpy(grown + m->len, text, len);
     m->text = grown;
     m->len += len;
-    m->text[m->len] = '\0';
     m->units += units_of(text, len);
 }
 

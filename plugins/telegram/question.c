@@ -96,7 +96,7 @@ static int ask(struct tc_turn *turn, const struct tc_request *ev)
 {
     struct live *const l = turn->state;
     struct message m;
-    message_init(&m);
+    message_init(&m, turn);
     compose(&m, ev);
     struct question *const q = add(l, ev->request_id);
     q->text = tc_keep(turn, m.text);

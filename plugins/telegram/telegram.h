@@ -164,12 +164,13 @@ bool answer_rule(struct tc_turn *turn, const struct answer *a, struct tc_verdict
 /* ---- message.c ---- */
 
 struct message {
-    char *text;
+    struct tc_turn *turn;
+    const char *text; /* until the callback returns */
     size_t len, units;
     json_t *entities;
 };
 
-void message_init(struct message *m);
+void message_init(struct message *m, struct tc_turn *turn);
 void message_fini(struct message *m);
 void message_add(struct message *m, const char *text);
 /* Text under an entity of that type. */

@@ -31,8 +31,8 @@ SEED = int(os.environ.get("TURNCAST_SEED", 0)) or (int(time.time()) if LONG else
 GROUPS = ("memory", "write", "read", "open", "sync", "connect", "fork", "dlopen")
 EACH = {"memory": 10, "write": 8, "read": 8, "open": 8}  # of the short form; of others:
 FEW = 4
-FEWER = {"serve": 4}  # of every group
-PATIENCE_S = 5  # until an answer comes in spite of all; then the host is stopped
+FEWER = {"serve": 3}  # of every group
+PATIENCE_S = 3  # until an answer comes in spite of all; then the host is stopped
 FOR_EVER = 1 << 40
 DEADLINE_S = 60  # a program under a sanitizer is slow
 DOCUMENTED = {0, 1, 2, 3, 4}
@@ -214,7 +214,7 @@ def serve(run):
         run.group = "none"
         host = run.start("serve", "-c", config)
         if not is_answered(fake, DEADLINE_S):
-            calls = [e["method"] for e in fake.record() if e["kind"] == "call"]
+            calls = [(e["method"], e["text"]) for e in fake.record() if e["kind"] == "call"]
             run.faults.append(f"nobody has answered; the service was asked {calls}")
         host.terminate()
         if host.wait(DEADLINE_S) != 0:
