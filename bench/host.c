@@ -81,7 +81,8 @@ static void write_conf(const struct host *h, const struct host_spec *spec)
             "agents : { ticker : { command = [\"%s\", \"%u\", \"%u\"]; exit_grace_s = 1; }; };\n",
             ticker, spec->seconds, spec->rate);
     fprintf(f,
-            "plugins : { instances : { meter : { plugin = \"%s\"; path = \"%s/meter\"; }; }; };\n",
+            "plugins : { instances : { meter : { plugin = \"%s\"; isolation = \"thread\"; "
+            "path = \"%s/meter\"; }; }; };\n",
             meter, h->folder);
     fprintf(f, "conversations : { max_turns = %u; per_user = %u; debounce_ms = 0; };\n",
             spec->turns + 1, spec->turns + 1);

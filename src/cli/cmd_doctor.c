@@ -19,6 +19,7 @@ __attribute__((__format__(__printf__, 1, 0))) static void print(const char *fmt,
     vsnprintf(text, sizeof text, fmt, ap);
     log_redact(&masked, (struct str){text, strlen(text)});
     puts(masked.p ? masked.p : "");
+    fflush(stdout); /* a line is seen while the next thing is looked at, and no child repeats it */
 }
 
 void doctor_tell(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt, ...)

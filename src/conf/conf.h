@@ -18,6 +18,7 @@
 struct conf_pair {
     char *key, *value;
     int line;
+    bool resolved; /* of a secret: the value is the secret itself */
 };
 
 /* What each process of an agent may use; 0: what the host may. */
@@ -99,8 +100,13 @@ struct conf_instance {
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
     int64_t queue_events, queue_bytes;
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
-    struct conf_pair *options;    /* ends with a NULL key */
-    struct conf_chaos *chaos;     /* or NULL */
+    enum conf_isolation { CONF_BY_PLUGIN, CONF_PROCESS, CONF_THREAD } isolation;
+    /* Of one with a process of its own: */
+    int64_t *ports;            /* TCP ports it may connect to; ends with 0; NULL: none */
+    char **paths;              /* folders it may write to; or NULL */
+    int64_t memory_mb;         /* with more it starts anew */
+    struct conf_pair *options; /* ends with a NULL key */
+    struct conf_chaos *chaos;  /* or NULL */
     int line;
 };
 

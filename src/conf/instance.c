@@ -19,7 +19,11 @@ static int read_wants(const struct reader *r, const struct node *n, const struct
                       void *target);
 static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
                     void *target);
+static int read_ports(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target);
 
+static const struct choice isolations[] = {
+    {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
 static const struct choice grants[] = {{"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {NULL, 0}};
 
 static const struct row rows[] = {
@@ -32,6 +36,10 @@ static const struct row rows[] = {
     {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
     {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
     {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
+    {"isolation", read_choice, INSTANCE(isolation), 0, 0, isolations},
+    {"ports", read_ports, INSTANCE(ports), 0, 100, NULL},
+    {"paths", read_paths, INSTANCE(paths), 0, 100, NULL},
+    {"memory_mb", read_int, INSTANCE(memory_mb), 16, 1 << 20, NULL},
     {"agent", read_string, INSTANCE(agent), 0, 0, NULL},
     {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
@@ -137,6 +145,24 @@ static int read_ids(const struct reader *r, const struct node *n, const struct r
     return 0;
 }
 
+static int read_ports(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target)
+{
+    if (n->type != NODE_LIST)
+        return read_fail(r, n, "a list of ports is expected, not %s", node_type_name(n->type));
+    if ((int64_t)n->n > row->max)
+        return read_fail(r, n, "at most %lld ports are possible", (long long)row->max);
+    int64_t *const ports = arena_alloc(r->arena, (n->n + 1) * sizeof *ports);
+    for (size_t i = 0; i < n->n; i++) {
+        const struct node *const item = &n->items[i];
+        if (item->type != NODE_INT || item->value.integer < 1 || item->value.integer > 65535)
+            return read_fail(r, item, "a port is expected: a number from 1 to 65535");
+        ports[i] = item->value.integer;
+    }
+    memcpy((char *)target + row->offset, &ports, sizeof ports);
+    return 0;
+}
+
 /* The shortest text that reads back as the same number. */
 static char *real_text(struct arena *a, double v)
 {
@@ -171,7 +197,8 @@ static char *option_text(const struct reader *r, const struct node *n)
 
 static int read_option(const struct reader *r, const struct node *n, struct conf_pair *to)
 {
-    *to = (struct conf_pair){arena_strdup(r->arena, n->name), option_text(r, n), n->line};
+    *to = (struct conf_pair){
+        .key = arena_strdup(r->arena, n->name), .value = option_text(r, n), .line = n->line};
     return to->value ? 0 : -1;
 }
 
@@ -199,6 +226,30 @@ static bool has_pairs(const struct conf_pair *a, const struct conf_pair *b)
     return true;
 }
 
+static bool same_ports(const int64_t *a, const int64_t *b)
+{
+    static const int64_t none[] = {0};
+    a = a ? a : none;
+    b = b ? b : none;
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool same_paths(char *const *a, char *const *b)
+{
+    static char *const none[] = {NULL};
+    a = a ? a : none;
+    b = b ? b : none;
+    while (*a && *b && strcmp(*a, *b) == 0) {
+        a++;
+        b++;
+    }
+    return !*a && !*b;
+}
+
 bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b)
 {
     return same_text(a->name, b->name) && same_text(a->plugin, b->plugin) &&
@@ -207,6 +258,8 @@ bool conf_instance_same(const struct conf_instance *a, const struct conf_instanc
            a->wants_state == b->wants_state && a->wants_raw == b->wants_raw &&
            a->queue_events == b->queue_events && a->queue_bytes == b->queue_bytes &&
            a->init_ms == b->init_ms && a->callback_ms == b->callback_ms &&
+           a->isolation == b->isolation && a->memory_mb == b->memory_mb &&
+           same_ports(a->ports, b->ports) && same_paths(a->paths, b->paths) &&
            chaos_same(a->chaos, b->chaos) && has_pairs(a->options, b->options) &&
            has_pairs(b->options, a->options);
 }
@@ -219,6 +272,7 @@ struct conf_instance instance_default(char *name, char *plugin)
         .enabled = true,
         .queue_events = 4096,
         .queue_bytes = 8 << 20,
+        .memory_mb = 512,
     };
 }
 

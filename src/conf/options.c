@@ -193,11 +193,14 @@ static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
 /* The value of a secret is never part of a message. */
 static int store_secret(const struct fill *f, const struct cell *cell, const struct conf_pair *pair)
 {
-    const char *const text = secret_resolve(pair->value, f->arena, f->err);
+    const char *const text =
+        pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, f->err);
     if (!text) {
         set_place(f, pair->line);
         return -1;
     }
+    if (pair->resolved)
+        log_add_secret(text);
     if (types[cell->row->type].parse(cell, text) < 0)
         return fail(f, pair->line, "option \"%s\": %s is expected", pair->key,
                     types[cell->row->type].wanted);

@@ -60,7 +60,7 @@ static struct loaded *load(const struct dispatch *d, const struct conf *conf,
 {
     CLEANUP_FREE char *path =
         loader_locate(spec->plugin, (const char *const *)conf->plugin_dirs, err);
-    return path && check_overwritten(d, path, err) == 0 ? loader_open(path, err) : NULL;
+    return path && check_overwritten(d, path, err) == 0 ? loader_describe(path, err) : NULL;
 }
 
 /* Loads its plugin and tries its options; NULL with err. */

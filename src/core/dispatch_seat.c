@@ -92,7 +92,7 @@ static int start_instance(struct dispatch *d, const struct conf *conf,
         loader_find(spec->plugin, (const char *const *)conf->plugin_dirs, err);
     if (!loaded)
         return -1;
-    if (loader_link(loaded, err) < 0 || dispatch_fill_seat(d, &s, conf, spec, loaded, err) < 0) {
+    if (dispatch_fill_seat(d, &s, conf, spec, loaded, err) < 0) {
         loader_free(loaded);
         return -1;
     }

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/dir.h"
+#include "base/log.h"
 #include "conf/secret.h"
 #include "core/runner_impl.h"
 #include "io/ledger.h"
@@ -90,16 +93,31 @@ static void on_ask(void *ctx, struct ask *a)
         ask_answer(a, TC_DENIED, NULL, NULL);
 }
 
+/* NULL: there is no place for it. */
+static char *make_dir(const struct runner *r)
+{
+    struct tc_err err = {0};
+    if (!r->services.instances)
+        return NULL;
+    char *const dir = xasprintf("%s/%s", r->services.instances, r->name);
+    if (dir_make(dir, &err) == 0)
+        return dir;
+    log_line(LOG_ERR, "host", "instance %s has no folder: %s", r->name, err_str(&err));
+    free(dir);
+    return NULL;
+}
+
 static struct post *make_post(struct runner *r, const struct tc_rate *rates)
 {
     const struct services *const s = &r->services;
+    CLEANUP_FREE char *files = r->dir ? xasprintf("%s/files", r->dir) : NULL;
     return s->loop && s->httpc ? post_new(&(struct post_spec){
                                      .instance = r->name,
                                      .loop = s->loop,
                                      .http = s->httpc,
                                      .ledger = s->ledger,
                                      .rates = rates,
-                                     .files = s->files,
+                                     .files = files,
                                      .option = runner_option,
                                      .open = recast_open,
                                      .ctx = r,
@@ -108,6 +126,21 @@ static struct post *make_post(struct runner *r, const struct tc_rate *rates)
 }
 
 /* ---- its life ---- */
+
+/* Those that write to the host's files or its terminal, and speak to nobody, run in it unless the
+ * configuration says otherwise. By the file that was configured: a plugin can give itself any name.
+ */
+static bool has_process(const struct conf_instance *spec, const struct loaded *loaded)
+{
+    static const char *const ours[] = {"cli.so", "jsonl.so", "null.so", "audit.so"};
+    const char *const slash = strrchr(loaded->path, '/');
+    if (spec->isolation != CONF_BY_PLUGIN)
+        return spec->isolation == CONF_PROCESS;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(slash ? slash + 1 : loaded->path, ours[i]) == 0)
+            return false;
+    return true;
+}
 
 static struct channel *start(struct runner *r, const struct conf *conf,
                              const struct conf_instance *spec, struct loaded *loaded,
@@ -124,6 +157,12 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         .socket_send = socket_send,
         .socket_close = socket_close,
     };
+    if (host.loop && has_process(spec, loaded))
+        return channel_process_start(conf, spec, loaded, &host, r->dir, err);
+    if (loader_link(loaded, err) < 0) {
+        loader_free(loaded);
+        return NULL;
+    }
     return channel_thread_start(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
 
@@ -134,6 +173,7 @@ static void release(struct runner *r)
     recast_fini(r);
     post_free(r->post);
     arena_fini(&r->arena);
+    free(r->dir);
     free(r->name);
     free(r);
 }
@@ -148,6 +188,7 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
     if (services)
         r->services = *services;
     copy_options(r, loaded->plugin.options, spec->options);
+    r->dir = make_dir(r);
     r->post = make_post(r, loaded->plugin.rates);
     r->channel = start(r, conf, spec, loaded, err);
     if (r->channel)

@@ -25,7 +25,7 @@ struct services {
     struct httpd *httpd;
     struct websocket *websocket;
     struct turnlog *turnlog; /* gets what is cast, too; of dispatch alone */
-    const char *files;       /* directory for what they download */
+    const char *instances;   /* directory with one for each instance, its own */
     /* Answers with ask_answer, now or later. */
     void (*ask)(void *ctx, struct ask *a);
     void *ctx;

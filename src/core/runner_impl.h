@@ -12,6 +12,7 @@ struct runner {
     char *name;
     bool delivers; /* TC_DELIVERS: it says itself when it has dealt with an outcome */
     struct channel *channel;
+    char *dir;         /* its own; NULL: there is none */
     struct post *post; /* NULL: there is no HTTP client */
     struct services services;
     struct conf_pair *options; /* resolved, for requests; ends with a NULL key */

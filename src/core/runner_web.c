@@ -62,11 +62,25 @@ static void on_request(void *arg, struct httpd_request *request)
     r->channel->ops->hit(r->channel, h);
 }
 
+static bool has_route(const struct runner *r, const char *whole)
+{
+    const struct route *route = r->routes;
+    while (route && strcmp(route->path, whole) != 0)
+        route = route->next;
+    return route;
+}
+
+/* An instance that begins again asks for it again. */
 void web_route(void *runner, const char *path)
 {
     struct runner *const r = runner;
+    char *const whole = xasprintf("/hooks/%s%s", r->name, path);
+    if (has_route(r, whole)) {
+        free(whole);
+        return;
+    }
     struct route *const route = xmalloc(sizeof *route);
-    *route = (struct route){r->routes, xasprintf("/hooks/%s%s", r->name, path)};
+    *route = (struct route){r->routes, whole};
     r->routes = route;
     httpd_route(r->services.httpd, route->path, HTTPD_ANY, on_request, r);
 }

@@ -37,7 +37,7 @@ struct server {
     struct sessions *sessions;
     struct reception *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
-    char *files;
+    char *instances;
     bool stopping;
     void (*reloaded)(void *ctx, const struct conf *conf); /* or NULL */
     void *ctx;                                            /* of it */
@@ -105,7 +105,7 @@ static int start_instances(struct server *s, struct tc_err *err)
         .httpd = s->httpd,
         .websocket = s->websocket,
         .turnlog = s->turnlog,
-        .files = s->files,
+        .instances = s->instances,
         .ask = on_ask,
         .ctx = s,
     };
@@ -135,7 +135,7 @@ static void start_conversations(struct server *s)
 static int begin(struct server *s, struct tc_err *err)
 {
     s->ledger = ledger_open(s->loop, s->conf->state_dir, NULL, err);
-    if (!s->ledger || dir_make(s->files, err) < 0 || listen_on(s, err) < 0 ||
+    if (!s->ledger || dir_make(s->instances, err) < 0 || listen_on(s, err) < 0 ||
         start_instances(s, err) < 0)
         return -1;
     start_conversations(s);
@@ -156,7 +156,7 @@ struct server *server_new(const struct conf *conf, struct tc_err *err)
     s->httpc = httpc_new(s->loop, NULL);
     s->websocket = websocket_new(s->loop, NULL);
     s->turnlog = turnlog_new(s->loop, NULL);
-    s->files = xasprintf("%s/files", conf->state_dir);
+    s->instances = xasprintf("%s/instances", conf->state_dir);
     if (begin(s, err) == 0)
         return s;
     server_free(s);
@@ -289,6 +289,6 @@ void server_free(struct server *s)
         loop_timer_free(s->watch);
     loop_free(s->loop);
     conf_unref(s->conf);
-    free(s->files);
+    free(s->instances);
     free(s);
 }

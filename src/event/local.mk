@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libtcevent.la
 libtcevent_la_SOURCES = \
+	src/event/wire.c \
+	src/event/wire.h \
 	src/event/codec.c \
 	src/event/codec.h \
 	src/event/decimal.c \

@@ -114,7 +114,26 @@ static void settle(struct ask *a, enum tc_accepted accepted, const char *turn, c
 
 void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
 {
-    settle(a, accepted, turn, answer);
+    if (a->told)
+        a->told(a->ctx, accepted, turn, answer);
+    else
+        settle(a, accepted, turn, answer);
+    ask_unref(a);
+}
+
+void ask_tell(struct ask *a,
+              void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
+                           const char *answer),
+              void *ctx)
+{
+    a->told = told;
+    a->ctx = ctx;
+    ask_unref(a); /* of who would wait */
+}
+
+void ask_drop(struct ask *a)
+{
+    ask_unref(a);
     ask_unref(a);
 }
 

@@ -26,6 +26,8 @@ struct ask {
     const char *chat; /* ASK_MAY: answered with TC_ACCEPTED or TC_DENIED */
 
     /* Of ask.c alone. */
+    void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
+    void *ctx;
     struct arena arena; /* copies of all that is above */
     _Atomic unsigned refs;
     pthread_mutex_t lock;
@@ -47,6 +49,14 @@ struct ask *ask_new_may(const char *instance, const char *user, const char *chat
  * time. The texts go to `into`. */
 enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into,
                           struct tc_receipt *receipt);
+/* Loop thread, instead of ask_wait: nobody waits, `told` (texts borrowed) is called by
+ * ask_answer. */
+void ask_tell(struct ask *a,
+              void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
+                           const char *answer),
+              void *ctx);
+/* Instead of both: it was not asked. */
+void ask_drop(struct ask *a);
 /* Any thread that holds a reference: the wait ends now, with TC_NOT_KEPT. */
 void ask_give_up(struct ask *a);
 struct ask *ask_ref(struct ask *a);

@@ -38,6 +38,8 @@ struct channel_host {
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str text);
     void (*socket_close)(void *ctx, int64_t socket);
+    /* An event that the instance dies of whenever it gets it: it is given up. */
+    void (*bury)(void *ctx, const char *turn, struct event_box *box);
 };
 
 /* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
@@ -56,6 +58,10 @@ struct channel_health {
     struct gauge_times times;
     bool hung;   /* inside one callback longer than its deadline */
     double fill; /* of its queue */
+    /* Of an instance with a process of its own. */
+    bool down; /* it has died, and will be started again */
+    uint64_t deaths;
+    int64_t pid, rss; /* 0: it has none */
 };
 
 struct channel {
@@ -74,8 +80,6 @@ struct channel_ops {
     /* Take over. */
     void (*hit)(struct channel *c, struct channel_hit *h);
     void (*frame)(struct channel *c, const struct tc_frame *frame); /* copied */
-    /* The text of an option; NULL: there is none of that name, or it has no value. Any thread. */
-    const char *(*option)(struct channel *c, const char *name);
     /* Waits for room, see queue_wait_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
     /* Also reports, once, a callback that is over its deadline. */
@@ -95,5 +99,12 @@ struct channel_ops {
 struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *inst,
                                      struct loaded *loaded, const struct channel_host *host,
                                      struct tc_err *err);
+
+/* The same in a process of its own, for one that is described only. `dir`: where it may write,
+ * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and
+ * is told again what it had not done: its turns as resumed, and then what is left of them. */
+struct channel *channel_process_start(const struct conf *conf, const struct conf_instance *inst,
+                                      struct loaded *loaded, const struct channel_host *host,
+                                      const char *dir, struct tc_err *err);
 
 #endif

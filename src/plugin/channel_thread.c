@@ -417,11 +417,6 @@ static struct channel_health thread_health(struct channel *channel)
     };
 }
 
-static const char *thread_option(struct channel *channel, const char *name)
-{
-    return instance_option(self(channel)->instance, name);
-}
-
 static void thread_stop(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
@@ -464,7 +459,6 @@ static const struct channel_ops thread_ops = {
     .reply = thread_reply,
     .hit = thread_hit,
     .frame = thread_frame,
-    .option = thread_option,
     .wait_room = thread_wait_room,
     .health = thread_health,
     .stop = thread_stop,

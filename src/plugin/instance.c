@@ -20,51 +20,6 @@ static void find_wanted(struct instance *in)
     EVENT_KINDS(WANTED)
 }
 
-static const char *real_text(struct arena *a, double real)
-{
-    CLEANUP_BUF struct buf text = {0};
-    jsonw_real(&text, real);
-    return arena_strndup(a, text.p, text.len);
-}
-
-static const char *option_text(struct instance *in, const struct tc_option *row)
-{
-    const char *const at = (const char *)in->conf + row->offset;
-    union {
-        const char *text;
-        int64_t number;
-        bool flag;
-        double real;
-    } value;
-    switch (row->type) {
-    case TC_T_STR:
-        memcpy(&value.text, at, sizeof value.text);
-        return value.text;
-    case TC_T_INT:
-        memcpy(&value.number, at, sizeof value.number);
-        return arena_sprintf(&in->arena, "%" PRId64, value.number);
-    case TC_T_BOOL:
-        memcpy(&value.flag, at, sizeof value.flag);
-        return value.flag ? "true" : "false";
-    case TC_T_REAL:
-        memcpy(&value.real, at, sizeof value.real);
-        return real_text(&in->arena, value.real);
-    }
-    return NULL;
-}
-
-/* Read by other threads later, so it is all made before there are any. */
-static void find_option_texts(struct instance *in)
-{
-    const struct tc_option *const rows = in->loaded->plugin.options;
-    size_t n = 0;
-    while (rows && rows[n].key)
-        n++;
-    in->option_texts = arena_alloc(&in->arena, (n + 1) * sizeof *in->option_texts);
-    for (size_t i = 0; i < n; i++)
-        in->option_texts[i] = option_text(in, &rows[i]);
-}
-
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded *loaded, const struct channel_host *host,
                               struct gauge *gauge, struct tc_err *err)
@@ -83,7 +38,6 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
         instance_free(in);
         return NULL;
     }
-    find_option_texts(in);
     in->state = plugin->state_size ? xcalloc(1, plugin->state_size) : NULL;
     in->handle = (struct tc_instance){
         .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
@@ -131,13 +85,4 @@ const char *instance_label(const struct instance *in)
 const struct gauge *instance_gauge(const struct instance *in)
 {
     return in->gauge;
-}
-
-const char *instance_option(const struct instance *in, const char *name)
-{
-    const struct tc_option *const rows = in->loaded->plugin.options;
-    for (size_t i = 0; rows && rows[i].key; i++)
-        if (strcmp(rows[i].key, name) == 0)
-            return in->option_texts[i];
-    return NULL;
 }

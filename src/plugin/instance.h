@@ -23,6 +23,8 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
                               const struct loaded *loaded, const struct channel_host *host,
                               struct gauge *gauge, struct tc_err *err);
 void instance_free(struct instance *in);
+/* Ids of letters up to that one are an earlier run's: those of this one come behind. */
+void instance_skip_letters(struct instance *in, uint64_t last);
 /* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
 int instance_init(struct instance *in);
 void instance_teardown(struct instance *in);
@@ -56,7 +58,5 @@ bool instance_wake(struct instance *in);
 /* How it speaks in the log: "instance NAME". Any thread, as all below. */
 const char *instance_label(const struct instance *in);
 const struct gauge *instance_gauge(const struct instance *in);
-/* The text of an option; NULL: there is none of that name, or it has no value. */
-const char *instance_option(const struct instance *in, const char *name);
 
 #endif

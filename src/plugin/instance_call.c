@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "plugin/claim.h"
 #include "plugin/instance_parts.h"
 
 #define BURST_MS 1000
@@ -168,19 +169,6 @@ int instance_reply(struct instance *in, struct instance_turn *t, struct letter_r
 
 /* ---- hits ---- */
 
-#define ANSWER_MAX ((size_t)1 << 20)
-
-static const char *fault_of(const struct tc_answer *a)
-{
-    if (a->status < 200 || a->status > 599)
-        return "a status that is none";
-    if (a->content_type && strpbrk(a->content_type, "\r\n"))
-        return "a content type of several lines";
-    if (a->body_len > ANSWER_MAX)
-        return "a body that is too big";
-    return NULL;
-}
-
 static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_answer *answer)
 {
     if (!in->loaded->sink.on_hit)
@@ -191,10 +179,10 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
     if (account(in, rc, GAUGE_HIT, "") < 0)
         return -1;
     if (answer->body && !answer->body_len)
-        answer->body_len = strnlen(answer->body, ANSWER_MAX + 1);
+        answer->body_len = strnlen(answer->body, CLAIM_ANSWER_MAX + 1);
     if (!answer->body)
         answer->body_len = 0;
-    const char *const fault = fault_of(answer);
+    const char *const fault = claim_answer(answer);
     if (fault)
         log_line(LOG_ERR, in->label, "on_hit answered with %s", fault);
     return fault ? -1 : 0;

@@ -45,9 +45,8 @@ struct instance {
     struct channel_host host;
     char *name, *label;
     void *conf, *state;
-    const char **option_texts; /* in the order of the rows; NULL: no value */
-    struct arena arena;        /* strings of the options */
-    pthread_t thread;          /* the one that called init */
+    struct arena arena; /* strings of the options */
+    pthread_t thread;   /* the one that called init */
     bool wanted[TC_KINDS];
     struct instance_turn lobby;
     struct instance_turn *turns;

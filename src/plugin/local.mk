@@ -8,12 +8,22 @@ libtcplugin_la_SOURCES = \
 	src/plugin/backlog.c \
 	src/plugin/backlog.h \
 	src/plugin/channel.h \
+	src/plugin/channel_process.c \
+	src/plugin/channel_process_impl.h \
 	src/plugin/channel_thread.c \
 	src/plugin/chaos.c \
 	src/plugin/chaos.h \
 	src/plugin/chaos_do.c \
 	src/plugin/descriptor.c \
 	src/plugin/descriptor.h \
+	src/plugin/child.c \
+	src/plugin/child.h \
+	src/plugin/claim.c \
+	src/plugin/claim.h \
+	src/plugin/frame.c \
+	src/plugin/frame.h \
+	src/plugin/frame_letter.c \
+	src/plugin/frame_people.c \
 	src/plugin/gauge.c \
 	src/plugin/gauge.h \
 	src/plugin/inbox.c \
@@ -25,6 +35,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/instance_encode.c \
 	src/plugin/instance_parts.h \
 	src/plugin/instance_turn.c \
+	src/plugin/intake.c \
 	src/plugin/join.c \
 	src/plugin/join.h \
 	src/plugin/letter.c \
@@ -32,6 +43,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/letter_fill.c \
 	src/plugin/letter_fill.h \
 	src/plugin/letter_pack.c \
+	src/plugin/life.c \
 	src/plugin/line.c \
 	src/plugin/line.h \
 	src/plugin/loader.c \
@@ -44,6 +56,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/loader_probe.c \
 	src/plugin/mail.c \
 	src/plugin/mail.h \
+	src/plugin/output.c \
 	src/plugin/post.c \
 	src/plugin/post.h \
 	src/plugin/post_batch.c \
@@ -52,6 +65,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/post_load.c \
 	src/plugin/queue.c \
 	src/plugin/queue.h \
+	src/plugin/revival.c \
+	src/plugin/revival.h \
 	src/plugin/services.c \
 	src/plugin/services.h \
 	src/plugin/services_net.c \
@@ -59,8 +74,11 @@ libtcplugin_la_SOURCES = \
 	src/plugin/services_people.c \
 	src/plugin/services_send.c \
 	src/plugin/services_text.c \
+	src/plugin/spawn.c \
+	src/plugin/spawn.h \
 	src/plugin/squeeze.c \
 	src/plugin/squeeze.h \
+	src/plugin/traffic.c \
 	src/plugin/trim.c \
 	src/plugin/trim.h \
 	src/plugin/wakes.c \

@@ -58,12 +58,6 @@ int services_refuse(const struct instance *in, const char *service, const char *
     return -1;
 }
 
-bool services_is_text(const char *text, size_t max)
-{
-    const size_t len = text ? strnlen(text, max + 1) : 0;
-    return len <= max && utf8_is_valid(text, len);
-}
-
 static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)

@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Owns what a plugin may want of the host's network beside requests: routes and sockets. */
-#include "base/utf8.h"
 #include "plugin/services_parts.h"
 
-#define PATH_MAX_LEN ((size_t)256)
-#define URL_MAX ((size_t)8 << 10)
-#define FRAME_MAX ((size_t)1 << 20)
 #define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */
-
-/* Segments of plain characters: nothing that is decoded, normalised or searched. */
-static bool is_path(const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
-    const size_t len = path ? strnlen(path, PATH_MAX_LEN + 1) : 0;
-    return len > 0 && len <= PATH_MAX_LEN && path[0] == '/' && strspn(path, plain) == len &&
-           !strstr(path, "//");
-}
 
 int service_route(struct tc_instance *inst, const char *path)
 {
     struct instance *const in = instance_check_here(inst, "tc_route");
     if (!in || !services_offered(in, "tc_route", in->host.has_server, OFFER_ROUTE))
         return -1;
-    if (!is_path(path))
+    if (!claim_is_path(path))
         return services_refuse(in, "tc_route",
                                "the path is not /NAME, of letters, digits, - and _");
     in->host.route(in->host.ctx, path);
@@ -45,15 +32,6 @@ static struct instance_socket *find_free(struct instance *in)
     return NULL;
 }
 
-static const char *fault_of(const struct tc_socket *s)
-{
-    if (!s->url || !services_is_text(s->url, URL_MAX))
-        return "the URL is missing, too long or not UTF-8";
-    if (strncmp(s->url, "wss://", 6) != 0 && strncmp(s->url, "ws://", 5) != 0)
-        return "the URL is neither wss: nor ws:";
-    return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative" : NULL;
-}
-
 int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket)
 {
     struct instance *const in = instance_check_here(inst, "tc_socket_open");
@@ -62,7 +40,7 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
     struct tc_socket spec = {0};
     if (socket)
         memcpy(&spec, socket, socket->size < sizeof spec ? socket->size : sizeof spec);
-    const char *const fault = fault_of(&spec);
+    const char *const fault = claim_socket(&spec);
     if (fault)
         return services_refuse(in, "tc_socket_open", fault);
     struct instance_socket *const s = find_free(in);
@@ -81,7 +59,7 @@ int service_socket_send(struct tc_instance *inst, int64_t socket, const char *te
     const struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
     if (!s || !s->open || s->closing || !in->host.socket_send)
         return -1;
-    if (!text || len > FRAME_MAX || !utf8_is_valid(text, len))
+    if (!claim_is_frame((struct str){text, len}))
         return services_refuse(in, "tc_socket_send", "the text is missing, too long or not UTF-8");
     if (len > CALLBACK_FRAMES - in->framed)
         return services_refuse(in, "tc_socket_send", "the callback has sent too much already");

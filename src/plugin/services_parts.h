@@ -3,6 +3,7 @@
 #ifndef PLUGIN_SERVICES_PARTS_H
 #define PLUGIN_SERVICES_PARTS_H
 
+#include "plugin/claim.h"
 #include "plugin/instance_parts.h"
 
 /* Memory that lasts until the callback returns, when n more bytes fit; NULL: the handle is wrong or
@@ -14,8 +15,6 @@ struct arena *services_memory(struct tc_turn *turn, size_t n, const char *servic
 bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit);
 /* Logs why the service did not do it; -1. */
 int services_refuse(const struct instance *in, const char *service, const char *why);
-/* Not longer than max, and UTF-8. NULL is none. */
-bool services_is_text(const char *text, size_t max);
 
 enum { OFFER_HTTP = 1, OFFER_ASK = 2, OFFER_ROUTE = 4, OFFER_SOCKET = 8 };
 

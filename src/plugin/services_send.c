@@ -45,7 +45,7 @@ int service_remember(struct tc_turn *turn, const char *text)
         return -1;
     if (t == &t->in->lobby)
         return services_refuse(t->in, "tc_remember", "the lobby is no turn that is given again");
-    if (!services_is_text(text, MEMORY_MAX))
+    if (!claim_is_text(text, MEMORY_MAX))
         return services_refuse(t->in, "tc_remember", "the text is too long or not UTF-8");
     instance_remember(t, text);
     return 0;

@@ -28,7 +28,7 @@ plugins : {
     directory = "$TURNCAST_PLUGIN_PATH";
     instances : {
         talk : {
-            plugin = "$fault/talker.so";
+            plugin = "$fault/talker.so"; paths = ["$scratch"];
             in = "$scratch/in"; out = "$1";
             grants = ["submit"];
             allow = (1);

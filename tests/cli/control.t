@@ -20,7 +20,7 @@ conf() {
 http : { listen = "127.0.0.1:0"; keys : { me : { secret = "$key"; grants = ["watch"]; }; }; };
 agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
 plugins : { instances : {
-    talk : { plugin = "$talker"; in = "$scratch/in"; out = "$scratch/told";
+    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$scratch/in"; out = "$scratch/told";
         grants = ["submit"]; allow = (1); };
     $*
 }; };

@@ -23,6 +23,7 @@ dist_check_SCRIPTS += \
 	tests/cli/dead.t \
 	tests/cli/doctor.t \
 	tests/cli/help.t \
+	tests/cli/isolation.t \
 	tests/cli/kept.t \
 	tests/cli/memory.t \
 	tests/cli/modules.t \

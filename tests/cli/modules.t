@@ -77,9 +77,9 @@ conf() {
     for file in "$@"; do
         i=$((i + 1))
         echo "bad$i : { plugin = \"$file\"; };"
-        [ $i -ne 10 ] || echo "healthy : { plugin = \"$good\"; path = \"$scratch/told\"; };"
+        [ $i -ne 10 ] || echo "healthy : { plugin = \"$good\"; paths = [\"$scratch\"]; path = \"$scratch/told\"; };"
     done
-    [ $i -ge 10 ] || echo "healthy : { plugin = \"$good\"; path = \"$scratch/told\"; };"
+    [ $i -ge 10 ] || echo "healthy : { plugin = \"$good\"; paths = [\"$scratch\"]; path = \"$scratch/told\"; };"
     echo '}; };'
 }
 

@@ -25,7 +25,7 @@ agents : {
 };
 default_agent = "$agent";
 plugins : { directory = "$plugins/auto"; autoload = true; instances : {
-    talk : { plugin = "$talker"; in = "$in"; out = "$out";
+    talk : { plugin = "$talker"; isolation = "thread"; in = "$in"; out = "$out";
         grants = ["submit", "cancel"]; allow = $allow; };
     $more
 }; };

@@ -22,10 +22,10 @@ agents : { slow : { command = ["$fake_agent", "$mark", "$init", "children=2", "$
                     exit_grace_s = 0.2; term_grace_s = 0.2; }; };
 default_agent = "slow";
 plugins : { instances : {
-    talk : { plugin = "$talker"; in = "$in"; out = "$out"; allow = (1); grants = ["submit"]; };
+    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$out"; allow = (1); grants = ["submit"]; };
     log : { plugin = "jsonl"; path = "$scratch/log.jsonl"; };
     audit : { plugin = "audit"; path = "$scratch/audit.jsonl"; };
-    mine : { plugin = "$recorder"; path = "$scratch/mine.jsonl"; };
+    mine : { plugin = "$recorder"; paths = ["$scratch"]; path = "$scratch/mine.jsonl"; };
     $*
 }; };
 conversations : { debounce_ms = 0; };

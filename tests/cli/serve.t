@@ -24,7 +24,7 @@ agents : {
              exit_grace_s = 0.2; term_grace_s = 0.2; };
 };
 default_agent = "$1";
-plugins : { instances : { talk : { plugin = "$talker"; in = "$in"; out = "$out";
+plugins : { instances : { talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$out";
     grants = ["submit", "cancel"]; allow = (1, "2"); ${2:-} }; }; };
 conversations : { debounce_ms = ${debounce:-0}; drain_s = ${drain:-20}; };
 log : { level = "info"; };
@@ -193,7 +193,7 @@ ended
 is "$(grep -c '^error' "$out")" 2 "R26: told once"
 
 # --- an outcome that was kept, not told ----------------------------------------------------------
-conf quick 'die = true;'
+conf quick 'die = true; isolation = "thread";'
 fresh
 serve
 say m1 1 A work

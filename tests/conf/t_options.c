@@ -40,7 +40,7 @@ static int fill(struct sample *out, const struct conf_pair *pairs)
 }
 
 #define PAIRS(...) ((const struct conf_pair[]){__VA_ARGS__, {0}})
-#define PAIR(k, v) ((struct conf_pair){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12})
+#define PAIR(k, v) ((struct conf_pair){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
 
 static void test_values(void)
 {

@@ -246,7 +246,7 @@ static void test_init_faults(void)
            "  says so");
     counts[0].gate_init = false;
 
-    spec.options = (struct conf_pair[]){{(char[]){"k"}, (char[]){"v"}, 8}, {0}};
+    spec.options = (struct conf_pair[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
     ok(!channel_thread_start(&conf, &spec, load(), NULL, &err), "a wrong option");
     is_str(err_str(&err), "my.conf:8: unknown option \"k\"", "  says so");
 }

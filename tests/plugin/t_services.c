@@ -228,18 +228,6 @@ static void test_sockets(void)
     instance_free(in);
 }
 
-static void test_options(void)
-{
-    struct instance *const in = actor_make(&actor_host);
-    is_str(instance_option(in, "token"), "tok", "the text of an option");
-    is_str(instance_option(in, "depth"), "3", "  of a number");
-    is_str(instance_option(in, "loud"), "true", "  of a switch");
-    is_str(instance_option(in, "rate"), "0.1", "  of a real one");
-    ok(!instance_option(in, "none"), "  without a value");
-    ok(!instance_option(in, "nobody"), "  that there is not");
-    instance_free(in);
-}
-
 int main(void)
 {
     plan_lazy();
@@ -248,6 +236,5 @@ int main(void)
     test_people();
     test_hits();
     test_sockets();
-    test_options();
     actor_end();
 }

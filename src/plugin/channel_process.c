@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the channel to an instance in a process of its own: the seam's functions, on the loop. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "conf/secret.h"
+#include "plugin/channel_process_impl.h"
+
+#define INIT_MS 10000
+#define CALLBACK_MS 5000
+#define GONE_FILL 4.0 /* one that is down with that much waiting gets no new turns */
+#define PUMP_MS 100
+
+/* ---- turns and what happens in them ---- */
+
+static const char *copy(struct arena *a, const char *text)
+{
+    return text ? arena_strdup(a, text) : NULL;
+}
+
+static void link_turn(struct guest *g, struct guest_turn *t)
+{
+    t->next = g->turns;
+    if (g->turns)
+        g->turns->prev = t;
+    g->turns = t;
+}
+
+static void *process_open(struct channel *channel, const struct channel_turn *turn)
+{
+    struct guest *const g = guest_of(channel);
+    if (g->closing || (g->stage == GUEST_DOWN && backlog_fill(&g->backlog) >= GONE_FILL))
+        return NULL;
+    struct guest_turn *const t = xcalloc(1, sizeof *t);
+    t->number = ++g->last_turn;
+    t->named = (struct channel_turn){
+        .id = arena_strdup(&t->arena, turn->id),
+        .agent = copy(&t->arena, turn->agent),
+        .conversation = copy(&t->arena, turn->conversation),
+        .route = copy(&t->arena, turn->route),
+        .memory = copy(&t->arena, turn->memory),
+    };
+    t->letters = turn->letters;
+    t->done = turn->over;
+    t->lane = turn->over ? NULL : backlog_open(&g->backlog, t);
+    link_turn(g, t);
+    return t;
+}
+
+static void process_send(struct channel *channel, void *turn, struct event_box *box)
+{
+    struct guest *const g = guest_of(channel);
+    const struct guest_turn *const t = turn;
+    backlog_push(&g->backlog, t->lane, box, clock_mono_ms());
+    traffic_flush_soon(g);
+}
+
+static void process_reply(struct channel *channel, void *turn, struct letter_reply *r)
+{
+    traffic_put_mail(guest_of(channel), FRAME_REPLY, turn, mail_reply(turn, r));
+}
+
+static bool is_up(const struct guest *g)
+{
+    return g->stage == GUEST_STARTING || g->stage == GUEST_RUNNING;
+}
+
+static void process_hit(struct channel *channel, struct channel_hit *h)
+{
+    struct guest *const g = guest_of(channel);
+    if (!is_up(g) || g->closing) {
+        h->answered(h->arg, NULL);
+        mail_free_hit(h);
+        return;
+    }
+    struct pending_hit *const hit = xmalloc(sizeof *hit);
+    *hit = (struct pending_hit){g->hits, ++g->last_hit, h->answered, h->arg};
+    g->hits = hit;
+    traffic_put_mail(g, FRAME_HIT, NULL, mail_hit(hit->number, h));
+}
+
+/* Of a socket of an earlier life nobody wants to know. */
+static void process_frame(struct channel *channel, const struct tc_frame *frame)
+{
+    struct guest *const g = guest_of(channel);
+    if (!is_up(g) || (uint64_t)frame->socket <= g->socket_base)
+        return;
+    struct tc_frame own = *frame;
+    own.socket -= (int64_t)g->socket_base;
+    traffic_put_mail(g, FRAME_SOCKET, NULL, mail_frame(&own));
+}
+
+static bool below(const struct guest *g, double part)
+{
+    return backlog_fill(&g->backlog) <= part;
+}
+
+/* What it waits for is the instance: an instance that waits for the host must not wait for ever. */
+static bool process_wait_room(struct channel *channel, int timeout_ms)
+{
+    struct guest *const g = guest_of(channel);
+    if (below(g, 0.5))
+        return true;
+    const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
+    for (int64_t left = timeout_ms; left > 0 && !below(g, 0.25) && !g->questions && is_up(g);
+         left = deadline_ms - clock_mono_ms())
+        life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
+    return below(g, 0.5) || g->questions;
+}
+
+static struct channel_health process_health(struct channel *channel)
+{
+    const struct guest *const g = guest_of(channel);
+    struct channel_health h = g->before;
+    h.dropped += g->backlog.stats.dropped;
+    h.fill = backlog_fill(&g->backlog);
+    h.down = !is_up(g);
+    if (!g->gauge)
+        return h;
+    const struct gauge_times times = gauge_times(g->gauge);
+    h.delivered += gauge_delivered(g->gauge);
+    h.failed += gauge_failed(g->gauge);
+    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+        h.times.counts[i] += times.counts[i];
+    h.times.sum_us += times.sum_us;
+    h.pid = g->spawn.pid;
+    h.rss = spawn_rss(&g->spawn);
+    return h;
+}
+
+/* ---- end ---- */
+
+static void give_up_questions(struct guest *g)
+{
+    while (g->questions)
+        intake_refuse(g, g->questions);
+}
+
+static void process_stop(struct channel *channel)
+{
+    struct guest *const g = guest_of(channel);
+    g->closing = true;
+    backlog_release(&g->backlog);
+    give_up_questions(g);
+    if (g->stage == GUEST_DOWN && traffic_is_idle(g))
+        g->stage = GUEST_ENDED;
+    else if (g->stage == GUEST_DOWN)
+        life_revive(g);
+    traffic_flush_soon(g);
+}
+
+static void free_guest(struct guest *g)
+{
+    traffic_fini(g);
+    while (g->hits)
+        intake_finish_hit(g, g->hits->number, NULL);
+    while (g->turns)
+        guest_free_turn(g, g->turns);
+    backlog_fini(&g->backlog);
+    loop_timer_free(g->flush);
+    loop_timer_free(g->watch);
+    loop_timer_free(g->revive);
+    buf_fini(&g->in);
+    buf_fini(&g->out);
+    buf_fini(&g->printed);
+    arena_fini(&g->arena);
+    loader_free(g->loaded);
+    free(g->refused);
+    free(g->label);
+    free(g->name);
+    free(g);
+}
+
+static int process_join(struct channel *channel, int64_t deadline_ms)
+{
+    struct guest *const g = guest_of(channel);
+    for (int64_t left; g->stage != GUEST_ENDED && (left = deadline_ms - clock_mono_ms()) > 0;)
+        life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
+    const bool ended = g->stage == GUEST_ENDED;
+    int64_t since;
+    const char *const callback = g->gauge ? gauge_running(g->gauge, &since) : NULL;
+    if (!ended)
+        log_line(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
+                 callback ? callback : "its queue",
+                 g->backlog.stats.events + g->again.count + g->sent.count);
+    life_kill(g);
+    intake_forget(g);
+    free_guest(g);
+    return ended ? 0 : -1;
+}
+
+static const struct channel_ops process_ops = {
+    .open = process_open,
+    .send = process_send,
+    .reply = process_reply,
+    .hit = process_hit,
+    .frame = process_frame,
+    .wait_room = process_wait_room,
+    .health = process_health,
+    .stop = process_stop,
+    .join = process_join,
+};
+
+/* ---- start ---- */
+
+static void on_flush(void *arg)
+{
+    traffic_flush(arg);
+}
+
+static void on_watch(void *arg)
+{
+    life_watch(arg);
+}
+
+static void on_revive(void *arg)
+{
+    life_revive(arg);
+}
+
+static const struct tc_option *find_row(const struct tc_option *rows, const char *key)
+{
+    while (rows && rows->key && strcmp(rows->key, key) != 0)
+        rows++;
+    return rows && rows->key ? rows : NULL;
+}
+
+/* The process has neither the environment nor the files that a secret may stand in. */
+static int copy_options(struct guest *g, const struct conf *conf, const struct conf_pair *from,
+                        struct tc_err *err)
+{
+    size_t n = 0;
+    while (from && from[n].key)
+        n++;
+    struct conf_pair *const to = arena_alloc(&g->arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        const struct tc_option *const row = find_row(g->loaded->plugin.options, from[i].key);
+        const bool secret = row && (row->flags & TC_SECRET);
+        const char *const value =
+            secret ? secret_resolve(from[i].value, &g->arena, err) : from[i].value;
+        if (!value) {
+            snprintf(err->place, sizeof err->place, "%s:%d", conf->file, from[i].line);
+            return -1;
+        }
+        to[i].key = arena_strdup(&g->arena, from[i].key);
+        to[i].value = arena_strdup(&g->arena, value);
+        to[i].line = from[i].line;
+    }
+    g->setup.options = to;
+    return 0;
+}
+
+/* A list of the configuration, and `dir`, if there is one. */
+static const char *const *copy_paths(struct arena *a, char *const *paths, const char *dir)
+{
+    size_t n = 0;
+    while (paths && paths[n])
+        n++;
+    const char **const to = arena_alloc(a, (n + 2) * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        to[i] = arena_strdup(a, paths[i]);
+    if (dir)
+        to[n] = arena_strdup(a, dir);
+    return to;
+}
+
+static const int64_t *copy_ports(struct arena *a, const int64_t *ports)
+{
+    size_t n = 0;
+    while (ports && ports[n])
+        n++;
+    int64_t *const to = arena_alloc(a, (n + 1) * sizeof *to);
+    if (n)
+        memcpy(to, ports, n * sizeof *to);
+    return to;
+}
+
+static const struct conf_chaos *copy_chaos(struct arena *a, const struct conf_chaos *rules)
+{
+    size_t n = 0;
+    while (rules && rules[n].what)
+        n++;
+    struct conf_chaos *const to = arena_alloc(a, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = rules[i];
+        to[i].callback = copy(a, rules[i].callback);
+        to[i].text = copy(a, rules[i].text);
+        to[i].trigger = copy(a, rules[i].trigger);
+    }
+    return to;
+}
+
+static void make_setup(struct guest *g, const struct conf *conf, const struct conf_instance *spec,
+                       const char *dir)
+{
+    struct frame_setup *const s = &g->setup;
+    s->file = arena_strdup(&g->arena, conf->file);
+    s->line = spec->line;
+    s->path = arena_strdup(&g->arena, g->loaded->path);
+    s->name = g->name;
+    s->has_batch = g->host.batch != NULL;
+    s->has_ask = g->host.ask != NULL;
+    s->has_server = g->host.has_server;
+    s->has_sockets = g->host.socket_open != NULL;
+    s->debug = log_enabled(LOG_DEBUG);
+    s->dir = copy(&g->arena, dir);
+    s->write_paths = copy_paths(&g->arena, spec->paths, dir);
+    s->ports = copy_ports(&g->arena, spec->ports);
+    s->memory = spec->memory_mb << 20;
+    s->chaos = copy_chaos(&g->arena, spec->chaos);
+}
+
+static struct guest *make_guest(const struct conf_instance *spec, struct loaded *loaded,
+                                const struct channel_host *host)
+{
+    struct guest *const g = xcalloc(1, sizeof *g);
+    g->channel.ops = &process_ops;
+    g->host = *host;
+    g->loaded = loaded;
+    g->name = xstrdup(spec->name);
+    g->label = xasprintf("instance %s", spec->name);
+    g->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
+    g->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
+    g->callback_ms = spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS;
+    backlog_init(&g->backlog, &(struct backlog_limits){
+                                  .events = (size_t)spec->queue_events,
+                                  .bytes = (size_t)spec->queue_bytes,
+                                  .pace_ms = loaded->plugin.pace_ms,
+                              });
+    traffic_init(g);
+    g->flush = loop_timer_new(host->loop, on_flush, g);
+    g->watch = loop_timer_new(host->loop, on_watch, g);
+    g->revive = loop_timer_new(host->loop, on_revive, g);
+    return g;
+}
+
+/* 0: it runs. */
+static int await_start(struct guest *g, struct tc_err *err)
+{
+    while (g->stage == GUEST_STARTING)
+        life_pump(g, PUMP_MS);
+    if (g->stage == GUEST_RUNNING)
+        return 0;
+    if (g->refused)
+        return err_set(err, NULL, "%s is disabled: %s", g->label, g->refused);
+    if (g->hung)
+        return err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
+                       g->label, g->init_ms);
+    return err_set(err, NULL, "%s is disabled: its process ended while it started", g->label);
+}
+
+struct channel *channel_process_start(const struct conf *conf, const struct conf_instance *spec,
+                                      struct loaded *loaded, const struct channel_host *host,
+                                      const char *dir, struct tc_err *err)
+{
+    struct guest *const g = make_guest(spec, loaded, host);
+    make_setup(g, conf, spec, dir);
+    if (loader_try_options(loaded, spec, conf->file, err) == 0 &&
+        copy_options(g, conf, spec->options, err) == 0 && life_begin(g, err) == 0) {
+        if (await_start(g, err) == 0)
+            return &g->channel;
+        if (err && spec->line > 0 && !*err->place)
+            snprintf(err->place, sizeof err->place, "%s:%d", conf->file, spec->line);
+    }
+    life_kill(g);
+    intake_forget(g);
+    free_guest(g);
+    return NULL;
+}

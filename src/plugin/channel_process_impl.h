@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * An instance in a process of its own, from the host's side, for channel_process.c (its face),
+ * traffic.c (what goes to it), intake.c (what comes from it), life.c (birth, death, another life),
+ * output.c (what it prints). Loop thread only. */
+#ifndef PLUGIN_CHANNEL_PROCESS_IMPL_H
+#define PLUGIN_CHANNEL_PROCESS_IMPL_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "plugin/backlog.h"
+#include "plugin/channel.h"
+#include "plugin/frame.h"
+#include "plugin/mail.h"
+#include "plugin/revival.h"
+#include "plugin/spawn.h"
+
+struct guest_turn {
+    struct guest_turn *next, *prev;
+    uint64_t number;
+    struct arena arena;
+    struct channel_turn named;
+    char *memory; /* the newest; owned */
+    struct lane *lane;
+    size_t tasks;      /* that are not done */
+    size_t letters;    /* without their last reply */
+    bool opened;       /* in this life */
+    bool told;         /* something of it, in any */
+    bool done;         /* its last event has been taken out of the backlog */
+    bool over;         /* the instance has seen its end */
+    bool starts, ends; /* its start, its end are to be told again */
+};
+
+/* Something the instance has to do, until it is done. */
+struct task {
+    struct task *next;
+    enum frame_type type;
+    struct guest_turn *turn; /* NULL: of none */
+    struct event_box *box;   /* FRAME_EVENT */
+    struct mail *mail;       /* FRAME_REPLY, FRAME_HIT, FRAME_SOCKET */
+    unsigned deaths;         /* of instances that were at it */
+    bool settled;            /* its batch is with the host */
+    size_t size;
+};
+
+struct task_list {
+    struct task *first, **end;
+    size_t count, bytes;
+};
+
+/* A question that it waits for the answer of. */
+struct question {
+    struct question *next;
+    struct guest *guest; /* NULL: nobody waits any more */
+    uint64_t number;
+};
+
+/* A request to a route that it has not answered. */
+struct pending_hit {
+    struct pending_hit *next;
+    uint64_t number;
+    void (*answered)(void *arg, const struct tc_answer *answer);
+    void *arg;
+};
+
+enum stage { GUEST_DOWN, GUEST_STARTING, GUEST_RUNNING, GUEST_STOPPING, GUEST_ENDED };
+
+struct guest {
+    struct channel channel;
+    struct channel_host host;
+    /* what it is */
+    char *name, *label;
+    struct loaded *loaded;
+    struct arena arena; /* of the setup, and the options */
+    struct frame_setup setup;
+    int64_t init_ms, callback_ms;
+    bool delivers;
+    /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
+     * is at */
+    struct task_list again, mail, sent;
+    struct backlog backlog;
+    bool closing; /* no more turns */
+    struct guest_turn *turns;
+    uint64_t last_turn;
+    struct pending_hit *hits;
+    uint64_t last_hit;
+    struct question *questions;
+    struct letter **letters; /* of the batch that comes */
+    size_t n_letters, letter_bytes;
+    uint64_t last_letter;
+    uint64_t socket_base; /* numbers of this life's sockets begin behind it */
+    uint64_t last_socket; /* of this life */
+    /* its life */
+    enum stage stage;
+    bool stop_sent;
+    struct spawn spawn;
+    struct gauge *gauge; /* of this life; NULL: none */
+    struct loop_fd *socket, *output;
+    struct buf in, out, printed;
+    size_t out_at;
+    uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
+    int64_t began_ms;      /* monotonic */
+    int64_t waits_ms;      /* since when it has something to do, or has done the last thing */
+    uint64_t seen_handled; /* when it was last looked at */
+    bool ever_started, recycled;
+    bool hung;         /* and is killed for it */
+    bool gone;         /* its side of the socket is closed */
+    const char *broke; /* what it did that it must not; NULL: nothing */
+    struct revival revival;
+    struct loop_timer *flush, *watch, *revive;
+    bool flush_set;
+    /* of earlier lives */
+    struct channel_health before;
+    char *refused; /* why it could not be started; owned; NULL: it could */
+    unsigned printed_lines, unprinted;
+    int64_t print_second;
+};
+
+static inline struct guest *guest_of(struct channel *c)
+{
+    return (struct guest *)(void *)c;
+}
+
+/* traffic.c */
+void traffic_init(struct guest *g);
+void traffic_fini(struct guest *g);
+void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *t, struct mail *m);
+/* Soon, together with what else comes until then. */
+void traffic_flush_soon(struct guest *g);
+/* As much as it can take now. */
+void traffic_flush(struct guest *g);
+/* The next n of what it was sent are done. */
+void traffic_done(struct guest *g, uint64_t n);
+/* What it is at, or would be; NULL: nothing. */
+struct task *traffic_current(const struct guest *g);
+/* That one is given up. */
+void traffic_drop_current(struct guest *g);
+/* Something to do that is nothing, so that it says whether it lives. */
+void traffic_ping(struct guest *g);
+/* It is to end when it has done what it was sent. */
+void traffic_stop(struct guest *g);
+/* What is encoded goes out as far as it can. */
+void traffic_write(struct guest *g);
+/* It has died: what it had not done has to be done again, but for what cannot be. */
+void traffic_recall(struct guest *g);
+/* Nothing waits, and it is at nothing. */
+bool traffic_is_idle(const struct guest *g);
+struct guest_turn *guest_find_turn(const struct guest *g, const char *id);
+void guest_free_turn(struct guest *g, struct guest_turn *t);
+
+/* intake.c: what it says. */
+void intake_read(struct guest *g);
+void intake_forget(struct guest *g); /* a life is over */
+/* Nobody will answer that. */
+void intake_refuse(struct guest *g, struct question *q);
+/* A hit that is answered, or that will not be; fine when it was. */
+void intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer);
+
+/* life.c */
+int life_begin(struct guest *g, struct tc_err *err);
+/* It ended, closed its socket, broke the protocol, hung: buries it, and lets it live again. */
+void life_end(struct guest *g);
+/* It has to be ended for that; nothing more of it is read. */
+void life_break(struct guest *g, const char *why);
+void life_started(struct guest *g);
+/* Looks whether it hangs. */
+void life_watch(struct guest *g);
+/* The time for its next life is there. */
+void life_revive(struct guest *g);
+/* Ends it, and that is the end. */
+void life_kill(struct guest *g);
+/* One round without the loop: waits for at most ms. */
+void life_pump(struct guest *g, int ms);
+
+/* output.c */
+void output_read(struct guest *g);
+void output_flush(struct guest *g); /* a line without an end, too */
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the lives of an instance's process: their beginning, whether they hang, their end and what
+ * is told of it, and when the next begins. */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "plugin/channel_process_impl.h"
+
+#define POISON_DEATHS 3
+#define PING_MS ((int64_t)15000)
+#define WATCH_MAX_MS ((int64_t)1000)
+#define LAST_WORDS 64 /* rounds of reading what a dead process has left in its socket */
+
+/* ---- birth ---- */
+
+static int64_t watch_ms(const struct guest *g)
+{
+    const int64_t quarter = g->callback_ms / 4;
+    return quarter < 5 ? 5 : quarter < WATCH_MAX_MS ? quarter : WATCH_MAX_MS;
+}
+
+static void on_ready(void *arg, unsigned ready)
+{
+    struct guest *const g = arg;
+    if (ready & LOOP_READ)
+        intake_read(g);
+    if (g->gone || g->broke)
+        life_end(g);
+    else if (ready & LOOP_WRITE)
+        traffic_flush_soon(g);
+}
+
+static void on_output(void *arg, unsigned ready)
+{
+    (void)ready;
+    output_read(arg);
+}
+
+static void send_setup(struct guest *g)
+{
+    g->setup.last_letter = g->last_letter;
+    const size_t begun = frame_begin(&g->out, FRAME_SETUP);
+    frame_pack_setup(&g->out, &g->setup);
+    frame_end(&g->out, begun);
+    loop_fd_set(g->socket, LOOP_READ | LOOP_WRITE);
+}
+
+int life_begin(struct guest *g, struct tc_err *err)
+{
+    int fd;
+    g->gauge = gauge_new_shared(&fd, err);
+    if (!g->gauge)
+        return -1;
+    const int rc = spawn_start(&g->spawn, g->name, fd, g->loaded->fd, err);
+    close(fd);
+    if (rc < 0) {
+        gauge_unmap(g->gauge);
+        g->gauge = NULL;
+        return -1;
+    }
+    g->socket = loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, on_ready, g);
+    g->output = loop_fd_new(g->host.loop, g->spawn.output, LOOP_READ, on_output, g);
+    g->stage = GUEST_STARTING;
+    g->gone = g->hung = g->stop_sent = g->recycled = false;
+    g->broke = NULL;
+    g->began_ms = g->waits_ms = clock_mono_ms();
+    loop_timer_set(g->watch, watch_ms(g));
+    send_setup(g);
+    return 0;
+}
+
+void life_started(struct guest *g)
+{
+    g->stage = GUEST_RUNNING;
+    g->waits_ms = clock_mono_ms();
+    g->ever_started = true;
+    traffic_flush_soon(g);
+}
+
+/* ---- does it live? ---- */
+
+void life_break(struct guest *g, const char *why)
+{
+    if (!g->broke)
+        g->broke = why;
+}
+
+static void hang(struct guest *g, const char *what, int64_t ms, int64_t allowed)
+{
+    log_line(LOG_ERR, g->label, "hangs in %s for %" PRId64 " ms (%" PRId64 " are allowed)", what,
+             ms, allowed);
+    g->hung = true;
+}
+
+/* A question of its own waits for the host: that is not its fault. */
+static void look(struct guest *g)
+{
+    const int64_t now = clock_mono_ms();
+    int64_t since;
+    const char *const callback = gauge_running(g->gauge, &since);
+    const uint64_t handled = atomic_load(&g->gauge->handled);
+    if (handled != g->seen_handled || g->questions)
+        g->waits_ms = now;
+    g->seen_handled = handled;
+    if (g->questions)
+        return;
+    if (g->stage == GUEST_STARTING) {
+        if (now - g->began_ms > g->init_ms)
+            hang(g, callback ? callback : "its start", now - g->began_ms, g->init_ms);
+    } else if (callback) {
+        if (now - since > g->callback_ms)
+            hang(g, callback, now - since, g->callback_ms);
+    } else if ((g->sent.first || g->stage == GUEST_STOPPING) &&
+               now - g->waits_ms > 2 * g->callback_ms) {
+        hang(g, "no callback", now - g->waits_ms, 2 * g->callback_ms);
+    }
+}
+
+static void ping(struct guest *g)
+{
+    const int64_t now = clock_mono_ms();
+    if (g->stage == GUEST_RUNNING && !g->sent.first && now - g->waits_ms > PING_MS)
+        traffic_ping(g);
+}
+
+/* Too much memory is a fault that grows: it begins anew when it has nothing to do. */
+static void recycle(struct guest *g)
+{
+    if (g->stage != GUEST_RUNNING || !g->setup.memory || !traffic_is_idle(g) || g->questions)
+        return;
+    const int64_t rss = spawn_rss(&g->spawn);
+    if (rss <= g->setup.memory)
+        return;
+    log_line(LOG_WARN, g->label,
+             "takes %" PRId64 " MiB (%" PRId64 " are allowed): it ends and starts again", rss >> 20,
+             g->setup.memory >> 20);
+    g->recycled = true;
+    traffic_stop(g);
+}
+
+void life_watch(struct guest *g)
+{
+    if (g->stage == GUEST_DOWN || g->stage == GUEST_ENDED)
+        return;
+    look(g);
+    if (g->hung) {
+        life_end(g);
+        return;
+    }
+    recycle(g);
+    ping(g);
+    if (revival_lives(&g->revival, g->began_ms, clock_mono_ms()))
+        log_line(LOG_WARN, g->label, "has lived long enough to be trusted again");
+    loop_timer_set(g->watch, watch_ms(g));
+}
+
+/* ---- death ---- */
+
+struct death {
+    const char *callback; /* NULL: it was in none */
+    char turn[80];
+    struct spawn_end end;
+    int64_t lived_ms;
+};
+
+static void describe_how(const struct guest *g, const struct spawn_end *e, char *out, size_t size)
+{
+    if (g->hung)
+        snprintf(out, size, "was killed because it hung");
+    else if (g->broke)
+        snprintf(out, size, "was killed because it sent %s", g->broke);
+    else if (e->by_signal && e->code == SIGKILL)
+        snprintf(out, size, "closed its connection, or was killed");
+    else if (e->by_signal)
+        snprintf(out, size, "died by signal %d (%s)", e->code, strsignal(e->code));
+    else
+        snprintf(out, size, "exited with status %d", e->code);
+}
+
+static void obituary(const struct guest *g, const struct death *d, const char *then)
+{
+    const struct tc_plugin *const p = &g->loaded->plugin;
+    char how[256];
+    describe_how(g, &d->end, how, sizeof how);
+    log_line(LOG_ERR, g->label,
+             "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
+             " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
+             how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)", p->name,
+             p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid, d->lived_ms,
+             d->end.cpu_ms, d->end.rss >> 20, then);
+}
+
+/* What it had read and not yet said is still in the socket. */
+static void read_last_words(struct guest *g)
+{
+    for (int i = 0; i < LAST_WORDS && !g->gone && !g->broke; i++) {
+        struct pollfd fd = {.fd = g->spawn.socket, .events = POLLIN};
+        if (poll(&fd, 1, 0) <= 0)
+            break;
+        intake_read(g);
+    }
+}
+
+/* The gauge is the instance's: it cannot have done more than it was sent. */
+static void settle_by_gauge(struct guest *g)
+{
+    const uint64_t more = atomic_load(&g->gauge->handled) - g->handled;
+    traffic_done(g, more < g->sent.count ? more : g->sent.count);
+}
+
+/* What kills each of its lives is given up: an outcome, a reply become dead letters. */
+static void give_up(struct guest *g, const struct task *t)
+{
+    const struct event *const ev = t->box ? event_box_get(t->box) : NULL;
+    const bool outcome = ev && g->delivers && (ev->kind == TC_FINAL || ev->kind == TC_ERROR);
+    log_line(LOG_ERR, g->label, "%s of turn %s has ended it %d times and is given up",
+             ev ? kind_name(ev->kind) : "a reply", t->turn ? t->turn->named.id : "(none)",
+             POISON_DEATHS);
+    if (!g->host.batch || (!outcome && t->type != FRAME_REPLY)) {
+        g->before.dropped++;
+        if (ev && g->host.bury)
+            g->host.bury(g->host.ctx, t->turn->named.id, t->box);
+        return;
+    }
+    struct batch *const b = xcalloc(1, sizeof *b);
+    b->turn = xstrdup(t->turn ? t->turn->named.id : "");
+    b->failed = true;
+    b->settles = outcome ? BATCH_OUTCOME : BATCH_LETTER;
+    if (!outcome) {
+        const struct letter_reply *const r = t->mail->reply;
+        b->letter = r->letter;
+        b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
+                                         .reason = xstrdup("the connector dies of the answer")};
+        if (t->turn && t->turn->letters)
+            t->turn->letters--;
+    }
+    g->host.batch(g->host.ctx, b);
+}
+
+static void blame(struct guest *g, const struct death *d)
+{
+    struct task *const t = traffic_current(g);
+    if (!t || t->settled || !(d->callback || g->hung || g->broke) || ++t->deaths < POISON_DEATHS)
+        return;
+    give_up(g, t);
+    traffic_drop_current(g);
+}
+
+static void add_up(struct guest *g)
+{
+    const struct gauge_times times = gauge_times(g->gauge);
+    g->before.delivered += gauge_delivered(g->gauge);
+    g->before.failed += gauge_failed(g->gauge);
+    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+        g->before.times.counts[i] += times.counts[i];
+    g->before.times.sum_us += times.sum_us;
+}
+
+static void release(struct guest *g)
+{
+    output_flush(g);
+    loop_fd_free(g->socket);
+    loop_fd_free(g->output);
+    g->socket = g->output = NULL;
+    gauge_unmap(g->gauge);
+    g->gauge = NULL;
+    loop_timer_set(g->watch, -1);
+    loop_timer_set(g->flush, -1);
+    g->flush_set = false;
+}
+
+/* What follows: the end, another life at once, or one later. */
+static int64_t next_life_ms(struct guest *g, const struct death *d)
+{
+    const bool ended_well = g->stop_sent && !g->hung && !d->end.by_signal && d->end.code == 0;
+    if (!g->ever_started || (ended_well && !g->recycled))
+        return -1;
+    if (ended_well)
+        return 0;
+    if (g->closing)
+        return traffic_is_idle(g) ? -1 : 0;
+    return revival_died(&g->revival, g->began_ms, clock_mono_ms());
+}
+
+static void tell_death(struct guest *g, const struct death *d, int64_t next_ms)
+{
+    char then[80] = "";
+    if (!g->ever_started || (g->stop_sent && !d->end.by_signal && d->end.code == 0 && !g->hung))
+        return;
+    if (g->revival.open)
+        snprintf(then, sizeof then, "; it dies too often, and is tried once in %" PRId64 " s",
+                 next_ms / 1000);
+    else if (next_ms >= 0)
+        snprintf(then, sizeof then, "; starts again in %" PRId64 " ms", next_ms);
+    obituary(g, d, then);
+}
+
+void life_end(struct guest *g)
+{
+    struct death d = {.lived_ms = clock_mono_ms() - g->began_ms};
+    int64_t since;
+    read_last_words(g);
+    output_read(g);
+    d.callback = gauge_running(g->gauge, &since);
+    gauge_copy_turn(g->gauge, d.turn);
+    settle_by_gauge(g);
+    d.end = spawn_finish(&g->spawn);
+    if (g->ever_started)
+        blame(g, &d);
+    add_up(g);
+    intake_forget(g);
+    traffic_recall(g);
+    const int64_t next_ms = next_life_ms(g, &d);
+    tell_death(g, &d, next_ms);
+    g->before.deaths += g->ever_started && !(g->stop_sent && d.end.code == 0);
+    release(g);
+    g->stage = next_ms < 0 ? GUEST_ENDED : GUEST_DOWN;
+    if (next_ms >= 0)
+        loop_timer_set(g->revive, next_ms);
+}
+
+void life_revive(struct guest *g)
+{
+    struct tc_err err = {0};
+    if (g->stage != GUEST_DOWN || life_begin(g, &err) == 0)
+        return;
+    const int64_t now = clock_mono_ms();
+    const int64_t next_ms = revival_died(&g->revival, now, now);
+    log_line(LOG_ERR, g->label, "does not start again: %s; tried in %" PRId64 " ms", err_str(&err),
+             next_ms);
+    loop_timer_set(g->revive, next_ms);
+}
+
+void life_kill(struct guest *g)
+{
+    if (g->stage == GUEST_DOWN || g->stage == GUEST_ENDED)
+        return;
+    g->ever_started = false; /* nothing follows, and nothing is told */
+    life_end(g);
+}
+
+/* ---- without the loop ---- */
+
+void life_pump(struct guest *g, int ms)
+{
+    if (g->stage == GUEST_DOWN) {
+        life_revive(g);
+        return;
+    }
+    if (g->stage == GUEST_ENDED)
+        return;
+    traffic_flush(g);
+    struct pollfd fds[] = {
+        {.fd = g->spawn.socket, .events = (short)(POLLIN | (g->out.len ? POLLOUT : 0))},
+        {.fd = g->spawn.output, .events = POLLIN},
+    };
+    const int64_t step = watch_ms(g);
+    poll(fds, 2, ms < step ? ms : (int)step);
+    if (fds[1].revents)
+        output_read(g);
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
+        intake_read(g);
+    if (!g->gone && !g->broke)
+        look(g);
+    if (g->gone || g->broke || g->hung)
+        life_end(g);
+    else
+        traffic_write(g);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the start and the end of an instance's process as the kernel sees them. */
+#include "plugin/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugin/child.h"
+
+extern char **environ;
+
+#define ENV_MAX 32
+#define LIFTED 16 /* descriptors from here on are no places of files */
+
+/* What libraries look at: language, time zone, and how sanitizers speak. No other of the host's
+ * environment reaches an instance. */
+static size_t choose_env(char **env, size_t max)
+{
+    static const char *const fronts[] = {
+        "LANG=",          "LC_",           "TZ=",           "ASAN_OPTIONS=",
+        "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "LSAN_OPTIONS=", "MALLOC_"};
+    size_t n = 0;
+    for (char **e = environ; *e && n < max - 1; e++)
+        for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+            if (strncmp(*e, fronts[i], strlen(fronts[i])) == 0) {
+                env[n++] = *e;
+                break;
+            }
+    env[n] = NULL;
+    return n;
+}
+
+/* A descriptor that is already at its place has to lose its close-on-exec flag, which a copy onto
+ * itself does; so all are copied beyond the places first. */
+static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_FILES])
+{
+    int rc = 0;
+    for (int i = 0; i < CHILD_FILES && !rc; i++)
+        rc = posix_spawn_file_actions_adddup2(files, from[i], i);
+    return rc ? rc : posix_spawn_file_actions_addclosefrom_np(files, CHILD_FILES);
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setpgroup(attr, 0);
+    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
+}
+
+static int run(struct spawn *s, const char *name, const int files[CHILD_FILES])
+{
+    char *env[ENV_MAX], arg0[] = "turncast", arg1[] = CHILD_ARG, arg2[256], arg3[32];
+    char *const argv[] = {arg0, arg1, arg2, arg3, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    snprintf(arg2, sizeof arg2, "%s", name);
+    snprintf(arg3, sizeof arg3, "%d", (int)getpid());
+    choose_env(env, ENV_MAX);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    int rc = place_files(&actions, files);
+    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : posix_spawn(&s->pid, "/proc/self/exe", &actions, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Beyond the places that files are copied to. */
+static int lift(int fd)
+{
+    const int lifted = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, LIFTED) : -1;
+    const int saved = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return lifted;
+}
+
+static void close_all(const int *fds, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+static int start(struct spawn *s, const char *name, const int shared[2], const int sockets[2],
+                 const int pipe_ends[2])
+{
+    const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const int theirs = lift(sockets[1]), output = lift(pipe_ends[1]);
+    const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
+    const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
+    const int mine[] = {null, theirs, output, gauge, plugin};
+    const bool complete = null >= 0 && theirs >= 0 && output >= 0 && gauge >= 0 && plugin >= 0;
+    const int files[CHILD_FILES] = {null, output, output, theirs, gauge, plugin};
+    const int rc = complete ? run(s, name, files) : errno;
+    close_all(mine, sizeof mine / sizeof *mine);
+    return rc;
+}
+
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
+{
+    int sockets[2] = {-1, -1}, ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0 ||
+        pipe2(ends, O_CLOEXEC) < 0) {
+        const int rc = errno;
+        close_all(sockets, 2);
+        return err_sys(err, rc, NULL, "no process for instance %s", name);
+    }
+    *s = (struct spawn){.socket = sockets[0], .output = ends[0]};
+    fcntl(s->socket, F_SETFL, O_NONBLOCK);
+    fcntl(s->output, F_SETFL, O_NONBLOCK);
+    const int rc = start(s, name, (const int[]){gauge_fd, plugin_fd}, sockets, ends);
+    if (!rc)
+        return 0;
+    close(s->socket);
+    close(s->output);
+    return err_sys(err, rc, NULL, "no process for instance %s", name);
+}
+
+bool spawn_has_ended(const struct spawn *s)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
+}
+
+static int64_t to_ms(struct timeval t)
+{
+    return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+struct spawn_end spawn_finish(struct spawn *s)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    kill(s->pid, SIGKILL);
+    while (wait4(s->pid, &status, 0, &usage) < 0 && errno == EINTR)
+        ;
+    close(s->socket);
+    close(s->output);
+    s->socket = s->output = -1;
+    return (struct spawn_end){
+        .by_signal = WIFSIGNALED(status),
+        .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+        .cpu_ms = to_ms(usage.ru_utime) + to_ms(usage.ru_stime),
+        .rss = usage.ru_maxrss * 1024,
+    };
+}
+
+int64_t spawn_rss(const struct spawn *s)
+{
+    char path[64];
+    long long size, pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)s->pid);
+    FILE *const f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%lld %lld", &size, &pages) != 2)
+        pages = 0;
+    fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}

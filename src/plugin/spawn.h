@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Starts this program again as the process of an instance, and learns how it ended. Any process
+ * group but the host's, its session: a terminal's signals do not reach it. */
+#ifndef PLUGIN_SPAWN_H
+#define PLUGIN_SPAWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct spawn {
+    pid_t pid;
+    int socket; /* a stream, non-blocking; the caller's, as the next */
+    int output; /* what it prints: the reading end of a pipe, non-blocking */
+};
+
+/* How a life ended. */
+struct spawn_end {
+    bool by_signal;
+    int code;       /* the signal, or the exit status */
+    int64_t cpu_ms; /* user and system */
+    int64_t rss;    /* at its highest, bytes */
+};
+
+/* The descriptors of the gauge and of the plugin's file go to it. -1 with err. */
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+/* Kills it if it lives, reaps it, closes the descriptors. Waits for no more than the kernel needs.
+ */
+struct spawn_end spawn_finish(struct spawn *s);
+/* It has ended by itself. */
+bool spawn_has_ended(const struct spawn *s);
+/* Bytes in memory now; 0: not known. */
+int64_t spawn_rss(const struct spawn *s);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what goes to an instance's process, and what of it is done: nothing is forgotten before the
+ * instance says so, in its gauge, so that another life of it can go on there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "event/wire.h"
+#include "plugin/channel_process_impl.h"
+
+#define WINDOW_TASKS ((size_t)256) /* that it may be sent before it has done them */
+#define WINDOW_BYTES ((size_t)1 << 20)
+#define OUT_BYTES ((size_t)256 << 10) /* encoded at once */
+#define TAKE 64
+#define TURNS_APART 16 /* events between two pieces of mail */
+
+/* ---- lists ---- */
+
+static void list_init(struct task_list *l)
+{
+    *l = (struct task_list){.end = &l->first};
+}
+
+static void list_add(struct task_list *l, struct task *t)
+{
+    t->next = NULL;
+    *l->end = t;
+    l->end = &t->next;
+    l->count++;
+    l->bytes += t->size;
+}
+
+static struct task *list_take(struct task_list *l)
+{
+    struct task *const t = l->first;
+    if (!t)
+        return NULL;
+    l->first = t->next;
+    if (!l->first)
+        l->end = &l->first;
+    l->count--;
+    l->bytes -= t->size;
+    return t;
+}
+
+static struct task *new_task(enum frame_type type, struct guest_turn *turn)
+{
+    struct task *const t = xcalloc(1, sizeof *t);
+    t->type = type;
+    t->turn = turn;
+    if (turn)
+        turn->tasks++;
+    return t;
+}
+
+static void free_task(struct guest *g, struct task *t)
+{
+    struct guest_turn *const turn = t->turn;
+    event_box_unref(t->box);
+    if (t->mail)
+        mail_free(t->mail);
+    free(t);
+    if (turn && --turn->tasks == 0 && turn->over)
+        guest_free_turn(g, turn);
+}
+
+static void free_list(struct guest *g, struct task_list *l)
+{
+    for (struct task *t; (t = list_take(l));)
+        free_task(g, t);
+}
+
+void traffic_init(struct guest *g)
+{
+    list_init(&g->again);
+    list_init(&g->mail);
+    list_init(&g->sent);
+}
+
+void traffic_fini(struct guest *g)
+{
+    free_list(g, &g->sent);
+    free_list(g, &g->again);
+    free_list(g, &g->mail);
+}
+
+/* ---- turns ---- */
+
+struct guest_turn *guest_find_turn(const struct guest *g, const char *id)
+{
+    struct guest_turn *t = g->turns;
+    while (t && strcmp(t->named.id, id) != 0)
+        t = t->next;
+    return t;
+}
+
+void guest_free_turn(struct guest *g, struct guest_turn *t)
+{
+    *(t->prev ? &t->prev->next : &g->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    arena_fini(&t->arena);
+    free(t->memory);
+    free(t);
+}
+
+/* ---- encoding ---- */
+
+static void pack_open(struct guest *g, struct guest_turn *t)
+{
+    struct channel_turn named = t->named;
+    named.memory = t->memory ? t->memory : named.memory;
+    named.letters = t->letters;
+    named.over = t->done && !t->ends;
+    const size_t begun = frame_begin(&g->out, FRAME_OPEN);
+    pack_number(&g->out, (int64_t)t->number);
+    frame_pack_turn(&g->out, &named);
+    frame_end(&g->out, begun);
+    t->opened = true;
+}
+
+static void pack_turn_number(struct buf *out, const struct task *t)
+{
+    pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
+}
+
+static void pack_what(struct buf *out, const struct task *t)
+{
+    if (t->type == FRAME_EVENT) {
+        pack_turn_number(out, t);
+        wire_pack(out, event_box_get(t->box));
+    } else if (t->type == FRAME_REPLY) {
+        pack_turn_number(out, t);
+        frame_pack_reply(out, t->mail->reply);
+    } else if (t->type == FRAME_HIT) {
+        pack_number(out, (int64_t)t->mail->hit_id);
+        frame_pack_hit(out, &t->mail->hit->hit);
+    } else if (t->type == FRAME_SOCKET) {
+        frame_pack_socket(out, &t->mail->frame);
+    }
+}
+
+static void pack_task(struct guest *g, const struct task *t)
+{
+    if (t->turn && !t->turn->opened)
+        pack_open(g, t->turn);
+    const size_t begun = frame_begin(&g->out, t->type);
+    pack_what(&g->out, t);
+    frame_end(&g->out, begun);
+}
+
+/* ---- sending ---- */
+
+static void send_task(struct guest *g, struct task *t)
+{
+    if (!g->sent.first)
+        g->waits_ms = clock_mono_ms();
+    if (t->turn)
+        t->turn->told = true;
+    pack_task(g, t);
+    list_add(&g->sent, t);
+}
+
+static bool has_room(const struct guest *g)
+{
+    return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
+           g->out.len - g->out_at < OUT_BYTES;
+}
+
+static void send_events(struct guest *g, size_t max)
+{
+    struct backlog_item items[TAKE];
+    const size_t n = backlog_pop(&g->backlog, items, max < TAKE ? max : TAKE, clock_mono_ms());
+    for (size_t i = 0; i < n; i++) {
+        struct guest_turn *const turn = items[i].turn;
+        struct task *const t = new_task(FRAME_EVENT, turn);
+        t->box = items[i].box;
+        t->size = event_box_size(t->box);
+        send_task(g, t);
+        if (event_box_get(t->box)->kind == TC_DONE)
+            turn->done = true;
+    }
+}
+
+static void send_from(struct guest *g, struct task_list *l)
+{
+    struct task *const t = list_take(l);
+    if (t)
+        send_task(g, t);
+}
+
+/* What came of a request never waits behind a long row of events, nor they behind replies. */
+static void choose(struct guest *g)
+{
+    if (g->stop_sent)
+        return;
+    while (g->again.first && has_room(g))
+        send_from(g, &g->again);
+    while (has_room(g)) {
+        const size_t before = g->sent.count;
+        send_from(g, &g->mail);
+        send_events(g, TURNS_APART);
+        if (g->sent.count == before)
+            break;
+    }
+}
+
+void traffic_stop(struct guest *g)
+{
+    if (g->stop_sent)
+        return;
+    frame_end(&g->out, frame_begin(&g->out, FRAME_STOP));
+    g->stop_sent = true;
+    g->stage = GUEST_STOPPING;
+    g->waits_ms = clock_mono_ms();
+    traffic_flush_soon(g);
+}
+
+void traffic_write(struct guest *g)
+{
+    while (g->out_at < g->out.len) {
+        const ssize_t n =
+            send(g->spawn.socket, g->out.p + g->out_at, g->out.len - g->out_at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break; /* later; when it is gone, that is read */
+        g->out_at += (size_t)n;
+    }
+    if (g->out_at == g->out.len) {
+        buf_reset(&g->out);
+        g->out_at = 0;
+    }
+    loop_fd_set(g->socket, LOOP_READ | (g->out.len ? LOOP_WRITE : 0));
+}
+
+static void set_pace(struct guest *g)
+{
+    const int64_t due = backlog_due(&g->backlog);
+    if (due == INT64_MAX || g->flush_set)
+        return;
+    const int64_t left = due - clock_mono_ms();
+    loop_timer_set(g->flush, left > 0 ? left : 0);
+}
+
+void traffic_flush(struct guest *g)
+{
+    g->flush_set = false;
+    if (g->stage == GUEST_STARTING)
+        traffic_write(g);
+    if (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING)
+        return;
+    do {
+        choose(g);
+        if (g->closing && traffic_is_idle(g))
+            traffic_stop(g);
+        traffic_write(g);
+    } while (!g->out.len && !g->stop_sent && has_room(g) && (g->mail.first || g->backlog.n_ready));
+    set_pace(g);
+}
+
+void traffic_flush_soon(struct guest *g)
+{
+    if (g->flush_set)
+        return;
+    g->flush_set = true;
+    loop_timer_set(g->flush, 0);
+}
+
+void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *turn,
+                      struct mail *m)
+{
+    struct task *const t = new_task(type, turn);
+    t->mail = m;
+    t->size = sizeof *t;
+    list_add(&g->mail, t);
+    traffic_flush_soon(g);
+}
+
+void traffic_ping(struct guest *g)
+{
+    list_add(&g->mail, new_task(FRAME_PING, NULL));
+    traffic_flush_soon(g);
+}
+
+bool traffic_is_idle(const struct guest *g)
+{
+    return !g->again.first && !g->mail.first && !g->sent.first && !g->backlog.stats.events;
+}
+
+/* ---- what is done ---- */
+
+static void finish_task(struct guest *g, struct task *t)
+{
+    if (t->type == FRAME_HIT)
+        intake_finish_hit(g, t->mail->hit_id, NULL);
+    free_task(g, t);
+}
+
+void traffic_done(struct guest *g, uint64_t n)
+{
+    for (; n && g->sent.first; n--) {
+        g->handled++;
+        finish_task(g, list_take(&g->sent));
+    }
+    if (n)
+        life_break(g, "it has done more than there was to do");
+    g->waits_ms = clock_mono_ms();
+}
+
+struct task *traffic_current(const struct guest *g)
+{
+    return g->sent.first;
+}
+
+void traffic_drop_current(struct guest *g)
+{
+    struct task *const t = list_take(&g->sent);
+    if (t)
+        finish_task(g, t);
+}
+
+/* ---- another life ---- */
+
+/* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
+static bool can_be_done_again(const struct task *t)
+{
+    return (t->type == FRAME_EVENT || t->type == FRAME_REPLY) && !t->settled;
+}
+
+static enum tc_kind kind_of(const struct task *t)
+{
+    return t->box ? event_box_get(t->box)->kind : TC_RAW;
+}
+
+static void take_again(struct guest *g, struct task_list *from)
+{
+    for (struct task *t; (t = list_take(from));) {
+        if (!can_be_done_again(t)) {
+            finish_task(g, t);
+            continue;
+        }
+        if (t->turn) {
+            t->turn->starts = t->turn->starts || kind_of(t) == TC_START;
+            t->turn->ends = t->turn->ends || kind_of(t) == TC_DONE;
+        }
+        list_add(&g->again, t);
+    }
+}
+
+static struct task *resume(struct guest_turn *turn)
+{
+    struct event start;
+    event_init(&start, TC_START);
+    start.meta.ts = clock_wall();
+    start.meta.src = "turncast";
+    start.meta.correlation_id = turn->named.id;
+    start.meta.seq = 1;
+    start.u.start.resumed = true;
+    struct task *const t = new_task(FRAME_EVENT, turn);
+    t->box = event_box_new(&start);
+    t->size = event_box_size(t->box);
+    return t;
+}
+
+/* Every turn it knew of is told again, before what is left of it. */
+static void resume_turns(struct guest *g, struct task_list *starts)
+{
+    for (struct guest_turn *t = g->turns; t; t = t->next) {
+        t->opened = false;
+        if (t->told && !t->starts && (!t->done || t->ends))
+            list_add(starts, resume(t));
+    }
+}
+
+static void append(struct task_list *to, struct task_list *from)
+{
+    for (struct task *t; (t = list_take(from));)
+        list_add(to, t);
+}
+
+void traffic_recall(struct guest *g)
+{
+    struct task_list left, mail, starts;
+    list_init(&left);
+    list_init(&mail);
+    list_init(&starts);
+    append(&left, &g->again);
+    append(&mail, &g->mail);
+    for (struct guest_turn *t = g->turns; t; t = t->next)
+        t->starts = t->ends = false;
+    take_again(g, &g->sent);
+    take_again(g, &left);
+    take_again(g, &mail);
+    append(&left, &g->again);
+    resume_turns(g, &starts);
+    append(&g->again, &starts);
+    append(&g->again, &left);
+    g->handled = 0;
+    buf_reset(&g->out);
+    g->out_at = 0;
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# An instance in a process of its own: it gets what one in the host gets; it dies, hangs, lies, and
+# is told the rest in its next life, while the host and the others go on.
+. "$(dirname "$0")/cli.sh"
+
+turn=$fixtures/turn.jsonl
+recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
+
+# replay INSTANCE...: beside a healthy one in the host.
+replay() {
+    rm -f "$scratch"/*.jsonl
+    cat >"$scratch/turncast.conf" <<CONF
+plugins : { instances : {
+    well : { plugin = "$recorder"; isolation = "thread"; path = "$scratch/well.jsonl"; };
+    $*
+}; };
+log : { level = "info"; };
+CONF
+    try replay -c "$scratch/turncast.conf" "$turn"
+}
+
+# other [KEY...]: the instance under test.
+other() {
+    echo "other : { plugin = \"$recorder\"; isolation = \"process\"; paths = [\"$scratch\"];
+                    path = \"$scratch/other.jsonl\"; $* };"
+}
+
+# What it was told, but for what every replay makes anew.
+told() {
+    sed 's/"correlation_id":"[^"]*"//; s/"ts":[0-9.]*//' "$scratch/$1.jsonl"
+}
+
+replay "$(other)"
+is "$status" 0 "a turn"
+is "$(told other)" "$(told well)" "told alike on both sides"
+all=$(told well | wc -l)
+lacks "$err" "instance other" "and nothing to say of it"
+
+# Dies once: the rest comes in the next life, the event that it died of among it.
+replay "$(other 'chaos = ({ what = "crash"; callback = "on_tool_call"; every = 1; trigger = "'"$scratch"'/trigger"; });')"
+is "$(told other)" "$(told well)" "no trigger, no crash"
+ends_badly() {
+    replay "$(other "chaos = ({ what = \"$1\"; text = \"tool_call\\\"\"; });")"
+    is "$status" 0 "$1: the turn"
+    is "$(told well | wc -l)" "$all" "$1: the healthy one"
+    has "$err" "instance other: its process" "$1: an obituary"
+    has "$err" "starts again in 1000 ms" "$1: what follows"
+}
+for how in crash abort exit; do
+    ends_badly $how
+    is "$(told other | grep -c '"resumed":true')" 1 "$how: the turn is told again, as one that goes on"
+    has "$(told other | kinds)" "final" "$how: the outcome comes all the same"
+    has "$err" "and is given up" "$how: what it dies of each time is given up"
+done
+# These notice nothing, and say that they did what they were asked to.
+ends_badly close
+ends_badly garbage
+has "$err" "was killed because it sent bytes that are no frame" "garbage: no more is read of it"
+
+replay "$(other 'callback_ms = 200; chaos = ({ what = "hang"; text = "tool_call\""; });')"
+is "$(told well | wc -l)" "$all" "hang: the healthy one"
+has "$err" "instance other: hangs in on_" "hang: in what"
+has "$err" "was killed because it hung" "hang: an obituary"
+has "$(told other | kinds)" "final" "hang: the outcome comes all the same"
+
+replay "$(other 'chaos = ({ what = "crash"; callback = "init"; });')"
+is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
+has "$err" "instance other is disabled: its process ended while it started" "is told"
+is "$(pgrep -f -- "--connector other" | wc -l)" 0 "none of its processes is left"
+
+echo "1..$results"
+exit $((failures > 0))
