@@ -13,6 +13,7 @@
 #include "cli/host.h"
 #include "core/reload.h"
 #include "core/server.h"
+#include "io/cgroup.h"
 #include "io/loop.h"
 #include "io/notify.h"
 
@@ -76,9 +77,18 @@ static void serve(struct serving *s)
         loop_signal_free(watched[i]);
 }
 
+static void settle(void)
+{
+    if (cgroup_settle())
+        log_line(LOG_INFO, "host", "every turn has a cgroup of its own");
+    else
+        log_line(LOG_DEBUG, "host", "no cgroup is delegated: turns have none of their own");
+}
+
 static int start_and_serve(const struct conf *conf, const struct args *args)
 {
     struct tc_err err = {0};
+    settle();
     struct server *const s = server_new(conf, &err);
     if (!s) {
         host_tell(&err);

@@ -77,6 +77,7 @@ static int spawn(struct executor *x)
         .mark = mark,
         .user = x->agent->user,
         .limits = &x->agent->limits,
+        .name = turn_id(x->turn),
     };
     x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
     launch_free(argv);

@@ -5,6 +5,8 @@ noinst_LTLIBRARIES += libtcio.la
 libtcio_la_SOURCES = \
 	src/io/bucket.c \
 	src/io/bucket.h \
+	src/io/cgroup.c \
+	src/io/cgroup.h \
 	src/io/courier.c \
 	src/io/courier.h \
 	src/io/download.c \

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "io/cgroup.h"
 #include "io/process_exec.h"
 #include "io/process_tree.h"
 
@@ -23,6 +24,7 @@
 #define OUT_PIPE_SIZE (1 << 20)
 #define BURST_MS 100
 #define LAST_BURSTS 10
+#define LAST_WAITS 20
 
 #define CHUNK_SIZE ((size_t)1 << 16)
 
@@ -34,8 +36,8 @@ struct end {
 
 struct process {
     struct process_lost shim;
-    char *mark, *command, *cwd;   /* mark, cwd: or NULL */
-    struct process_events events; /* borrowed ctx */
+    char *mark, *command, *cwd, *cgroup; /* but for command: or NULL */
+    struct process_events events;        /* borrowed ctx */
     void *ctx;
     struct end in, out, err;
     struct buf pending; /* for stdin; written up to `written` */
@@ -115,54 +117,6 @@ void process_close_stdin(struct process *p)
         push_stdin(p);
 }
 
-/* --- stdout and stderr -------------------------------------------------------------------- */
-
-/* Reads once; false when nothing was there or the pipe has ended (and is closed then). */
-static bool pull(struct process *p, struct end *e, size_t max)
-{
-    char chunk[CHUNK_SIZE];
-    ssize_t n;
-    do
-        n = read(e->fd, chunk, max < CHUNK_SIZE ? max : CHUNK_SIZE);
-    while (n < 0 && errno == EINTR);
-    const bool is_out = e == &p->out;
-    if (n > 0) {
-        (is_out ? p->events.out : p->events.err)(p->ctx, chunk, (size_t)n);
-        return true;
-    }
-    if (n < 0 && errno == EAGAIN)
-        return false;
-    end_close(e);
-    if (is_out)
-        p->events.out_end(p->ctx);
-    return false;
-}
-
-static void on_out(void *arg, unsigned ready)
-{
-    (void)ready;
-    struct process *const p = arg;
-    pull(p, &p->out, CHUNK_SIZE);
-}
-
-static void on_err(void *arg, unsigned ready)
-{
-    (void)ready;
-    struct process *const p = arg;
-    pull(p, &p->err, CHUNK_SIZE);
-}
-
-/* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
- * must not hold the end back. */
-static void drain(struct process *p, struct end *e)
-{
-    int left = 0;
-    if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
-        return;
-    while (left > 0 && e->fd >= 0 && pull(p, e, (size_t)left))
-        left -= (int)CHUNK_SIZE;
-}
-
 /* --- what the shim says ------------------------------------------------------------------- */
 
 static void take(struct process *p, const struct shim_report *r)
@@ -214,6 +168,58 @@ static void hear_all(struct process *p)
     if (!p->hung_up && (n >= 0 || errno != EAGAIN))
         take_end(p);
 }
+
+/* --- stdout and stderr -------------------------------------------------------------------- */
+
+/* Reads once; false when nothing was there or the pipe has ended (and is closed then). */
+static bool pull(struct process *p, struct end *e, size_t max)
+{
+    char chunk[CHUNK_SIZE];
+    ssize_t n;
+    do
+        n = read(e->fd, chunk, max < CHUNK_SIZE ? max : CHUNK_SIZE);
+    while (n < 0 && errno == EINTR);
+    const bool is_out = e == &p->out;
+    if (n > 0) {
+        (is_out ? p->events.out : p->events.err)(p->ctx, chunk, (size_t)n);
+        return true;
+    }
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    end_close(e);
+    if (is_out)
+        hear_all(p); /* of what was never started there is no output to end */
+    if (is_out && !p->failed)
+        p->events.out_end(p->ctx);
+    return false;
+}
+
+static void on_out(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct process *const p = arg;
+    pull(p, &p->out, CHUNK_SIZE);
+}
+
+static void on_err(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct process *const p = arg;
+    pull(p, &p->err, CHUNK_SIZE);
+}
+
+/* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
+ * must not hold the end back. */
+static void drain(struct process *p, struct end *e)
+{
+    int left = 0;
+    if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
+        return;
+    while (left > 0 && e->fd >= 0 && pull(p, e, (size_t)left))
+        left -= (int)CHUNK_SIZE;
+}
+
+/* --- what it means ------------------------------------------------------------------------- */
 
 static void close_pipes(struct process *p)
 {
@@ -284,6 +290,20 @@ static void reap(struct process *p, int ms)
     p->clean = info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
+/* What the shim was to do. Who was found by the cgroup alone takes a moment to be gone. */
+static void kill_lost(struct process *p)
+{
+    if (p->cgroup)
+        cgroup_kill(p->cgroup);
+    p->clean = process_tree_kill_lost(&p->shim, &p->strays);
+    for (int i = 0; p->cgroup && i < LAST_WAITS && !cgroup_is_empty(p->cgroup); i++)
+        poll(NULL, 0, BURST_MS / LAST_WAITS);
+    if (!p->cgroup)
+        return;
+    p->clean = p->clean && cgroup_is_empty(p->cgroup);
+    cgroup_remove(p->cgroup);
+}
+
 unsigned process_kill_tree(struct process *p)
 {
     if (!p->reaped) {
@@ -294,7 +314,7 @@ unsigned process_kill_tree(struct process *p)
     if (!p->reaped)
         return 1;
     if (!p->clean)
-        p->clean = process_tree_kill_lost(&p->shim, &p->strays);
+        kill_lost(p);
     return !p->clean;
 }
 
@@ -316,6 +336,7 @@ void process_free(struct process *p)
     free(p->mark);
     free(p->command);
     free(p->cwd);
+    free(p->cgroup);
     free(p);
 }
 
@@ -381,6 +402,7 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->command = xstrdup(spec->argv[0]);
     p->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
     p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
+    p->cgroup = shim.cgroup;
     p->pidfd = shim.pidfd;
     p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
     p->out = (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ, on_out, p)};

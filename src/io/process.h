@@ -23,6 +23,7 @@ struct process_spec {
     const char *mark;             /* of env, and of no other child's; or NULL */
     const struct conf_user *user; /* or NULL: the host's */
     const struct conf_limits *limits; /* or NULL */
+    const char *name;                 /* of a cgroup that is its own (cgroup.h); or NULL */
 };
 
 struct process_events {

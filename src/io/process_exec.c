@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "io/cgroup.h"
 
 #define NAME "turncast-shim"
 #define WORDS_MAX 16 /* in front of the program */
@@ -102,7 +103,7 @@ static size_t add_option(const char **at, const char *name, const char *value)
     return 2;
 }
 
-static void call_init(struct call *c, const struct process_spec *spec)
+static void call_init(struct call *c, const struct process_spec *spec, const char *cgroup)
 {
     size_t n = 0, args = 0;
     while (spec->argv[args])
@@ -117,6 +118,7 @@ static void call_init(struct call *c, const struct process_spec *spec)
     n += add_option(c->words + n, "-d", spec->cwd);
     n += add_option(c->words + n, "-u", c->user.p);
     n += add_option(c->words + n, "-l", c->limits.p);
+    n += add_option(c->words + n, "-g", cgroup);
     c->words[n++] = "--";
     memcpy(c->words + n, spec->argv, args * sizeof *c->words);
 }
@@ -146,8 +148,8 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, const int stdio[
 }
 
 /* 0, or an errno. */
-static int spawn(const char *path, const struct process_spec *spec, const int stdio[3], int control,
-                 pid_t *pid)
+static int spawn(const char *path, const struct process_spec *spec, const char *cgroup,
+                 const int stdio[3], int control, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -158,7 +160,7 @@ static int spawn(const char *path, const struct process_spec *spec, const int st
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &all);
     struct call call;
-    call_init(&call, spec);
+    call_init(&call, spec, cgroup);
     int error = set_descriptors(&actions, stdio, control);
     if (!error)
         error = posix_spawn(pid, path, &actions, &attributes, (char *const *)(uintptr_t)call.words,
@@ -177,7 +179,7 @@ static int start(const char *path, const struct process_spec *spec, const int st
         return err_sys(err, errno, spec->argv[0], "no socket");
     CLEANUP_FD int ours = process_above_stdio(ends[0]);
     CLEANUP_FD const int theirs = process_above_stdio(ends[1]);
-    const int error = spawn(path, spec, stdio, theirs, &out->pid);
+    const int error = spawn(path, spec, out->cgroup, stdio, theirs, &out->pid);
     if (error)
         return err_sys(err, error, spec->argv[0], "its shim %s cannot be run", path);
     out->pidfd = pidfd_open(out->pid, 0);
@@ -195,11 +197,18 @@ static int start(const char *path, const struct process_spec *spec, const int st
 int process_exec(const struct process_spec *spec, const int stdio[3], struct process_shim *out,
                  struct tc_err *err)
 {
+    const int64_t max = spec->limits ? spec->limits->processes : 0;
     CLEANUP_FREE char *path = find_shim();
     if (!path)
         return err_set(err, spec->argv[0], "%s is not installed where this program looks for it",
                        NAME);
-    return start(path, spec, stdio, out, err);
+    *out = (struct process_shim){.cgroup = spec->name ? cgroup_make(spec->name, max) : NULL};
+    if (start(path, spec, stdio, out, err) == 0)
+        return 0;
+    if (out->cgroup)
+        cgroup_remove(out->cgroup);
+    free(out->cgroup);
+    return -1;
 }
 
 int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,

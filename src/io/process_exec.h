@@ -9,11 +9,12 @@
 struct process_shim {
     pid_t pid;
     int pidfd, control;
+    char *cgroup; /* or NULL */
 };
 
 /* Starts a shim for the program with these as its descriptors 0-2; all are close-on-exec and stay
  * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
- * report. -1 with err: there is no shim. The descriptors of *out are the caller's. */
+ * report. -1 with err: there is no shim. What is in *out is the caller's. */
 int process_exec(const struct process_spec *spec, const int stdio[3], struct process_shim *out,
                  struct tc_err *err) __attribute__((__warn_unused_result__));
 /* What SHIM_FAILED means. Returns -1. */

@@ -7,11 +7,12 @@
  * the shim has no child. It leads the session that the agent's group is in.
  *
  *   turncast-shim PROTOCOL [-d DIRECTORY] [-u UID:GID[:GROUP…]] [-l RESOURCE:LIMIT…]
- *                 -- PROGRAM [ARGUMENT…]
+ *                 [-g CGROUP] -- PROGRAM [ARGUMENT…]
  *
  * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
- * SHIM_CONTROL_FD. When the host's end of that is closed, as by the host's death, the shim asks
- * the agent to end, then kills all there is. It exits with 0 once nobody is left, and only then. */
+ * SHIM_CONTROL_FD. The agent is put into the cgroup, which is the shim's to remove. When the host's
+ * end of that is closed, as by the host's death, the shim asks the agent to end, then kills all
+ * there is. It exits with 0 once nobody is left, and only then. */
 #ifndef IO_SHIM_H
 #define IO_SHIM_H
 

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/cgroup.h"
+
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 /* The kernel's out-of-memory killer takes the agent before its host. */
 #define OOM_SCORE "200"
@@ -176,6 +178,8 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
     set_oom_score();
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
         mark_each();
+    if (a->cgroup)
+        cgroup_enter(a->cgroup); /* without it goes, too */
     if (a->limits && set_limits(a->limits) < 0)
         fail(report_fd, SHIM_LIMITS);
     if (a->user && set_user(a->user) < 0)

@@ -12,6 +12,7 @@ struct shim_agent {
     const char *cwd;    /* or NULL: the shim's */
     const char *user;   /* as shim.h has it; or NULL */
     const char *limits; /* as well */
+    const char *cgroup; /* or NULL */
 };
 
 /* Returns when exec has succeeded or something before it has failed; *report says which. -1: it

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "io/cgroup.h"
 #include "io/process_tree.h"
 #include "io/shim.h"
 #include "io/shim_agent.h"
@@ -28,6 +29,7 @@ struct shim {
     pid_t agent;     /* 0: gone */
     int64_t kill_ms; /* when all is to be killed; -1: not yet */
     unsigned rounds, killed;
+    const char *cgroup; /* or NULL */
 };
 
 static void tell(enum shim_kind kind, int value)
@@ -90,6 +92,8 @@ static int kill_round(struct shim *s)
     const int64_t left = s->kill_ms - clock_mono_ms();
     if (left > 0)
         return (int)left;
+    if (s->cgroup)
+        cgroup_kill(s->cgroup);
     process_tree_kill_below(getpid());
     return s->rounds++ < ROUNDS_MAX ? ROUND_MS : SLOW_ROUND_MS;
 }
@@ -131,7 +135,7 @@ static int read_words(int argc, char **argv, struct shim_agent *a)
         return -1;
     int option;
     optind = 2;
-    while ((option = getopt(argc, argv, "+d:u:l:")) >= 0)
+    while ((option = getopt(argc, argv, "+d:u:l:g:")) >= 0)
         switch (option) {
         case 'd':
             a->cwd = optarg;
@@ -141,6 +145,9 @@ static int read_words(int argc, char **argv, struct shim_agent *a)
             break;
         case 'l':
             a->limits = optarg;
+            break;
+        case 'g':
+            a->cgroup = optarg;
             break;
         default:
             return -1;
@@ -154,18 +161,23 @@ int main(int argc, char **argv)
     struct shim_agent agent = {0};
     if (read_words(argc, argv, &agent) < 0)
         return 2;
-    struct shim s = {.signals = prepare(), .host = true, .kill_ms = -1};
+    struct shim s = {.signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
     struct shim_report r;
     if (s.signals < 0)
         return 1;
     s.agent = shim_agent_start(&agent, &r);
     (void)!send(SHIM_CONTROL_FD, &r, sizeof r, MSG_NOSIGNAL);
-    if (s.agent < 0)
+    if (s.agent < 0) {
+        if (s.cgroup)
+            cgroup_remove(s.cgroup);
         _exit(0);
+    }
     for (int fd = 0; fd < 3; fd++)
         close(fd); /* they are the agent's alone: who waits for their end must see it */
     while (reap(&s))
         wait_for_something(&s, kill_round(&s));
+    if (s.cgroup)
+        cgroup_remove(s.cgroup);
     tell(SHIM_KILLED, (int)s.killed);
     /* Without what a C library does at its end: a leak checker could not look into this one. */
     _exit(0);

@@ -18,6 +18,9 @@ tests_io_t_process_SOURCES = tests/io/t_process.c tests/fake/children.c tests/fa
 tests_io_t_process_LDADD = $(TEST_IO)
 EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/io/t_cgroup
+tests_io_t_cgroup_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/t_store
 tests_io_t_store_LDADD = $(TEST_IO)
 
