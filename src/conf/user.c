@@ -43,7 +43,8 @@ int user_read(const struct reader *r, const struct node *n, const struct row *ro
         .gid = pw->pw_gid,
     };
     read_groups(r->arena, u);
-    *(struct conf_user **)((char *)target + row->offset) = u;
+    void *const member = (char *)target + row->offset;
+    *(struct conf_user **)member = u;
     return 0;
 }
 
