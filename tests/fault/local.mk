@@ -64,7 +64,7 @@ CLEANFILES += $(fault_modules) $(fault_loads)
 check_DATA += tests/fault/torture.so
 tests/fault/torture.so: tests/fault/torture.c
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CC)$(CC) -D_GNU_SOURCE $(CPPFLAGS) $(TC_CFLAGS) $(CFLAGS) -U_FORTIFY_SOURCE \
+	$(AM_V_CC)$(CC) -D_GNU_SOURCE $(CPPFLAGS) $(TC_CFLAGS) $(CFLAGS) -fno-plt -U_FORTIFY_SOURCE \
 		-fvisibility=hidden -fPIC -shared $(LDFLAGS) -o $@ $(srcdir)/tests/fault/torture.c
 EXTRA_DIST += tests/fault/torture.c
 CLEANFILES += tests/fault/torture.so

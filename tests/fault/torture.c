@@ -163,7 +163,7 @@ static void *real_of(const char *name)
 
 static char early[1 << 16] __attribute__((__aligned__(16)));
 static atomic_size_t early_used;
-static _Thread_local bool is_looking;
+static atomic_bool is_looking;
 
 static void *early_alloc(size_t n)
 {
@@ -176,16 +176,17 @@ static bool is_early(const void *p)
     return (const char *)p >= early && (const char *)p < early + sizeof early;
 }
 
+/* Whoever allocates before this library is bound (a sanitizer does) finds no dlsym yet. */
+#pragma weak dlsym
 #define MEMORY_FUNCTION(type, name)                                                                \
     static type find_##name(void)                                                                  \
     {                                                                                              \
         static _Atomic(type) found;                                                                \
         type f = atomic_load(&found);                                                              \
-        if (!f && !is_looking) {                                                                   \
-            is_looking = true;                                                                     \
+        if (!f && dlsym && !atomic_exchange(&is_looking, true)) {                                  \
             f = (type)real_of(#name);                                                              \
-            is_looking = false;                                                                    \
             atomic_store(&found, f);                                                               \
+            atomic_store(&is_looking, false);                                                      \
         }                                                                                          \
         return f;                                                                                  \
     }
