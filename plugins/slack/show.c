@@ -265,17 +265,27 @@ static bool begin_end(struct tc_turn *turn)
     return true;
 }
 
+/* What a person reads: of a turn that somebody stopped, that. */
+static const char *text_of(struct tc_turn *turn, const struct tc_final *ev)
+{
+    const char *reason = ev->synthesized && !ev->text_len && ev->meta->x
+                             ? tc_json_get(turn, ev->meta->x, "/reason")
+                             : NULL;
+    return reason && strcmp(reason, "cancelled") == 0 ? "*Stopped.*" : ev->text;
+}
+
 int show_final(struct tc_turn *turn, const struct tc_final *ev)
 {
     struct cast *cast = cast_of(turn);
     if (!begin_end(turn))
         return 0;
-    const char *rest = cast->surface == SURFACE_STREAM ? rest_of(turn, ev->text) : NULL;
-    const bool ended = rest && answer_end_stream(turn, ev->text, rest);
+    const char *text = text_of(turn, ev);
+    const char *rest = cast->surface == SURFACE_STREAM ? rest_of(turn, text) : NULL;
+    const bool ended = rest && answer_end_stream(turn, text, rest);
     cast->over = true;
     if (ended)
         return 0;
-    const int rc = answer_send(turn, ev->text, 0);
+    const int rc = answer_send(turn, text, 0);
     put_away(turn);
     return rc;
 }

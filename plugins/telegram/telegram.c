@@ -148,9 +148,19 @@ static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
     return 0;
 }
 
+static bool was_stopped(struct tc_turn *turn, const struct tc_final *ev)
+{
+    const char *const reason = ev->synthesized && !ev->text_len && ev->meta->x
+                                   ? tc_json_get(turn, ev->meta->x, "/reason")
+                                   : NULL;
+    return reason && strcmp(reason, "cancelled") == 0;
+}
+
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
-    return final_send(turn, ev->text, ev->text_len, false);
+    static const char stopped[] = "Stopped.";
+    return was_stopped(turn, ev) ? final_send(turn, stopped, sizeof stopped - 1, true)
+                                 : final_send(turn, ev->text, ev->text_len, false);
 }
 
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)

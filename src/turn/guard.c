@@ -313,12 +313,14 @@ static void tell_missing_error(struct guard *g, const char *code, const char *me
     tell_outcome(g, &ev, GUARD_ERROR);
 }
 
-/* The text is what a person should read where the agent wrote nothing; or NULL. */
-static void tell_missing_final(struct guard *g, const char *text)
+/* The text is what a person should read where the agent wrote nothing; or NULL. That somebody
+ * stopped it is said with it: done comes when the agent is gone. */
+static void tell_missing_final(struct guard *g, const char *text, bool cancelled)
 {
     struct event ev;
     event_init(&ev, TC_FINAL);
     ev.u.final.synthesized = true;
+    ev.meta.x = cancelled ? "{\"reason\":\"cancelled\"}" : NULL;
     if (text) {
         ev.u.final.text = text;
         ev.u.final.text_len = strlen(text);
@@ -352,7 +354,8 @@ static void tell_outcome_of_done(struct guard *g, const struct event *done)
     else if (is_failure(done) || !is_known_reason(done))
         tell_missing_error(g, code, detail ? detail : "The agent reported an error.");
     else
-        tell_missing_final(g, is_reason(done, "refused") ? detail : NULL);
+        tell_missing_final(g, is_reason(done, "refused") ? detail : NULL,
+                           is_reason(done, "cancelled"));
 }
 
 /* Gives the outcome that is missing; `done` is what the stream said of its end, or a blank one
@@ -369,7 +372,7 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
     if (e.code)
         tell_missing_error(g, e.code, e.message);
     else
-        tell_missing_final(g, NULL);
+        tell_missing_final(g, NULL, cancelled);
     done->u.done.reason = e.reason;
     done->u.done.code = e.code;
 }

@@ -42,8 +42,8 @@ class Person:
         return [m for m in found if m["thread"] == question.message]
 
     def sees_end_of(self, question):
-        """A turn that was stopped has no answer, and says so."""
-        said = "The turn has ended without an answer."
+        """A turn that was stopped says so."""
+        said = "Stopped."
         await_(lambda: [m for m in self.seen(question) if said in m["text"]], said)
 
     def ended(self, question):

@@ -48,8 +48,8 @@ class Person:
         return await_(lambda: outcomes(self, question), f"the outcome of {question}", seconds)[0]
 
     def sees_end_of(self, question):
-        """A turn that was stopped has no answer, and says so."""
-        said = "The turn has ended without an answer."
+        """A turn that was stopped says so."""
+        said = "Stopped."
         await_(lambda: [m for m in self.seen(question) if m["text"] == said], said)
 
     def hear(self, text, **more):

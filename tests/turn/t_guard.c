@@ -6,6 +6,8 @@
 #include "tap/tap.h"
 #include "turn/turn_test.h"
 
+#define STOPPED "x={\"reason\":\"cancelled\"}"
+
 static void test_plain_turn(void)
 {
     struct turn_test t;
@@ -66,7 +68,7 @@ static void test_no_terminal(void)
         {STREAM_EXIT, "start, narration Hi, error agent_exit, done lost agent_exit"},
         {STREAM_SIGNAL, "start, narration Hi, error agent_signal, done lost agent_signal"},
         {STREAM_TIMEOUT, "start, narration Hi, error agent_timeout, done error agent_timeout"},
-        {STREAM_CANCELLED, "start, narration Hi, final made:, done cancelled"},
+        {STREAM_CANCELLED, "start, narration Hi, final made: " STOPPED ", done cancelled"},
         {STREAM_SHUTDOWN, "start, narration Hi, error host_shutdown, done error host_shutdown"},
         {STREAM_SPAWN, "start, narration Hi, error agent_spawn, done error agent_spawn"},
     };
@@ -114,7 +116,7 @@ static void test_outcome_of_done(void)
     } rows[] = {
         {"completed", "start, final made:, done completed"},
         {"stopped", "start, final made:, done stopped"},
-        {"cancelled", "start, final made:, done cancelled"},
+        {"cancelled", "start, final made: " STOPPED ", done cancelled"},
         {"suspended", "start, final made:, done suspended"},
         {"refused", "start, final made:because, done refused"},
         {"error", "start, error -, done error"},
@@ -137,7 +139,7 @@ static void test_cancel(void)
     begin(&t);
     start(&t);
     done(&t, "error");
-    finish(&t, STREAM_CANCELLED, "start, final made:, done cancelled",
+    finish(&t, STREAM_CANCELLED, "start, final made: " STOPPED ", done cancelled",
            "a failure after our own cancelling is the cancelling");
     begin(&t);
     start(&t);
