@@ -105,6 +105,7 @@ static bool process_wait_room(struct channel *channel, int timeout_ms)
     struct guest *const g = guest_of(channel);
     if (below(g, 0.5))
         return true;
+    intake_release(g);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
     for (int64_t left = timeout_ms; left > 0 && !below(g, 0.25) && !g->questions && is_up(g);
          left = deadline_ms - clock_mono_ms())
@@ -178,6 +179,7 @@ static void free_guest(struct guest *g)
 static int process_join(struct channel *channel, int64_t deadline_ms)
 {
     struct guest *const g = guest_of(channel);
+    intake_release(g);
     for (int64_t left; g->stage != GUEST_ENDED && (left = deadline_ms - clock_mono_ms()) > 0;)
         life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
     const bool ended = g->stage == GUEST_ENDED;
@@ -209,7 +211,12 @@ static const struct channel_ops process_ops = {
 
 static void on_flush(void *arg)
 {
-    traffic_flush(arg);
+    struct guest *const g = arg;
+    intake_release(g);
+    if (g->broke)
+        life_end(g);
+    else
+        traffic_flush(g);
 }
 
 static void on_watch(void *arg)
@@ -361,6 +368,7 @@ struct channel *channel_process_start(const struct conf *conf, const struct conf
     make_setup(g, conf, spec, dir);
     if (loader_try_options(loaded, spec, conf->file, err) == 0 &&
         copy_options(g, conf, spec->options, err) == 0 && life_begin(g, err) == 0) {
+        g->held = true; /* who starts it is not ready to be asked */
         if (await_start(g, err) == 0)
             return &g->channel;
         if (err && spec->line > 0 && !*err->place)

@@ -103,6 +103,8 @@ struct guest {
     uint64_t seen_handled; /* when it was last looked at */
     bool ever_started, recycled;
     bool hung;         /* and is killed for it */
+    bool held;         /* nothing of it reaches the host before the loop runs */
+    bool was_held;     /* and its start, which is known, is still to be read */
     bool gone;         /* its side of the socket is closed */
     const char *broke; /* what it did that it must not; NULL: nothing */
     struct revival revival;
@@ -149,6 +151,8 @@ void guest_free_turn(struct guest *g, struct guest_turn *t);
 
 /* intake.c: what it says. */
 void intake_read(struct guest *g);
+/* What was held back is said now. */
+void intake_release(struct guest *g);
 void intake_forget(struct guest *g); /* a life is over */
 /* Nobody will answer that. */
 void intake_refuse(struct guest *g, struct question *q);

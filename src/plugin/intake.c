@@ -13,6 +13,7 @@
 
 #define READ_SIZE ((size_t)256 << 10)
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
+#define HELD_MAX ((size_t)160 << 20)
 #define BATCH_LETTERS ((size_t)512)
 #define BATCH_BYTES ((size_t)256 << 20)
 #define SOCKETS_PER_LIFE ((uint64_t)1 << 32)
@@ -281,9 +282,11 @@ static const char *take_answer(struct guest *g, struct unpack *u)
 static const char *take_started(struct guest *g, struct unpack *u)
 {
     (void)u;
-    if (g->stage != GUEST_STARTING)
+    if (g->stage != GUEST_STARTING && !g->was_held)
         return "a start in the middle";
-    life_started(g);
+    g->was_held = false;
+    if (g->stage == GUEST_STARTING)
+        life_started(g);
     return NULL;
 }
 
@@ -331,11 +334,35 @@ static bool is_expected(const struct guest *g, enum frame_type type)
     return g->stage != GUEST_STARTING || type != FRAME_ROOM;
 }
 
+/* Looks for its verdict alone; all it has said stays, in its order. */
+static void look_for_start(struct guest *g)
+{
+    struct frame f;
+    int64_t n;
+    for (size_t at = 0; g->stage == GUEST_STARTING && at < g->in.len; at += (size_t)n) {
+        n = frame_next((struct str){g->in.p + at, g->in.len - at}, &f);
+        if (n < 0 || g->in.len > HELD_MAX) {
+            life_break(g, n < 0 ? "bytes that are no frame" : "too much before it has started");
+            return;
+        }
+        if (n == 0)
+            return;
+        if (f.type == FRAME_STARTED)
+            life_started(g);
+        else if (f.type == FRAME_REFUSED)
+            take_refused(g, &f.in);
+    }
+}
+
 static void take_frames(struct guest *g)
 {
     struct frame f;
     size_t at = 0;
     int64_t n;
+    if (g->held) {
+        look_for_start(g);
+        return;
+    }
     while (!g->broke && (n = frame_next((struct str){g->in.p + at, g->in.len - at}, &f)) != 0) {
         const char *const why = n < 0                     ? "bytes that are no frame"
                                 : !is_expected(g, f.type) ? "a frame that it has no right to"
@@ -347,6 +374,15 @@ static void take_frames(struct guest *g)
     }
     if (at)
         buf_consume(&g->in, at);
+}
+
+void intake_release(struct guest *g)
+{
+    if (!g->held)
+        return;
+    g->held = false;
+    g->was_held = g->stage != GUEST_STARTING;
+    take_frames(g);
 }
 
 void intake_read(struct guest *g)

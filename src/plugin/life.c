@@ -30,6 +30,7 @@ static int64_t watch_ms(const struct guest *g)
 static void on_ready(void *arg, unsigned ready)
 {
     struct guest *const g = arg;
+    intake_release(g);
     if (ready & LOOP_READ)
         intake_read(g);
     if (g->gone || g->broke)
@@ -69,7 +70,7 @@ int life_begin(struct guest *g, struct tc_err *err)
     g->socket = loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, on_ready, g);
     g->output = loop_fd_new(g->host.loop, g->spawn.output, LOOP_READ, on_output, g);
     g->stage = GUEST_STARTING;
-    g->gone = g->hung = g->stop_sent = g->recycled = false;
+    g->gone = g->hung = g->stop_sent = g->recycled = g->was_held = false;
     g->broke = NULL;
     g->began_ms = g->waits_ms = clock_mono_ms();
     loop_timer_set(g->watch, watch_ms(g));
@@ -353,6 +354,8 @@ void life_pump(struct guest *g, int ms)
 {
     if (g->stage == GUEST_DOWN) {
         life_revive(g);
+        if (g->stage == GUEST_DOWN)
+            poll(NULL, 0, ms);
         return;
     }
     if (g->stage == GUEST_ENDED)
