@@ -20,6 +20,14 @@ struct ledger {
     int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
     /* the worker's thread */
     struct journal *journal;
+    struct unended *unended;
+};
+
+/* A turn whose outcome could not be written, and was told all the same: it is over, and what is
+ * known of it has to say so when there is room again, or the next host would tell another. */
+struct unended {
+    struct unended *next;
+    char *turn, *error; /* error: or NULL */
 };
 
 /* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
@@ -58,9 +66,44 @@ static struct order *new_order(struct ledger *l,
     return o;
 }
 
+static bool is_done(enum record_status status)
+{
+    return status == RECORD_DONE || status == RECORD_UNCHANGED;
+}
+
+static void note_unended(struct ledger *l, const struct record_outcome *what)
+{
+    struct unended *const u = xmalloc(sizeof *u);
+    *u = (struct unended){l->unended, xstrdup(what->turn),
+                          what->error ? xstrndup(what->error, RECORD_MAX_KEY) : NULL};
+    l->unended = u;
+}
+
+static void free_unended(struct ledger *l)
+{
+    struct unended *const u = l->unended;
+    l->unended = u->next;
+    free(u->turn);
+    free(u->error);
+    free(u);
+}
+
+/* Everybody has been told. */
+static void end_again(void *arg)
+{
+    struct ledger *const l = arg;
+    while (l->unended) {
+        const struct record_outcome o = {.turn = l->unended->turn, .error = l->unended->error};
+        if (!is_done(journal_end_turn(l->journal, &o, 0)))
+            return;
+        free_unended(l);
+    }
+}
+
 static void carry_out(void *arg)
 {
     struct order *const o = arg;
+    end_again(o->ledger);
     o->status = o->run(o->ledger->journal, o);
 }
 
@@ -226,7 +269,10 @@ void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_don
 
 static enum record_status run_end_turn(struct journal *j, struct order *o)
 {
-    return journal_end_turn(j, &o->outcome, o->first);
+    const enum record_status status = journal_end_turn(j, &o->outcome, o->first);
+    if (!is_done(status))
+        note_unended(o->ledger, &o->outcome);
+    return status;
 }
 
 void ledger_end_turn(struct ledger *l, const struct record_outcome *what, ledger_done *done,
@@ -487,7 +533,10 @@ void ledger_close(struct ledger *l)
 {
     if (!l)
         return;
+    worker_do(l->worker, end_again, NULL, l);
     worker_free(l->worker);
+    while (l->unended)
+        free_unended(l);
     journal_close(l->journal);
     free(l);
 }

@@ -62,7 +62,8 @@ void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *
 /* boot_id, agent_pid, agent_start, cgroup of t, by its id. UNCHANGED: it does not run. */
 void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx);
 /* Ends a running turn and lays one row per target, at most one for a connector. UNCHANGED: it
- * does not run, so it has its outcome. */
+ * does not run, so it has its outcome. When it fails, who asked tells the outcome all the same:
+ * that the turn is over is written, for nobody, as soon as that is possible. */
 void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_done *done,
                      void *ctx);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -244,6 +245,46 @@ static void test_close(void)
     ledger_close(NULL);
 }
 
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* An outcome that could not be written is told all the same: nobody may be told another one. */
+static void test_full_disk(void)
+{
+    struct ledger *l = fresh();
+    static char big[300000];
+    memset(big, 'x', sizeof big);
+    const struct record_target to = {"tg", "c", {big, sizeof big}};
+    const char *const ids[] = {"t1", "t2", "t3"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct record_turn t = plain_turn(ids[i], NULL, false);
+        ledger_admit(l, &t, NULL, NULL);
+    }
+    limit_file_size(200000);
+    ledger_end_turn(l, &(struct record_outcome){"t1", NULL, &to, 1}, SAYS("t1"));
+    ledger_end_turn(l, &(struct record_outcome){"t2", "timeout", &to, 1}, SAYS("t2"));
+    is_str(answers(), "t1:full t2:full ", "two outcomes find no room");
+    limit_file_size(RLIM_INFINITY);
+    ledger_put(l, "k", "v", NULL, NULL);
+    is_str(open_turns(l), "t3:0:hello:0 ", "with room those turns are over");
+    is_str(rows(l), "-", "and nobody is told again");
+    ledger_close(l);
+    l = reopen();
+    limit_file_size(200000);
+    ledger_end_turn(l, &(struct record_outcome){"t3", NULL, &to, 1}, SAYS("t3"));
+    is_str(answers(), "t3:full ", "the third finds none");
+    limit_file_size(RLIM_INFINITY);
+    ledger_close(l);
+    l = reopen();
+    is_str(open_turns(l), "-", "the end of the host is another chance");
+    ledger_close(l);
+}
+
 /* The limits are applied once a minute, as long as there is work. */
 static void test_upkeep(void)
 {
@@ -273,6 +314,7 @@ int main(void)
     test_bytes();
     test_texts();
     test_close();
+    test_full_disk();
     test_upkeep();
     buf_fini(&told);
     loop_free(loop);
