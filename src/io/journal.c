@@ -134,7 +134,7 @@ static int resume(struct sql *db, void *ctx)
     return journal_apply_limits(j, db);
 }
 
-struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
+static struct journal *try_open(const struct journal_spec *spec, bool *doubtful, struct tc_err *err)
 {
     struct journal *const j = xcalloc(1, sizeof *j);
     j->limits = spec->limits ? *spec->limits : journal_default_limits;
@@ -152,10 +152,22 @@ struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err
     }
     if (!spec->beside && store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
         err_set(err, spec->dir, "cannot be resumed: %s", sql_message(store_sql(j->store)));
+        *doubtful = store_failure(j->store) != SQL_DISK_FULL;
+        if (*doubtful)
+            store_distrust(j->store);
         journal_close(j);
         return NULL;
     }
     return j;
+}
+
+/* After a clean stop nothing is checked. What then cannot be resumed is opened as after an unclean
+ * one, which sets aside what is damaged. */
+struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
+{
+    bool doubtful = false;
+    struct journal *const j = try_open(spec, &doubtful, err);
+    return doubtful ? try_open(spec, &doubtful, err) : j;
 }
 
 void journal_close(struct journal *j)

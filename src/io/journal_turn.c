@@ -269,7 +269,8 @@ enum record_status journal_open_turns(struct journal *j,
                                       void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store), TURN " where ended_at is null order by rowid");
+        sql_select(store_sql(j->store), TURN " where ended_at is null and state in"
+                                             "('waiting','running') order by rowid");
     while (sql_next(&rows)) {
         const struct record_turn t = read_turn(&rows);
         each(ctx, &t);

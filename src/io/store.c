@@ -59,9 +59,9 @@ static int check_file(const char *file, struct tc_err *err)
     return !made && st.st_size == 0;
 }
 
-static int quick_check(const struct store *s, enum sql_failure *failure, struct tc_err *err)
+static int check_database(const struct store *s, enum sql_failure *failure, struct tc_err *err)
 {
-    struct sql_rows rows = sql_select(s->db, "pragma quick_check(1)");
+    struct sql_rows rows = sql_select(s->db, "pragma integrity_check(1)");
     if (sql_next(&rows) && !str_is(sql_column_text(&rows, 0), "ok")) {
         const struct str found = sql_column_text(&rows, 0);
         err_set(err, s->file, "is damaged: %.*s", (int)found.len, found.p);
@@ -102,15 +102,17 @@ static int migrate_step(struct sql *db, void *ctx)
     return 0;
 }
 
-static int migrate(struct store *s, int64_t version, struct tc_err *err)
+static int migrate(struct store *s, int64_t version, enum sql_failure *failure, struct tc_err *err)
 {
     if (version > 0 && s->spec.schema[version] && backup(s, version, err) < 0)
         return -1;
     for (; s->spec.schema[version]; version++) {
         struct migration m = {s, s->spec.schema[version]};
-        if (store_transact(s, STORE_DURABLE, migrate_step, &m) < 0)
-            return err_set(err, s->file, "no migration from version %" PRId64 ": %s", version,
-                           sql_message(s->db));
+        if (store_transact(s, STORE_DURABLE, migrate_step, &m) == 0)
+            continue;
+        *failure = store_failure(s);
+        return err_set(err, s->file, "no migration from version %" PRId64 ": %s", version,
+                       sql_message(s->db));
     }
     return 0;
 }
@@ -123,6 +125,28 @@ static int64_t newest_version(const struct store *s)
     return n;
 }
 
+/* Of what is there. The version comes with the tables, in one transaction. */
+static int read_version(const struct store *s, int64_t *version, enum sql_failure *failure,
+                        struct tc_err *err)
+{
+    int64_t tables = 0;
+    if (sql_number(s->db, "pragma user_version", version) < 0 ||
+        sql_number(s->db, "select count(*) from sqlite_schema", &tables) < 0) {
+        *failure = sql_failure(s->db);
+        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+    }
+    const int64_t newest = newest_version(s);
+    *failure = *version <= 0 && tables ? SQL_DAMAGED : SQL_BROKEN;
+    if (*failure == SQL_DAMAGED)
+        return err_set(err, s->file, "has tables and no version");
+    if (*version > newest)
+        return err_set(err, s->file,
+                       "has schema %" PRId64 ", this program knows %" PRId64
+                       ": it was written by a newer one",
+                       *version, newest);
+    return 0;
+}
+
 /* The version is read before anything is written: what is newer stays untouched. */
 static int open_database(struct store *s, bool check, enum sql_failure *failure, struct tc_err *err)
 {
@@ -130,18 +154,9 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     if (!s->db)
         return -1;
     int64_t version = 0;
-    if (sql_number(s->db, "pragma user_version", &version) < 0) {
-        *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
-    }
-    *failure = SQL_BROKEN;
-    const int64_t newest = newest_version(s);
-    if (version > newest)
-        return err_set(err, s->file,
-                       "has schema %" PRId64 ", this program knows %" PRId64
-                       ": it was written by a newer one",
-                       version, newest);
-    if (check && quick_check(s, failure, err) < 0)
+    if (read_version(s, &version, failure, err) < 0)
+        return -1;
+    if (check && check_database(s, failure, err) < 0)
         return -1;
     if (sql_script(s->db, "pragma journal_mode=wal; pragma synchronous=normal;"
                           "pragma secure_delete=fast; pragma cell_size_check=on;") < 0) {
@@ -149,7 +164,7 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
         return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
     }
     s->full_sync = false;
-    return migrate(s, version, err);
+    return migrate(s, version, failure, err);
 }
 
 /* With its log, under the names by which sqlite3 opens both together. */
@@ -316,6 +331,11 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
 enum sql_failure store_failure(const struct store *s)
 {
     return s->failure;
+}
+
+void store_distrust(struct store *s)
+{
+    s->damaged = true;
 }
 
 void store_tidy(struct store *s)

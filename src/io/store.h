@@ -45,6 +45,8 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
                    void *ctx) MUST_CHECK;
 /* Why the last transaction failed. */
 enum sql_failure store_failure(const struct store *s);
+/* What is in it cannot be: the next start checks it as after an unclean stop. */
+void store_distrust(struct store *s);
 /* When nothing else is to do: brings the log into the file, and lays a spent reserve up again. */
 void store_tidy(struct store *s);
 /* Passes a named point. */

@@ -123,3 +123,9 @@ tests_fuzz_fuzz_descriptor_SOURCES = tests/fuzz/fuzz_descriptor.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_descriptor_LDADD = $(TEST_PLUGIN)
 tests_fuzz_fuzz_descriptor_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/descriptor
+
+fuzz_targets += tests/fuzz/fuzz_recovery
+tests_fuzz_fuzz_recovery_SOURCES = tests/fuzz/fuzz_recovery.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_recovery_LDADD = libtap.la $(LINK_IO)
+tests_fuzz_fuzz_recovery_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/recovery
