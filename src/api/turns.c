@@ -187,7 +187,9 @@ static void free_wanted(struct wanted *w)
 
 void turns_refuse(struct httpd_request *r, enum tc_accepted accepted, const char *text)
 {
-    if (accepted == TC_FULL)
+    if (accepted == TC_FULL && strcmp(text, CONVERSATIONS_DISK_FULL) == 0)
+        reply_error(r, 503, "disk_full", text);
+    else if (accepted == TC_FULL)
         reply_error(r, 429, "queue_full", text);
     else if (accepted == TC_KNOWN)
         reply_error(r, 409, "known", "the turn of this key is over and forgotten");

@@ -59,7 +59,7 @@ static struct ledger *open_ledger(struct loop *loop, const struct conf *conf)
 static void take_over(const struct host *h)
 {
     struct tc_err err = {0};
-    if (h->ledger && restart_take_over(h->ledger, h->dispatch, NULL, &err) < 0)
+    if (h->ledger && restart_take_over(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
         log_line(LOG_ERR, "host", "%s", err_str(&err));
 }
 

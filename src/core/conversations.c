@@ -212,6 +212,8 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
         a->done(a->ctx, TC_KNOWN, text, NULL);
     else if (status == RECORD_TOO_BIG)
         a->done(a->ctx, TC_FULL, NULL, "This message is too long.");
+    else if (status == RECORD_DISK_FULL) /* the person is told, and what comes behind it goes on */
+        a->done(a->ctx, TC_FULL, NULL, CONVERSATIONS_DISK_FULL);
     else
         a->done(a->ctx, TC_NOT_KEPT, NULL, NULL);
     drop_if_idle(cs, a->conversation);

@@ -48,7 +48,8 @@ struct conversations_message {
 #define CONVERSATIONS_DETACHED "http"
 
 /* Once, at once or later. TC_ACCEPTED, TC_QUEUED, TC_KNOWN: `turn` is the one it is part of. `text`
- * (or NULL) is for people. */
+ * (or NULL) is for people; of TC_FULL it can be CONVERSATIONS_DISK_FULL. */
+#define CONVERSATIONS_DISK_FULL "This message cannot be accepted now: the disk is full."
 typedef void conversations_done(void *ctx, enum tc_accepted accepted, const char *turn,
                                 const char *text);
 void conversations_submit(struct conversations *cs, const struct conversations_message *m,

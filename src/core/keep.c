@@ -92,19 +92,19 @@ void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx)
 
 /* ---- of a host that died ---- */
 
-static void add_error(struct buf *line, const struct record_turn *t)
+struct event keep_restart_error(const char *turn)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.meta.ts = clock_wall();
     ev.meta.src = "turncast";
-    ev.meta.correlation_id = t->id;
+    ev.meta.correlation_id = turn;
     ev.meta.session_id = "";
     ev.meta.seq = 2; /* behind the start that is told again */
-    ev.u.meta = &ev.meta;
+    ev.u.meta = NULL;
     ev.u.error.message = RESTARTED;
     ev.u.error.code = "host_restart";
-    codec_encode(line, &ev);
+    return ev;
 }
 
 static void add_seen(struct targets *targets, const char *seen, struct str line)
@@ -120,7 +120,9 @@ void keep_restart(struct ledger *l, const struct dispatch *d, const struct recor
     CLEANUP_BUF struct buf line = {0};
     CLEANUP_FREE char *all = t->seen ? NULL : keep_seen(d);
     struct targets targets = {.lane = t->conv};
-    add_error(&line, t);
+    struct event ev = keep_restart_error(t->id);
+    ev.u.meta = &ev.meta;
+    codec_encode(&line, &ev);
     add_seen(&targets, t->seen ? t->seen : all, (struct str){line.p, line.len});
     const struct record_outcome o = {
         .turn = t->id, .error = "host_restart", .targets = targets.all, .n = targets.n};

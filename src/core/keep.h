@@ -25,6 +25,8 @@ struct keep_end {
 };
 void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx);
 
+/* What a turn of a host that died ends with. Its u.meta is still to be set. */
+struct event keep_restart_error(const char *turn);
 /* A turn of a host that died, as the ledger lists it: it ends as host_restart, which everybody who
  * saw it has to be told. When that is not known, all of d. */
 void keep_restart(struct ledger *l, const struct dispatch *d, const struct record_turn *t);

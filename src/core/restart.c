@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -75,8 +76,41 @@ static void kill_agent(const struct record_turn *t)
                  killed);
 }
 
+/* ---- for clients ---- */
+
+static void log_event(struct turnlog *log, struct turnlog_entry *e, struct event *ev, uint64_t seq)
+{
+    ev->meta.seq = seq;
+    ev->u.meta = &ev->meta;
+    turnlog_add(log, e, event_box_new(ev), false, NULL);
+}
+
+/* The same three events as connectors are told. */
+static void log_turn(struct turnlog *log, const struct record_turn *t)
+{
+    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    struct turnlog_entry *const e =
+        turnlog_begin(log, &(struct turnlog_spec){.id = t->id,
+                                                  .agent = t->agent,
+                                                  .conversation = t->conv,
+                                                  .source = t->source,
+                                                  .owner = detached ? t->route : NULL,
+                                                  .task = t->prompt});
+    struct event error = keep_restart_error(t->id), start, done;
+    event_init(&start, TC_START);
+    event_init(&done, TC_DONE);
+    start.meta = done.meta = error.meta;
+    start.u.start.resumed = true;
+    done.u.done.reason = "error";
+    log_event(log, e, &start, 1);
+    log_event(log, e, &error, 2);
+    log_event(log, e, &done, 3);
+    turnlog_end(log, e);
+}
+
 int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
-                      struct conversations *conversations, struct tc_err *err)
+                      struct conversations *conversations, struct turnlog *turnlog,
+                      struct tc_err *err)
 {
     struct left l = {0};
     size_t ended = 0;
@@ -93,6 +127,8 @@ int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
         }
         kill_agent(t);
         keep_restart(ledger, dispatch, t);
+        if (turnlog)
+            log_turn(turnlog, t);
         ended++;
     }
     if (ended)

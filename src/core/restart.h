@@ -8,9 +8,10 @@
 #include "core/conversations.h"
 
 /* Before dispatch_resume, which then tells what this lays. Without conversations (NULL) messages go
- * on waiting for a host that has them. -1 with err: the ledger cannot be read. */
+ * on waiting for a host that has them. In the turn log (or NULL) turns that are ended are found by
+ * clients that come back. -1 with err: the ledger cannot be read. */
 int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
-                      struct conversations *conversations, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                      struct conversations *conversations, struct turnlog *turnlog,
+                      struct tc_err *err) __attribute__((__warn_unused_result__));
 
 #endif

@@ -139,7 +139,7 @@ static int begin(struct server *s, struct tc_err *err)
         start_instances(s, err) < 0)
         return -1;
     start_conversations(s);
-    if (restart_take_over(s->ledger, s->dispatch, s->conversations, err) < 0)
+    if (restart_take_over(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     dispatch_resume(s->dispatch);
     conversations_begin(s->conversations);

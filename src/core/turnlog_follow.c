@@ -76,6 +76,8 @@ struct turnlog_follower *turnlog_follow(struct turnlog *log, const char *id, uin
     *f = (struct turnlog_follower){
         .loop = log->loop, .after = after, .sees_all = sees_all, .ready = ready, .ctx = ctx};
     join(f, e);
+    if (e->sealed && after > e->turn.last_seq)
+        f->after = 0; /* known of an earlier host, which has not said how it ended */
     if (e->n > e->first || e->sealed)
         post(f);
     return f;

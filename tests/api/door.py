@@ -36,9 +36,9 @@ def http_group(keys=None, **more):
 class Door(Host):
     """`turncast serve` that listens, and no connector but `log`, which writes all events."""
 
-    def __init__(self, *, http=None, extra=LOG, **more):
+    def __init__(self, *, http=None, extra=LOG, instances="", **more):
         http = http_group() if http is None else http
-        super().__init__("", events=True, extra=http + extra, **more)
+        super().__init__(instances, events=True, extra=http + extra, **more)
 
     def start(self):
         before = len(self.log()) if self.log_path.exists() else 0

@@ -287,9 +287,10 @@ static void test_disk(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     talk.disk.admits = RECORD_DISK_FULL;
-    talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: not on disk, not acknowledged");
+    talk_is(talk_say("x"), TC_FULL, "This message cannot be accepted now: the disk is full.",
+            "R18: no room on the disk");
     talk.disk.admits = RECORD_FAILED;
-    talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: whatever the reason");
+    talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: not on disk, not acknowledged");
     talk.disk.admits = RECORD_TOO_BIG;
     talk_is(talk_say("x"), TC_FULL, "This message is too long.", "one that is too long");
     is_int(talk.disk.n, 0, "nothing runs of it");

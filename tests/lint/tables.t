@@ -7,7 +7,7 @@ tab=$(printf '\t')
 
 # Each test that a row names: row TAB file TAB title.
 named() {
-    awk -F '|' '/^\| R?[0-9]+ \|/ {
+    awk -F '|' '/^\| [RH]?[0-9]+ \|/ {
         row = $2
         gsub(/ /, "", row)
         parts = split($0, part, /`/)
@@ -24,6 +24,7 @@ rows_without() {
     {
         seq 1 44
         seq 1 30 | sed 's/^/R/'
+        seq 1 12 | sed 's/^/H/'
     } | while read -r row; do
         awk -F '\t' -v row="$row" '
             $1 == row && (row !~ /R/ || $3 ~ row "([^0-9]|$)") { found = 1 }
@@ -41,7 +42,7 @@ tests_missing() {
     done
 }
 
-holds "every requirement and complaint has its test" rows_without
+holds "every requirement, fault and complaint has its test" rows_without
 holds "every test that is named is there" tests_missing
 
 mark='`'

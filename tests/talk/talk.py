@@ -93,10 +93,13 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         own.setdefault("TURNCAST_PLUGIN_PATH", str(BUILD / "plugins" / ".libs"))
         return own
 
+    def command(self):
+        return [BUILD / "turncast", "serve", "-c", self.config]
+
     def start(self, **environment):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [BUILD / "turncast", "serve", "-c", self.config],
+                self.command(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What can happen to a host's machine: no room on the disk, no more descriptors, a clock that jumps,
+a log that nobody can write, a state directory that is not its own, damaged, or another's. Each time
+turns that run go on, and what is refused is refused in words."""
+import contextlib
+import errno
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from door import BUILD, Door, done, equal, note, ok, until  # noqa: E402
+
+FAKETIME = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+SANITIZED = b"__asan_init" in (BUILD / "turncast").read_bytes() or b"__tsan_init" in (
+    BUILD / "turncast").read_bytes()
+
+
+def skip(what, why):
+    ok(True, f"{what} # SKIP {why}")
+
+
+def person(folder):
+    """The instance `talk`: lines of a file are messages, those of another what is told."""
+    plugin = BUILD / "tests" / "fault" / "talker.so"
+    return (f'talk : {{ plugin = "{plugin}"; in = "{folder}/in"; out = "{folder}/told"; '
+            f'grants = ["submit", "cancel"]; allow = (1); }};')
+
+
+class Machine(Door):
+    """A host with a person who writes to it; `wrap` comes before its command."""
+
+    def __init__(self, *, wrap=(), environment=None, **more):
+        self.wrap, self.more = list(wrap), environment or {}
+        super().__init__(instances="@PERSON@", **more)
+        self.config.write_text(self.config.read_text().replace("@PERSON@", person(self.folder)))
+        (self.folder / "in").touch()
+
+    def command(self):
+        return [*self.wrap, *super().command()]
+
+    def environment(self):
+        return {**super().environment(), **self.more}
+
+    def say(self, line):
+        with open(self.folder / "in", "a", encoding="utf-8") as said:
+            print(line, file=said)
+
+    def told(self, start):
+        """The first line of what the person was told that begins so, when it is there."""
+        path = self.folder / "told"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return next((line for line in lines if line.startswith(start)), None)
+
+    def limit(self, what, soft):
+        hard = resource.prlimit(self.process.pid, what)[1]
+        resource.prlimit(self.process.pid, what, (hard if soft is None else soft, hard))
+
+    def refuse(self, code, what):
+        status, headers, text = self.ask("POST", "/turns", key="ann", body={"prompt": "id=never"})
+        equal((status, code in text.decode()), (503, True), what)
+        equal(headers["x-should-retry"], "true", "to be tried again")
+
+    def row(self, turn):
+        """State and code on disk; read from a copy, for SQLite does not follow /proc."""
+        with tempfile.TemporaryDirectory(prefix="turncast-copy.") as folder:
+            for name in ("state.db", "state.db-wal"):
+                shutil.copy(self.state / name, folder)
+            with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / "state.db")) as db:
+                return db.execute("select state, code from turn where id=?", (turn,)).fetchone()
+
+    def runs(self, prompt):
+        turn = self.begin(prompt)["id"]
+        self.await_state(turn, "running")
+        return turn
+
+    def cancel(self, turn):
+        self.status("POST", f"/turns/{turn}/cancel", key="ann", body={})
+        self.await_state(turn, "cancelled")
+
+    def works(self, what):
+        turn = self.begin("id=again")["id"]
+        equal(self.await_state(turn, "final", "error")["state"], "final", what)
+
+    def ends(self):
+        equal(self.stop(), 0, "the host ends well")
+
+
+# ---- the disk
+
+
+def test_size_limit():
+    with Machine() as host:
+        first, second = host.runs("id=a hang"), host.runs("id=b tools=3 ms=200")
+        host.limit(resource.RLIMIT_FSIZE, (host.state / "state.db-wal").stat().st_size)
+        host.refuse("disk_full", "a limit of the size of files: no turn is accepted")
+        host.say("m1 1 A hello")
+        line = until(lambda: host.told("m1 "), "the person is answered")
+        equal(line, "m1 full - This message cannot be accepted now: the disk is full.",
+              "a person is told so")
+        equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
+        host.cancel(first)
+        equal(host.row(first), ("running", None), "though it cannot be written")
+        host.limit(resource.RLIMIT_FSIZE, None)
+        host.works("with room it goes on")
+        equal((host.row(first)[0], host.row(second)[0]), ("final", "final"),
+              "and it is written how those ended")
+        ok("the disk is full" in host.log(), "the operator is told")
+        host.ends()
+
+
+def fill(folder):
+    """Until nothing goes in. Only what is small."""
+    room = os.statvfs(folder)
+    if room.f_blocks * room.f_frsize > 16 << 20:
+        raise RuntimeError(f"{folder} is not the small disk")
+    with open(folder / "fill", "wb", buffering=0) as file:
+        for size in (65536, 4096, 512, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError as e:
+                if e.errno != errno.ENOSPC:
+                    raise
+
+
+def small_disk(what, size="4m"):
+    """A command whose state directory is a disk of its own, or None."""
+    script = f'mount -t tmpfs -o size={size},mode=0700 tmpfs "$0" && exec "$@"'
+    probe = pathlib.Path("/tmp")
+    if subprocess.run(["unshare", "-m", "sh", "-c", script, probe, "true"], check=False,
+                      capture_output=True).returncode:
+        skip(what, "no file system can be mounted here")
+        return None
+    return lambda state: ["unshare", "-m", "sh", "-c", script, state]
+
+
+def test_full_disk():
+    wrap = small_disk("a full disk")
+    if not wrap:
+        return
+    host = Machine()
+    host.wrap = wrap(host.state)
+    with host:
+        inside = pathlib.Path(f"/proc/{host.process.pid}/root{host.state}")
+        host.state = inside
+        first, second = host.runs("id=a hang"), host.runs("id=b tools=3 ms=200")
+        fill(inside)
+        host.refuse("disk_full", "a full disk: no turn is accepted")
+        ok((inside / "reserve").exists(), "not with the reserve")
+        host.cancel(first)
+        equal(host.row(first), ("final", None), "an outcome is written, with the reserve")
+        ok(not (inside / "reserve").exists() and "the reserve is spent" in host.log(),
+           "which is spent, and said")
+        equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
+        (inside / "fill").unlink()
+        host.works("with room it goes on")
+        equal(host.row(second)[0], "final", "and nothing is lost")
+        host.ends()
+
+
+# ---- descriptors
+
+
+def test_descriptors():
+    with Machine() as host:
+        turn = host.runs("id=a tools=3 ms=200")
+        stream = host.follow(f"/turns/{turn}/events")
+        stream.next()
+        open_ = [int(fd) for fd in os.listdir(f"/proc/{host.process.pid}/fd")]
+        host.limit(resource.RLIMIT_NOFILE, max(open_) + 1 if len(open_) == max(open_) + 1
+                   else next(n for n in range(max(open_) + 2) if n not in open_))
+        equal(host.status("GET", "/turns", key="ann"), 503, "no descriptor: a client gets 503")
+        host.say("m1 1 A id=b")
+        stream.rest()
+        until(lambda: host.row(turn) == ("final", None), "a turn that runs ends, and on disk")
+        host.limit(resource.RLIMIT_NOFILE, None)
+        host.works("with descriptors it goes on")
+        ok(until(lambda: host.told("m1 "), "and so does the person's message"), "a file is read")
+        host.ends()
+
+
+# ---- the clock
+
+
+def test_clock():
+    if not FAKETIME or SANITIZED:
+        skip("a clock that jumps", "no libfaketime, or a sanitizer that bears no other")
+        return
+    stamp = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"turncast-clock.{os.getpid()}"
+    stamp.write_text("+0")
+    try:
+        jump(Machine(environment={
+            "LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(stamp),
+            "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",
+        }), stamp)
+    finally:
+        stamp.unlink()
+
+
+def jump(host, stamp):
+    with host:
+        for offset in ("+400d", "-400d"):
+            turn = host.runs("id=a tools=4 ms=150")
+            began = time.monotonic()
+            stamp.write_text(offset)
+            equal(host.await_state(turn, "final", "error")["state"], "final",
+                  f"the clock jumps by {offset}: a turn goes on")
+            ok(time.monotonic() - began < 10, "at its own pace")
+            host.works("and so does the next")
+        now = host.turn(turn)
+        ok(now["started_ms"] > now["ended_ms"], "the jump was one: records have the clock's time",
+           (now["started_ms"], now["ended_ms"]))
+        equal(host.run("dead", "list")[1], "", "nothing became a dead letter")
+        host.kill()
+        host.start()
+        host.works("after a death under the other clock, too")
+        host.ends()
+
+
+# ---- logs and pipes
+
+
+def test_logs():
+    class Deaf(Machine):
+        """Its log goes nowhere, so it is asked where it listens."""
+
+        def command(self):
+            return ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", *super().command()]
+
+        def start(self):
+            super(Door, self).start()
+            until(lambda: self.run("status", "--json")[0] == 0, "the host answers")
+            told = self.run("status", "--json")[1]
+            self.port = int(told.split('"port":')[1].split(",")[0])
+
+    with Deaf() as host:
+        host.works("a log that takes nothing: turns go on")
+        host.process.send_signal(signal.SIGPIPE)
+        host.works("SIGPIPE is nothing")
+        host.ends()
+
+
+# ---- the state directory
+
+
+class Refused(Machine):
+    """A host that must not start; its last line."""
+
+    def start(self):
+        super(Door, self).start()
+
+    def why(self):
+        status = self.process.wait(30)
+        self.process = None
+        lines = self.log().splitlines()
+        return status, len(lines), lines[-1] if lines else ""
+
+
+def refused(prepare, wanted, what, wrap=()):
+    host = Refused(wrap=wrap)
+    prepare(host)
+    with host:
+        status, lines, text = host.why()
+        equal((status, lines), (2, 1), f"{what}: it does not start, and says one line")
+        ok(wanted in text, "which says why", text)
+
+
+def make_newer(host):
+    with Machine() as other:
+        other.works("a state")
+        other.stop()
+        shutil.copy(other.state / "state.db", host.state)
+    with sqlite3.connect(host.state / "state.db") as db:
+        db.execute("pragma user_version=99")
+    (host.state / "state.db").chmod(0o600)
+
+
+def test_refused():
+    refused(make_newer, "has schema 99", "a state of a newer program")
+    if os.geteuid():
+        skip("another's state directory", "only root can give one away")
+        return
+    refused(lambda host: os.chown(host.state, 65534, 65534), "belongs to user 65534",
+            "another's state directory")
+    if small_disk("a read-only disk"):
+        script = ('mount -t tmpfs -o mode=0700 tmpfs "$0" && mount -o remount,ro "$0" && exec "$@"')
+        host = Refused()
+        host.wrap = ["unshare", "-m", "sh", "-c", script, host.state]
+        with host:
+            status, lines, text = host.why()
+            equal((status, lines), (2, 1), "a read-only disk: it does not start, and says one line")
+            ok("Read-only file system" in text, "which says why", text)
+
+
+def test_two():
+    with Machine() as host:
+        status, text = host.run("serve")
+        equal(status, 2, "a second host does not start")
+        ok(f"is in use by process {host.process.pid}" in text, "and is told who is there", text)
+        host.works("the first goes on")
+        host.ends()
+
+
+def spoil(path, how):
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        del data[len(data) // 2:]
+    elif how == "no database":
+        data[:100] = b"\xa5" * 100
+    else:
+        for at in range(4096, len(data), 512):
+            data[at] ^= 0x10
+    path.write_bytes(data)
+
+
+def test_damaged():
+    for how in ("cut", "no database", "bits turned"):
+        with Machine() as host:
+            host.works("a state")
+            host.stop()
+            spoil(host.state / "state.db", how)
+            (host.state / "lock").write_text("1\n")  # as after a death
+            host.start()
+            ok(list(host.state.glob("state.db.bad.*")), f"{how}: the state is set aside")
+            ok("moved to" in host.log() and "starting empty" in host.log(), "with an alarm")
+            host.works("and it serves")
+            host.ends()
+
+
+for test in (test_size_limit, test_full_disk, test_descriptors, test_clock, test_logs,
+             test_refused, test_two, test_damaged):
+    began = time.monotonic()
+    test()
+    note(f"{test.__name__}: {time.monotonic() - began:.1f} s")
+done()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The death of the host under turns of API clients: each is on disk before its client is answered,
+and is told as host_restart to the logs that saw it and to the client that comes back. And no room on
+the disk: who wants a turn is told so."""
+import http.client
+import json
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from door import Door, done, equal, ok, secret, until  # noqa: E402
+
+CHAT = {"model": "main", "messages": [{"role": "user", "content": "id=chat hang"}], "stream": True}
+RUN = {
+    "threadId": "t", "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {},
+    "messages": [{"id": "m", "role": "user", "content": "id=run hang"}],
+}
+
+
+class Post:
+    """A client that is answered with events."""
+
+    def __init__(self, host, path, body, **headers):
+        self.connection = http.client.HTTPConnection("127.0.0.1", host.port, timeout=30)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.connection.request(
+            "POST", path, json.dumps(body),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {secret('ann')}", **named},
+        )
+        self.answer = self.connection.getresponse()
+
+    def text(self):
+        return self.answer.read().decode()
+
+
+def turns(host):
+    """source: (state, code) of each turn on disk."""
+    with sqlite3.connect(f"file:{host.state}/state.db?mode=ro", uri=True) as db:
+        return {source: (state, code)
+                for source, state, code in db.execute("select source, state, code from turn")}
+
+
+def brief(event):
+    """Its kind, and what is special about it."""
+    more = event["payload"]
+    return event["type"], more.get("resumed") or more.get("code") or more.get("reason")
+
+
+def logged(host, turn):
+    """What the log was told of that turn."""
+    found = [json.loads(line) for line in host.events.read_text().splitlines()]
+    return [brief(event) for event in found if event["correlation_id"] == turn]
+
+
+TOLD = [("start", True), ("error", "host_restart"), ("done", "error")]
+
+
+def begin_all(host):
+    """A turn of each kind of client, running; the id of the first."""
+    keyed = {"Idempotency_Key": "k"}
+    turn = host.begin("id=turn hang", headers=keyed)["id"]
+    ok("http" in turns(host), "a turn is on disk before 202")
+    host.await_state(turn, "running")
+    chat = Post(host, "/v1/chat/completions", CHAT, X_Request_Id="c")
+    ok("openai" in turns(host), "a completion before its first byte")
+    run = Post(host, "/ag-ui", RUN, Accept="text/event-stream")
+    ok("ag-ui" in turns(host), "a run before its first event")
+    until(lambda: [state for state, _ in turns(host).values()] == ["running"] * 3, "all run")
+    ids = {t["source"]: t["id"] for t in host.turns()}
+    until(lambda: all(logged(host, ids[source]) for source in ids), "and are logged")
+    return ids, (chat, run)
+
+
+def check_told(host, ids):
+    until(lambda: all(logged(host, turn)[-3:] == TOLD for turn in ids.values()), "the log is told")
+    for source, turn in ids.items():
+        equal(logged(host, turn).count(TOLD[1]), 1, f"{source}: once")
+    equal(set(turns(host).values()), {("error", "host_restart")}, "so they ended")
+
+
+def check_clients(host, ids):
+    turn = ids["http"]
+    shown = host.turn(turn)
+    equal((shown["state"], shown["code"], shown["source"]), ("error", "host_restart", "http"),
+          "the turn's client finds how it ended")
+    equal(host.status("GET", f"/turns/{turn}", key="bob"), 404, "another does not")
+    again = host.begin("id=turn hang", headers={"Idempotency_Key": "k"})
+    equal(again["id"], turn, "the same key is the same turn")
+    for after in (None, "57"):
+        more = {"Last_Event_ID": after} if after else {}
+        items = host.follow(f"/turns/{turn}/events", **more).rest()
+        equal([brief(json.loads(item[2])) for item in items], TOLD, f"its events, after {after}")
+    text = Post(host, "/v1/chat/completions", CHAT, X_Request_Id="c").text()
+    ok("was restarted" in text, "the same completion again is told, too", text)
+    text = Post(host, "/ag-ui", RUN, Accept="text/event-stream").text()
+    ok("RUN_ERROR" in text and "was restarted" in text, "so is the same run", text)
+
+
+def test_restart():
+    with Door() as host:
+        ids, _ = begin_all(host)
+        host.kill()
+        host.start()
+        check_told(host, ids)
+        check_clients(host, ids)
+        equal(host.stop(), 0, "the host ends well")
+        host.start()
+        for source, turn in ids.items():
+            equal(logged(host, turn).count(TOLD[1]), 1, f"{source}: not by the next one")
+
+
+test_restart()
+done()
