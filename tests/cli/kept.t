@@ -139,7 +139,7 @@ wait_for grep -q '^final talk:A' "$told"
 result $? "what waited runs with the next host"
 end
 is "$(grep -c '^error' "$told")" 1 "told once"
-conf main 'die = true;'
+conf main 'die = true; isolation = "thread";'
 serve
 echo "m3 1 A work" >>"$in"
 wait "$host" 2>/dev/null
