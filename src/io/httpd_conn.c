@@ -67,6 +67,7 @@ void httpd_conn_free(struct httpd_conn *c)
     httpd_parse_fini(&c->parse);
     buf_fini(&c->in);
     buf_fini(&c->out);
+    free(c->origin);
     free(c);
 }
 

@@ -50,12 +50,20 @@ static bool is_host_allowed(const struct httpd *h, const char *host)
     return is_host_named(h, host);
 }
 
+/* As it is configured; NULL: it is none of those. */
+static const char *find_origin(const struct httpd *h, const char *origin)
+{
+    char **other = h->origins;
+    while (*other && strcasecmp(*other, origin) != 0)
+        other++;
+    return *other;
+}
+
 /* The server's own page, too, by a name that is the server's for certain. */
 static bool is_origin_allowed(const struct httpd *h, const char *origin, const char *host)
 {
-    for (char **other = h->origins; *other; other++)
-        if (strcasecmp(*other, origin) == 0)
-            return true;
+    if (find_origin(h, origin))
+        return true;
     const char *const name = strstr(origin, "://");
     return name && strcasecmp(name + 3, host) == 0 && is_host_named(h, host);
 }
@@ -151,12 +159,41 @@ static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
     return p;
 }
 
+static void set_origin(struct httpd_conn *c)
+{
+    const char *const origin = find_origin(c->owner, value_of(&c->parse, "Origin"));
+    free(c->origin);
+    c->origin = origin ? xstrdup(origin) : NULL;
+}
+
+/* A browser asks first whether a page of another origin may ask: without a key, which it does not
+ * send then. True: it was that. */
+static bool answer_preflight(struct httpd_conn *c, const struct httpd_route *route)
+{
+    const struct httpd_parse *const parse = &c->parse;
+    if (!c->origin || strcmp(httpd_parse_method(parse), "OPTIONS") != 0 ||
+        !*value_of(parse, "Access-Control-Request-Method"))
+        return false;
+    CLEANUP_BUF struct buf allowed = {0};
+    list_methods(&allowed, route->methods);
+    const struct httpd_header headers[] = {
+        {"Access-Control-Allow-Methods", allowed.p ? allowed.p : ""},
+        {"Access-Control-Allow-Headers", "*, Authorization"},
+        {"Access-Control-Max-Age", "600"},
+    };
+    httpd_conn_say(c, &(struct httpd_answer){.status = 204,
+                                             .headers = headers,
+                                             .header_count = sizeof headers / sizeof *headers});
+    return true;
+}
+
 void httpd_dispatch(struct httpd_conn *c)
 {
     const struct httpd_parse *const parse = &c->parse;
     c->closes = !parse->keep_alive || c->owner->drain;
     c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
     c->is_old = parse->is_old;
+    set_origin(c);
     /* Who may open the socket of a path is its user, or the superuser: no web page. */
     const int status = c->owner->drain ? 503 : c->owner->path ? 0 : who_may_not(c->owner, parse);
     if (status) {
@@ -170,6 +207,8 @@ void httpd_dispatch(struct httpd_conn *c)
         httpd_refuse(c, 404, NULL);
         return;
     }
+    if (answer_preflight(c, route))
+        return;
     if (!(route->methods & method_bit(httpd_parse_method(parse)))) {
         CLEANUP_BUF struct buf allow = {0};
         list_methods(&allow, route->methods);

@@ -98,6 +98,17 @@ static void add_headers(struct buf *out, const struct httpd_answer *a)
         buf_add_str(out, "Cache-Control: no-store\r\n");
 }
 
+/* A browser gives the answer to a page of another origin only if it says so. */
+static void add_origin(struct httpd_conn *c)
+{
+    if (!c->origin)
+        return;
+    buf_printf(&c->out,
+               "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: Location, "
+               "x-should-retry\r\nVary: Origin\r\n",
+               c->origin);
+}
+
 static void add_framing(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
 {
     const char *const type = a->content_type;
@@ -123,6 +134,7 @@ bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_
     if (c->closes)
         buf_add_str(&c->out, "Connection: close\r\n");
     buf_add_str(&c->out, "X-Content-Type-Options: nosniff\r\n");
+    add_origin(c);
     add_headers(&c->out, a);
     buf_add_str(&c->out, "\r\n");
     return has_body && !c->is_head;

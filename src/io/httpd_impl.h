@@ -71,6 +71,7 @@ struct httpd_conn {
     struct httpd_stream *stream;   /* STREAMING: it, else NULL */
     bool is_head;                  /* the answer has no body */
     bool is_old;                   /* HTTP/1.0: the answer has no chunks */
+    char *origin;                  /* of the page that may read the answer; owned; NULL: none */
     bool closes;                   /* after this answer */
     struct httpd_peer *peer;
 };

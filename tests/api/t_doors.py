@@ -140,6 +140,20 @@ def test_names(host):
         status, headers, _ = host.ask("GET", "/turns", key="ann", Origin=origin)
         equal(status, 200, f"Origin {origin}: may ask")
         ok("access-control-allow-credentials" not in headers, "and no page gets credentials")
+    pages = "https://pages.example.org"
+    equal(headers.get("access-control-allow-origin"), pages, "the page may read the answer")
+    equal(headers.get("vary"), "Origin", "which is that page's")
+    status, headers, _ = host.ask("OPTIONS", "/turns", Origin=pages,
+                                  Access_Control_Request_Method="POST",
+                                  Access_Control_Request_Headers="authorization,content-type")
+    equal((status, headers.get("access-control-allow-origin")), (204, pages), "its preflight: 204")
+    ok("POST" in headers.get("access-control-allow-methods", ""), "with the methods of the route")
+    ok("Authorization" in headers.get("access-control-allow-headers", ""), "and with a key")
+    equal(host.status("POST", "/turns", body={"prompt": "no"}, Origin=pages), 401,
+          "but not without one")
+    equal(host.status("OPTIONS", "/turns", Origin=pages), 405, "what is no preflight: 405")
+    _, headers, _ = host.ask("GET", "/turns", key="ann", Origin=own)
+    ok("access-control-allow-origin" not in headers, "its own page needs no word of it")
     equal(host.status("OPTIONS", "/turns", Origin="https://evil.example",
                       Access_Control_Request_Method="POST"), 403, "a foreign page's preflight: 403")
     rebound = f"http://evil.example:{port}"
@@ -300,7 +314,7 @@ def test_bodies(host):
 
 def test_log(host):
     text = host.log()
-    told = re.findall(r"GET \S+ from 127\.0\.0\.1: no valid key", text)
+    told = re.findall(r"(?:GET|POST) \S+ from 127\.0\.0\.1: no valid key", text)
     equal(len(told), 10, "failures are logged with their address, ten in a minute")
     for name in ("ann", "bob", "eve"):
         ok(secret(name) not in text, f"the key of {name} is not in the log")
