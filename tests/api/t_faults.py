@@ -32,7 +32,7 @@ def skip(what, why):
 def person(folder):
     """The instance `talk`: lines of a file are messages, those of another what is told."""
     plugin = BUILD / "tests" / "fault" / "talker.so"
-    return (f'talk : {{ plugin = "{plugin}"; in = "{folder}/in"; out = "{folder}/told"; '
+    return (f'talk : {{ plugin = "{plugin}"; paths = ["{folder}"]; in = "{folder}/in"; out = "{folder}/told"; '
             f'grants = ["submit", "cancel"]; allow = (1); }};')
 
 
