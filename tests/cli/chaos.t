@@ -7,13 +7,14 @@ file=$scratch/turncast.conf
 healthy=$scratch/healthy.jsonl
 sick=$scratch/sick.jsonl
 
-# with RULES: replays a turn with an instance that has them, beside a healthy one.
+# with RULES [ISOLATION]: replays a turn with an instance that has them, beside a healthy one.
 with() {
     rm -f "$healthy" "$sick"
     cat >"$file" <<CONF
 plugins : { instances : {
     healthy : { plugin = "jsonl"; path = "$healthy"; visibility = "all"; };
-    sick : { plugin = "jsonl"; path = "$sick"; visibility = "all";
+    sick : { plugin = "jsonl"; path = "$sick"; visibility = "all"; isolation = "${2-thread}"; callback_ms = 500;
+        paths = ["$scratch"];
         chaos = $1; };
 }; };
 CONF
@@ -68,6 +69,14 @@ with '{ what = "crash"; every = 3; }'
 is "$status" 139 "a crash in a thread ends the host"
 with '{ what = "abort"; every = 3; }'
 is "$status" 134 "so does abort"
+
+# In a process it is its own.
+for what in crash garbage; do
+    with "{ what = \"$what\"; callback = \"on_event\"; text = \"tool_result\"; }" process
+    is "$status" 0 "in a process: $what"
+    is "$(lines_of "$healthy")" "$all" "the other has all events"
+    has "$err" "instance sick" "and it is said"
+done
 
 with '{ what = "crsh"; }'
 is "$status" 2 "a typing error"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Connectors that crash, hang, exit, close every descriptor, write garbage, fail and dawdle, all at
+once, beside healthy ones: what those are told of hundreds of turns is, but for ids and times, the
+same to the byte as without them, and nothing of it is left in the end."""
+import ctypes
+import json
+import os
+import re
+import sys
+import time
+
+from talk import SOURCE, done, equal, note, ok, until
+
+sys.path.insert(0, str(SOURCE / "tests" / "api"))
+
+from door import LOG, Door  # noqa: E402  (its folder is known from here on)
+
+TURNS = 500
+AT_ONCE = 12
+PR_SET_CHILD_SUBREAPER = 36
+SICK = {
+    "crashes": '{ what = "crash"; every = 3; }',
+    "hangs": '{ what = "hang"; every = 5; }',
+    "exits": '{ what = "exit"; every = 4; }',
+    "closes": '{ what = "close"; every = 2; }',
+    "lies": '{ what = "garbage"; every = 2; }',
+    "errs": '{ what = "error"; rate = 0.5; }',
+    "dawdles": '{ what = "delay"; rate = 0.2; delay_ms = 20; }',
+    "leaks": '{ what = "leak"; bytes = 262144; }',
+}
+TIMES = re.compile(r'"(ts|duration_ms|api_ms|elapsed_ms|ttft_ms)":[-0-9.e+]+')
+
+
+def instances(sick):
+    text = (
+        'well : { plugin = "jsonl"; isolation = "process"; visibility = "all";'
+        ' path = "WELL"; paths = ["FOLDER"]; };'
+    )
+    for name, rule in sick.items():
+        text += f'{name} : {{ plugin = "null"; isolation = "process"; callback_ms = 300;'
+        text += f" chaos = {rule}; }};"
+    return text
+
+
+class Ward(Door):
+    def __init__(self, sick):
+        super().__init__(extra=LOG + "conversations : { max_turns = 12; per_user = 100; };")
+        self.well = self.folder / "well"
+        config = self.config.read_text()
+        more = instances(sick).replace("WELL", str(self.well)).replace("FOLDER", str(self.folder))
+        assert "instances : {" in config
+        self.config.write_text(config.replace("instances : {", "instances : { " + more, 1))
+
+
+class Ends:
+    """How many turns the log has the end of."""
+
+    def __init__(self, file):
+        self.file = file
+        self.count = self.read = 0
+
+    def so_far(self):
+        if self.file.exists():
+            with open(self.file, "rb") as file:
+                file.seek(self.read)
+                whole = file.read().rpartition(b"\n")[0]
+            self.read += len(whole)
+            self.count += whole.count(b'{"type":"done"')
+        return self.count
+
+
+def ask_all(host):
+    """turn -> its number, in the order in which they were asked."""
+    turns = {}
+    ends = Ends(host.events)
+    for number in range(TURNS):
+        prompt = {"prompt": f"tools=2 ms=0 id=t{number}"}
+        status, _, text = host.ask("POST", "/turns", key="ann", body=prompt)
+        if status != 202:
+            ok(False, "a turn is accepted", text)
+            break
+        turns[json.loads(text)["id"]] = number
+        until(lambda: len(turns) - ends.so_far() < AT_ONCE, "there is room", 60)
+    until(lambda: ends.so_far() == len(turns), "all turns end", 120)
+    return turns
+
+
+def told(file, turns):
+    """number -> what an instance was told of that turn, without ids and times."""
+    stories = {number: [] for number in turns.values()}
+    for line in file.read_text().splitlines():
+        event = json.loads(line)
+        turn, session = event["correlation_id"], event["session_id"]
+        text = TIMES.sub(r'"\1":0', line).replace(turn, "TURN")
+        stories[turns[turn]].append(text.replace(session, "SESSION") if session else text)
+    return stories
+
+
+def children():
+    pids = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
+            pids += file.read().split()
+    return pids
+
+
+def reaped():
+    """Whatever the host left is ours."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+    return not children()
+
+
+def live(sick):
+    """What the healthy ones were told, by number, and what the host said."""
+    with Ward(sick) as host:
+        files = host.open_files()
+        began = time.monotonic()
+        turns = ask_all(host)
+        took = time.monotonic() - began
+        until(lambda: host.well.read_text().count('{"type":"done"') == len(turns), "well, too", 60)
+        until(lambda: host.open_files() <= files + 2, "no descriptor is left", 30)
+        said = host.log()
+        equal(host.stop(), 0, "the host ends well")
+        until(reaped, "no process is left", 10)
+        note(f"{len(turns)} turns beside {len(sick)} sick ones in {took:.1f} s")
+        return told(host.events, turns), told(host.well, turns), said
+
+
+def main():
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    alone = live({})
+    beside = live(SICK)
+    equal(len(beside[0]), TURNS, "every turn was asked")
+    equal([n for n, story in alone[0].items() if len(story) < 6], [], "each has its whole story")
+    for index, name in enumerate(("in a thread", "in a process")):
+        differ = [n for n, story in alone[index].items() if beside[index].get(n) != story]
+        equal(differ[:5], [], f"{name}: the same as without the sick ones")
+        for number in differ[:1]:
+            for a, b in zip(alone[index][number], beside[index][number]):
+                if a != b:
+                    note(f"alone  {a}")
+                    note(f"beside {b}")
+    for name in ("crashes", "hangs", "exits", "closes", "lies"):
+        ok(f"instance {name}" in beside[2], f"the end of the one that {name} is told")
+    done()
+
+
+main()
