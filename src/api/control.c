@@ -2,6 +2,7 @@
  * Owns the socket for operators, and what it changes. */
 #include "api/control.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/dispatch.h"
+#include "event/jsonw.h"
 #include "io/ledger.h"
 
 #define DEAD "/dead/"
 #define RETRY "/retry"
+#define INSTANCES "/instances/"
+#define RESTART "/restart"
 
 char *control_path(const char *state_dir)
 {
@@ -34,6 +38,46 @@ static void on_reload(void *arg, struct httpd_request *r)
     }
     buf_add_str(&report, "\n");
     reply_json(r, 200, &report);
+}
+
+/* ---- an instance anew ---- */
+
+/* The name in "/instances/NAME/restart", percent-encoded; NULL: it is something else. */
+static char *instance_of(const char *path)
+{
+    const struct str name = {path + strlen(INSTANCES), strlen(path) - strlen(INSTANCES)};
+    if (name.len <= strlen(RESTART) || strcmp(name.p + name.len - strlen(RESTART), RESTART) != 0)
+        return NULL;
+    char *const out = xstrndup(name.p, name.len - strlen(RESTART));
+    char *to = out;
+    for (const char *from = out; *from; from++) {
+        const bool encoded =
+            *from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2]);
+        *to++ = encoded ? (char)strtol((const char[]){from[1], from[2], 0}, NULL, 16) : *from;
+        from += encoded ? 2 : 0;
+    }
+    *to = 0;
+    return out;
+}
+
+static void on_instance(void *arg, struct httpd_request *r)
+{
+    const struct control *const c = arg;
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf report = {0};
+    CLEANUP_FREE char *name = instance_of(r->path);
+    if (!name) {
+        reply_error(r, 404, "no_such_page", "there is nothing here");
+    } else if (!dispatch_wants(server_parts(c->server).dispatch, name, &err)) {
+        reply_error(r, 404, "no_such_instance", err_str(&err));
+    } else if (server_restart(c->server, name, &err) < 0) {
+        reply_error(r, 422, "refused", err_str(&err));
+    } else {
+        buf_add_str(&report, "{");
+        jsonw_member_str(&report, "restarted", name);
+        buf_add_str(&report, "}\n");
+        reply_json(r, 200, &report);
+    }
 }
 
 /* ---- dead letters ---- */
@@ -101,6 +145,7 @@ struct control *control_new(struct server *server, struct tc_err *err)
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
     httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
+    httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_PATIENT, on_instance, c);
     httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
     return c;
 }

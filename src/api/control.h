@@ -4,6 +4,9 @@
  *
  *     GET /status            what the host is doing, one object
  *     POST /reload           reads the configuration again; 422 and why it is refused
+ *     POST /instances/NAME/restart
+ *                            ends that instance and starts it again; 404: there is none, 422: why
+ *                            it does not start
  *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
  *
  * Loop thread only. */

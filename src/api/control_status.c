@@ -46,6 +46,22 @@ static bool add_turn(void *ctx, const struct turnlog_turn *t)
     return true;
 }
 
+static void add_life(struct buf *out, const struct channel_health *h)
+{
+    jsonw_member_str(out, "isolation", h->own_process ? "process" : "thread");
+    if (!h->own_process)
+        return;
+    jsonw_member_int(out, "pid", h->pid);
+    jsonw_member_int(out, "rss", h->rss);
+    jsonw_member_int(out, "deaths", (int64_t)h->deaths);
+    jsonw_member_bool(out, "down", h->down);
+    if (!h->down)
+        return;
+    jsonw_member_int(out, "down_ms", h->down_ms);
+    jsonw_member_int(out, "next_ms", h->next_ms);
+    jsonw_member_bool(out, "breaker_open", h->open);
+}
+
 static void add_instance(void *ctx, const struct dispatch_instance *i)
 {
     struct buf *const out = ctx;
@@ -53,6 +69,7 @@ static void add_instance(void *ctx, const struct dispatch_instance *i)
     jsonw_member_str(out, "name", i->name);
     jsonw_member_str(out, "plugin", i->plugin);
     jsonw_member_str(out, "file", i->path);
+    add_life(out, &i->health);
     jsonw_member_bool(out, "hung", i->health.hung);
     jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);
     jsonw_member_int(out, "failed", (int64_t)i->health.failed);

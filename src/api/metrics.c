@@ -88,6 +88,21 @@ static double fill_of(const struct dispatch_instance *i)
     return i->health.fill;
 }
 
+static double up_of(const struct dispatch_instance *i)
+{
+    return !i->health.down;
+}
+
+static double deaths_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.deaths;
+}
+
+static double rss_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.rss;
+}
+
 static double hung_of(const struct dispatch_instance *i)
 {
     return i->health.hung;
@@ -122,6 +137,9 @@ static const struct {
     struct prometheus_family family;
     double (*value)(const struct dispatch_instance *i);
 } numbers[] = {
+    {{"turncast_instance_up", "gauge", "0 while its process has died and is not back yet."}, up_of},
+    {{"turncast_instance_deaths_total", "counter", "How often its process has died."}, deaths_of},
+    {{"turncast_instance_rss_bytes", "gauge", "Memory of its process; 0: it has none."}, rss_of},
     {{"turncast_instance_queue_fill", "gauge", "How full its queue is, 0 to 1 and above."},
      fill_of},
     {{"turncast_instance_hung", "gauge", "1 while a callback is over its deadline."}, hung_of},

@@ -13,6 +13,7 @@ extern const struct command cmd_serve;
 extern const struct command cmd_replay;
 extern const struct command cmd_status;
 extern const struct command cmd_reload;
+extern const struct command cmd_restart;
 extern const struct command cmd_plugins;
 extern const struct command cmd_check;
 extern const struct command cmd_doctor;

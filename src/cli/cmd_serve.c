@@ -97,7 +97,8 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     struct serving serving = {args, s, api_new(conf, s), notify_new(server_loop(s))};
     struct control *const control = control_new(s, &err);
     if (!control)
-        log_line(LOG_WARN, "host", "turncast status and reload will not work: %s", err_str(&err));
+        log_line(LOG_WARN, "host", "turncast status, reload and restart will not work: %s",
+                 err_str(&err));
     server_on_reload(s, on_reloaded, &serving);
     serve(&serving);
     control_free(control);

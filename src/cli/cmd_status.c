@@ -92,21 +92,65 @@ static void print_turns(const json_t *turns)
     }
 }
 
+/* What is wrong with it, in a line of its own. */
+static void print_trouble(const json_t *in)
+{
+    const int64_t deaths = number(in, "deaths");
+    if (!json_is_true(json_object_get(in, "down"))) {
+        if (deaths)
+            printf("  its process has died %" PRId64 " time%s\n", deaths, deaths > 1 ? "s" : "");
+        return;
+    }
+    printf("  down for ");
+    print_time(number(in, "down_ms"), 0);
+    printf(", died %" PRId64 " time%s, is started again ", deaths, deaths > 1 ? "s" : "");
+    if (number(in, "next_ms")) {
+        printf("in ");
+        print_time(number(in, "next_ms"), 0);
+    } else {
+        printf("now");
+    }
+    puts(json_is_true(json_object_get(in, "breaker_open"))
+             ? ", once in 5 min only: it dies too often"
+             : "");
+}
+
+static const char *state_of(const json_t *in)
+{
+    return json_is_true(json_object_get(in, "down"))   ? "down"
+           : json_is_true(json_object_get(in, "hung")) ? "hangs"
+                                                       : "runs";
+}
+
+/* "process 12345", as far as there is one; else "thread". */
+static void print_where(const json_t *in)
+{
+    char text[64] = "";
+    const int64_t pid = number(in, "pid");
+    if (pid)
+        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB", pid, number(in, "rss") >> 20);
+    print_text(in, "isolation", 0);
+    puts(text);
+}
+
 static void print_instances(const json_t *instances)
 {
     size_t i;
     const json_t *in;
-    puts("\nINSTANCE         PLUGIN           STATE   DELIVERED  FAILED  QUEUE  REQUESTS");
+    puts("\nINSTANCE         PLUGIN           STATE   DELIVERED  FAILED  QUEUE  "
+         "REQUESTS                IN");
     json_array_foreach(instances, i, in)
     {
+        char requests[64];
         print_text(in, "name", 17);
         print_text(in, "plugin", 17);
-        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ",
-               json_is_true(json_object_get(in, "hung")) ? "hangs" : "runs",
-               number(in, "delivered"), number(in, "failed"),
-               100 * json_number_value(json_object_get(in, "queue_fill")));
-        printf("%" PRId64 " wait, %" PRId64 " under way\n", number(in, "requests_waiting"),
-               number(in, "requests_in_flight"));
+        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in), number(in, "delivered"),
+               number(in, "failed"), 100 * json_number_value(json_object_get(in, "queue_fill")));
+        snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
+                 number(in, "requests_waiting"), number(in, "requests_in_flight"));
+        printf("%-24s", requests);
+        print_where(in);
+        print_trouble(in);
     }
 }
 

@@ -119,6 +119,27 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
     doctor_advise("allow = (ID, ...) in %s:%d", d->conf->file, inst->line);
 }
 
+/* It makes requests, or is asked by others. */
+static bool speaks_to_a_service(const struct loaded *l)
+{
+    static const unsigned callbacks[] = {DESCRIPTOR_ON_REPLY, DESCRIPTOR_ON_HIT,
+                                         DESCRIPTOR_ON_FRAME};
+    for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
+        if (loader_has(l, callbacks[i]))
+            return true;
+    return l->plugin.flags & TC_DELIVERS;
+}
+
+/* What reads what strangers write should be able to harm itself only. */
+static void look_at_isolation(struct doctor *d, const char *name, const struct conf_instance *inst,
+                              const struct loaded *l)
+{
+    if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
+        return;
+    doctor_tell(d, DOCTOR_WARN, name, "speaks to a service, and runs in the host, with all it has");
+    doctor_advise("take isolation = \"thread\" out of %s:%d", d->conf->file, inst->line);
+}
+
 static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
 {
     struct tc_err err = {0};
@@ -134,6 +155,7 @@ static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
     } else {
         doctor_tell(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
         look_at_options(d, name, inst, l);
+        look_at_isolation(d, name, inst, l);
     }
     loader_free(l);
 }

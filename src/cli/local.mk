@@ -16,6 +16,7 @@ libtccli_la_SOURCES = \
 	src/cli/cmd_plugins.c \
 	src/cli/cmd_reload.c \
 	src/cli/cmd_replay.c \
+	src/cli/cmd_restart.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
 	src/cli/cmd_status.c \

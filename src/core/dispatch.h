@@ -60,6 +60,15 @@ void dispatch_change_free(struct dispatch_change *c); /* NULL is fine */
 int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
     __attribute__((__warn_unused_result__));
 
+/* What the configuration says of the instance of that name, whether it runs or not. NULL with err:
+ * there is none, and which one may be meant. */
+const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
+                                           struct tc_err *err);
+/* Ends an instance that is wanted, and starts it again, as if it alone had changed; one that is
+ * down, or did not start, starts at once. -1 with err: all is as it was. */
+int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err)
+    __attribute__((__warn_unused_result__));
+
 enum dispatch_step { DISPATCH_KEPT, DISPATCH_STARTED, DISPATCH_RESTARTED, DISPATCH_STOPPED };
 /* What it is about, by the name of the instance. */
 void dispatch_change_each(const struct dispatch_change *c,

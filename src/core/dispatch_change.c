@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "conf/options.h"
 #include "core/dispatch_impl.h"
 
 #define END_MS 5000 /* what those that end get for it, together: the loop waits */
@@ -21,8 +22,10 @@
 struct step {
     const struct conf_instance *spec; /* of the next roster */
     size_t seat;                      /* of its predecessor; n_before: there is none */
+    struct loader_probe *probe;       /* while it is looked at */
     struct loaded *loaded;            /* NULL: it stays as it is */
     struct seat filled;               /* once it was started, before it takes its seat */
+    struct tc_err err;                /* why its file is no plugin */
 };
 
 struct dispatch_change {
@@ -55,29 +58,26 @@ static int check_overwritten(const struct dispatch *d, const char *path, struct 
     return 0;
 }
 
-static struct loaded *load(const struct dispatch *d, const struct conf *conf,
-                           const struct conf_instance *spec, struct tc_err *err)
+static void begin_probe(struct step *s, const struct dispatch *d, const struct conf *conf)
 {
     CLEANUP_FREE char *path =
-        loader_locate(spec->plugin, (const char *const *)conf->plugin_dirs, err);
-    return path && check_overwritten(d, path, err) == 0 ? loader_describe(path, err) : NULL;
+        loader_locate(s->spec->plugin, (const char *const *)conf->plugin_dirs, &s->err);
+    if (path && check_overwritten(d, path, &s->err) == 0)
+        s->probe = loader_probe_begin(path);
 }
 
-/* Loads its plugin and tries its options; NULL with err. */
-static struct loaded *try_out(const struct dispatch *d, const struct conf *conf,
-                              const struct conf_instance *spec, struct tc_err *err)
+/* What the probe says, then whether the options fit; -1 with err. */
+static int finish_probe(struct step *s, const struct conf *conf, struct tc_err *err)
 {
     char place[sizeof err->place] = "";
-    struct tc_err why = {0};
-    struct loaded *const l = load(d, conf, spec, &why);
-    if (spec->line > 0)
-        snprintf(place, sizeof place, "%.200s:%d", conf->file, spec->line);
-    if (!l)
-        err_set(err, place, "plugins.instances.%s: %s", spec->name, err_str(&why));
-    if (!l || loader_try_options(l, spec, conf->file, err) == 0)
-        return l;
-    loader_free(l);
-    return NULL;
+    if (s->probe)
+        s->loaded = loader_probe_finish(s->probe, &s->err);
+    s->probe = NULL;
+    if (s->spec->line > 0)
+        snprintf(place, sizeof place, "%.200s:%d", conf->file, s->spec->line);
+    if (!s->loaded)
+        return err_set(err, place, "plugins.instances.%s: %s", s->spec->name, err_str(&s->err));
+    return loader_try_options(s->loaded, s->spec, conf->file, err);
 }
 
 static void add_step(struct dispatch_change *c, const struct step *s)
@@ -86,26 +86,51 @@ static void add_step(struct dispatch_change *c, const struct step *s)
     c->steps[c->n++] = *s;
 }
 
-/* What only lies in a directory and is no plugin does not count, as at the start. */
-static int examine(struct dispatch_change *c, size_t i, struct tc_err *err)
+/* False: its plugin has to be looked at, which begins. */
+static bool examine(struct step *s, const struct dispatch *d, const struct conf *conf)
 {
-    const struct dispatch *const d = c->dispatch;
-    struct step s = {.spec = c->next->wanted[i]};
+    s->seat = dispatch_find_seat(d, s->spec->name);
+    if (s->seat < d->n && stays(&d->seats[s->seat], s->spec))
+        return true;
+    begin_probe(s, d, conf);
+    return false;
+}
+
+/* What only lies in a directory and is no plugin does not count, as at the start. */
+static int judge(struct dispatch_change *c, struct step *s, bool named, struct tc_err *err)
+{
     struct tc_err why = {0};
-    s.seat = dispatch_find_seat(d, s.spec->name);
-    if (s.seat == d->n || !stays(&d->seats[s.seat], s.spec)) {
-        s.loaded = try_out(d, c->next->conf, s.spec, &why);
-        if (!s.loaded && i >= c->next->n_named) {
-            log_line(LOG_ERR, "host", "%s", err_str(&why));
-            return 0;
-        }
-        if (!s.loaded) {
-            *err = why;
-            return -1;
-        }
+    if (finish_probe(s, c->next->conf, &why) == 0) {
+        add_step(c, s);
+        return 0;
     }
-    add_step(c, &s);
-    return 0;
+    loader_free(s->loaded);
+    if (!named) {
+        log_line(LOG_ERR, "host", "%s", err_str(&why));
+        return 0;
+    }
+    if (err && !*err->text)
+        *err = why;
+    return -1;
+}
+
+/* All plugins are looked at at once. -1 with err, of the first that is none. */
+static int examine_all(struct dispatch_change *c, struct tc_err *err)
+{
+    const struct roster *const next = c->next;
+    CLEANUP_FREE struct step *steps = xcalloc(next->n + 1, sizeof *steps);
+    CLEANUP_FREE bool *stay = xcalloc(next->n + 1, sizeof *stay);
+    int rc = 0;
+    for (size_t i = 0; i < next->n; i++) {
+        steps[i].spec = next->wanted[i];
+        stay[i] = examine(&steps[i], c->dispatch, next->conf);
+    }
+    for (size_t i = 0; i < next->n; i++)
+        if (stay[i])
+            add_step(c, &steps[i]);
+        else if (judge(c, &steps[i], i < next->n_named, err) < 0)
+            rc = -1;
+    return rc;
 }
 
 static void mark_ended(struct dispatch_change *c)
@@ -124,11 +149,12 @@ struct dispatch_change *dispatch_change_new(struct dispatch *d, const struct con
 {
     struct dispatch_change *const c = xcalloc(1, sizeof *c);
     *c = (struct dispatch_change){.dispatch = d, .next = roster_new(conf), .n_before = d->n};
-    for (size_t i = 0; i < c->next->n; i++)
-        if (examine(c, i, err) < 0) {
-            dispatch_change_free(c);
-            return NULL;
-        }
+    struct tc_err why = {0};
+    if (examine_all(c, &why) < 0) {
+        *err = why;
+        dispatch_change_free(c);
+        return NULL;
+    }
     if (c->n == 0) {
         err_set(err, conf->file, "no instance would run");
         dispatch_change_free(c);
@@ -197,6 +223,9 @@ static int start_instances(struct dispatch_change *c, struct tc_err *err)
             dispatch_fill_seat(c->dispatch, &s->filled, c->next->conf, s->spec, s->loaded, err) < 0)
             return -1;
     }
+    for (size_t i = 0; i < c->n; i++)
+        if (c->steps[i].loaded && dispatch_await_seat(&c->steps[i].filled, err) < 0)
+            return -1;
     return 0;
 }
 
@@ -244,7 +273,8 @@ static void start_again(struct dispatch_change *c)
         struct tc_err err = {0};
         if (!c->ended[i])
             continue;
-        if (dispatch_fill_seat(d, s, d->roster->conf, s->spec, s->loaded, &err) == 0) {
+        if (dispatch_fill_seat(d, s, d->roster->conf, s->spec, s->loaded, &err) == 0 &&
+            dispatch_await_seat(s, &err) == 0) {
             begin(d, i);
             continue;
         }
@@ -272,9 +302,9 @@ static void take_seats(struct dispatch_change *c)
     }
 }
 
-int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
+/* All of it, but whose roster it is. */
+static int exchange(struct dispatch_change *c, struct tc_err *err)
 {
-    struct dispatch *const d = c->dispatch;
     end_instances(c);
     if (start_instances(c, err) < 0) {
         end_started(c);
@@ -283,10 +313,59 @@ int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
     }
     for (size_t i = 0; i < c->n_before; i++)
         if (c->ended[i] && !is_replaced(c, i))
-            leave(d, i);
+            leave(c->dispatch, i);
     take_seats(c);
+    return 0;
+}
+
+int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
+{
+    struct dispatch *const d = c->dispatch;
+    if (exchange(c, err) < 0)
+        return -1;
     roster_free(d->roster);
     d->roster = c->next;
     c->next = NULL;
     return 0;
+}
+
+/* ---- one alone ---- */
+
+const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
+                                           struct tc_err *err)
+{
+    const struct roster *const r = d->roster;
+    CLEANUP_FREE const char **names = xcalloc(r->n + 1, sizeof *names);
+    for (size_t i = 0; i < r->n; i++) {
+        names[i] = r->wanted[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return r->wanted[i];
+    }
+    const char *const near = options_nearest(name, names, r->n);
+    err_set(err, NULL, "there is no instance \"%s\"%s%s%s", name, near ? ": did you mean \"" : "",
+            near ? near : "", near ? "\"?" : "");
+    return NULL;
+}
+
+static int replace(struct dispatch *d, struct step *s, struct tc_err *err)
+{
+    CLEANUP_FREE bool *ended = xcalloc(d->n + 1, sizeof *ended);
+    struct dispatch_change c = {
+        .dispatch = d, .next = d->roster, .steps = s, .n = 1, .n_before = d->n, .ended = ended};
+    begin_probe(s, d, d->roster->conf);
+    ended[s->seat] = s->seat < d->n;
+    const int rc = finish_probe(s, d->roster->conf, err) < 0 || exchange(&c, err) < 0 ? -1 : 0;
+    loader_free(s->loaded);
+    return rc;
+}
+
+int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err)
+{
+    struct step s = {.spec = dispatch_wants(d, name, err), .seat = dispatch_find_seat(d, name)};
+    if (!s.spec)
+        return -1;
+    struct runner *const r = s.seat < d->n ? d->seats[s.seat].runner : NULL;
+    if (r && stays(&d->seats[s.seat], s.spec) && runner_is_down(r))
+        return runner_revive(r, err);
+    return replace(d, &s, err);
 }

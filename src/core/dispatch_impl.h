@@ -61,10 +61,15 @@ struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char
 size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const char *audience);
 /* The number of the seat of that instance, or d->n. */
 size_t dispatch_find_seat(const struct dispatch *d, const char *name);
-/* Starts an instance; takes over loaded when it does. -1 with err: it is not there. */
+/* Begins to look at its plugin. NULL with err: there is none. */
+struct loader_probe *dispatch_probe(const struct conf *conf, const struct conf_instance *spec,
+                                    struct tc_err *err);
+/* Begins to start an instance; takes over loaded when it does. -1 with err: it is not there. */
 int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
                        const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)
     __attribute__((__warn_unused_result__));
+/* Waits until it runs. -1 with err: the seat has no runner; its plugin is still there. */
+int dispatch_await_seat(struct seat *s, struct tc_err *err) __attribute__((__warn_unused_result__));
 size_t dispatch_add_seat(struct dispatch *d);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/dispatch_impl.h"
@@ -81,43 +82,97 @@ int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *co
     return 0;
 }
 
-static int start_instance(struct dispatch *d, const struct conf *conf,
-                          const struct conf_instance *spec, struct tc_err *err)
+int dispatch_await_seat(struct seat *s, struct tc_err *err)
 {
-    struct seat s;
-    if (dispatch_find_seat(d, spec->name) < d->n)
-        return err_set(err, conf->file,
-                       "instance %s is disabled: there is one of that name already", spec->name);
-    struct loaded *const loaded =
-        loader_find(spec->plugin, (const char *const *)conf->plugin_dirs, err);
-    if (!loaded)
-        return -1;
-    if (dispatch_fill_seat(d, &s, conf, spec, loaded, err) < 0) {
-        loader_free(loaded);
-        return -1;
+    if (runner_await(s->runner, err) == 0)
+        return 0;
+    s->runner = NULL;
+    return -1;
+}
+
+struct loader_probe *dispatch_probe(const struct conf *conf, const struct conf_instance *spec,
+                                    struct tc_err *err)
+{
+    CLEANUP_FREE char *path =
+        loader_locate(spec->plugin, (const char *const *)conf->plugin_dirs, err);
+    return path ? loader_probe_begin(path) : NULL;
+}
+
+/* ---- all at the start ---- */
+
+/* An instance on its way. */
+struct start {
+    struct loader_probe *probe; /* NULL: there is no file */
+    struct loaded *loaded;
+    struct seat seat;
+    struct tc_err err;
+};
+
+static bool has_begun(const struct start *starts, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (starts[i].seat.runner && strcmp(runner_name(starts[i].seat.runner), name) == 0)
+            return true;
+    return false;
+}
+
+static void begin_start(struct dispatch *d, struct start *starts, size_t i)
+{
+    const struct conf *const conf = d->roster->conf;
+    const struct conf_instance *const spec = d->roster->wanted[i];
+    struct start *const s = &starts[i];
+    if (!s->loaded)
+        return;
+    if (has_begun(starts, i, spec->name))
+        err_set(&s->err, conf->file, "instance %s is disabled: there is one of that name already",
+                spec->name);
+    else if (dispatch_fill_seat(d, &s->seat, conf, spec, s->loaded, &s->err) == 0)
+        return;
+    loader_free(s->loaded);
+}
+
+/* False: it is told why. */
+static bool finish_start(struct dispatch *d, struct start *s)
+{
+    if (s->seat.runner && dispatch_await_seat(&s->seat, &s->err) == 0) {
+        const size_t at = dispatch_add_seat(d); /* which may move the seats */
+        d->seats[at] = s->seat;
+        return true;
     }
-    const size_t at = dispatch_add_seat(d); /* which may move the seats */
-    d->seats[at] = s;
-    return 0;
+    loader_free(s->seat.loaded);
+    log_line(LOG_ERR, "host", "%s", err_str(&s->err));
+    return false;
+}
+
+/* Every step is begun for all of them before it is awaited of one: many start in the time of the
+ * slowest. How many do not. */
+static unsigned start_all(struct dispatch *d)
+{
+    const struct roster *const r = d->roster;
+    CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
+    unsigned refused = 0;
+    for (size_t i = 0; i < r->n; i++)
+        starts[i].probe = dispatch_probe(r->conf, r->wanted[i], &starts[i].err);
+    for (size_t i = 0; i < r->n; i++)
+        if (starts[i].probe)
+            starts[i].loaded = loader_probe_finish(starts[i].probe, &starts[i].err);
+    for (size_t i = 0; i < r->n; i++)
+        begin_start(d, starts, i);
+    for (size_t i = 0; i < r->n; i++)
+        refused += !finish_start(d, &starts[i]);
+    return refused;
 }
 
 struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
                               unsigned *failed)
 {
     struct dispatch *const d = xcalloc(1, sizeof *d);
-    unsigned refused = 0;
     if (services)
         d->services = *services;
     if (d->services.turnlog)
         make_log_groups(d);
     d->roster = roster_new(conf);
-    for (size_t i = 0; i < d->roster->n; i++) {
-        struct tc_err err = {0};
-        if (start_instance(d, conf, d->roster->wanted[i], &err) == 0)
-            continue;
-        log_line(LOG_ERR, "host", "%s", err_str(&err));
-        refused++;
-    }
+    const unsigned refused = start_all(d);
     if (failed)
         *failed = refused;
     return d;

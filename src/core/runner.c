@@ -158,7 +158,7 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         .socket_close = socket_close,
     };
     if (host.loop && has_process(spec, loaded))
-        return channel_process_start(conf, spec, loaded, &host, r->dir, err);
+        return channel_process_begin(conf, spec, loaded, &host, r->dir, err);
     if (loader_link(loaded, err) < 0) {
         loader_free(loaded);
         return NULL;
@@ -195,6 +195,25 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
         return r;
     release(r);
     return NULL;
+}
+
+int runner_await(struct runner *r, struct tc_err *err)
+{
+    const struct channel_ops *const ops = r->channel->ops;
+    if (!ops->await || ops->await(r->channel, err) == 0)
+        return 0;
+    release(r);
+    return -1;
+}
+
+bool runner_is_down(struct runner *r)
+{
+    return r->channel->ops->health(r->channel).down;
+}
+
+int runner_revive(struct runner *r, struct tc_err *err)
+{
+    return r->channel->ops->revive(r->channel, err);
 }
 
 const char *runner_name(const struct runner *r)

@@ -31,11 +31,17 @@ struct services {
     void *ctx;
 };
 
-/* Starts it. NULL with err: it is disabled. Takes over loaded either way; borrows the rest, but
- * for the services, which are copied. */
+/* Begins to start it. NULL with err: it is disabled. Takes over loaded either way; borrows the
+ * rest, but for the services, which are copied. */
 struct runner *runner_new(const struct conf *conf, const struct conf_instance *spec,
                           struct loaded *loaded, const struct services *services,
                           struct tc_err *err);
+/* Waits until it runs. -1 with err: it is disabled, and the runner is gone. */
+int runner_await(struct runner *r, struct tc_err *err) __attribute__((__warn_unused_result__));
+/* Its process has died and is not started again yet. */
+bool runner_is_down(struct runner *r);
+/* Then starts it at once: see channel_ops.revive. */
+int runner_revive(struct runner *r, struct tc_err *err) __attribute__((__warn_unused_result__));
 const char *runner_name(const struct runner *r);
 struct channel *runner_channel(struct runner *r);
 /* As channel_ops.open. */

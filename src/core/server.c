@@ -240,6 +240,18 @@ int server_reload(struct server *s, struct buf *report, struct tc_err *err)
     return 0;
 }
 
+int server_restart(struct server *s, const char *instance, struct tc_err *err)
+{
+    if (s->stopping)
+        return err_set(err, NULL, "the host is about to end");
+    if (dispatch_restart(s->dispatch, instance, err) < 0) {
+        log_line(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_str(err));
+        return -1;
+    }
+    log_line(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
+    return 0;
+}
+
 /* ---- end ---- */
 
 static void on_told(void *ctx)

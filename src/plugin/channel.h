@@ -58,9 +58,13 @@ struct channel_health {
     struct gauge_times times;
     bool hung;   /* inside one callback longer than its deadline */
     double fill; /* of its queue */
+    bool own_process;
     /* Of an instance with a process of its own. */
-    bool down; /* it has died, and will be started again */
+    bool down; /* it has died, and does not run again yet */
+    bool open; /* and has so often that it is tried once in a while only */
     uint64_t deaths;
+    int64_t down_ms;  /* for how long */
+    int64_t next_ms;  /* until it is started again; 0: it is being started */
     int64_t pid, rss; /* 0: it has none */
 };
 
@@ -69,6 +73,12 @@ struct channel {
 };
 
 struct channel_ops {
+    /* Once, first of all: waits until init has returned. -1 with err: the instance is disabled,
+     * others go on, and the channel is gone. NULL: it has, when the channel is there. */
+    int (*await)(struct channel *c, struct tc_err *err);
+    /* It is down (as its health says): starts it now, with all that waits for it, and waits until
+     * init has returned. -1 with err: it is still down. NULL: it is never down. */
+    int (*revive)(struct channel *c, struct tc_err *err);
     /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
@@ -100,10 +110,11 @@ struct channel *channel_thread_start(const struct conf *conf, const struct conf_
                                      struct loaded *loaded, const struct channel_host *host,
                                      struct tc_err *err);
 
-/* The same in a process of its own, for one that is described only. `dir`: where it may write,
- * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and
- * is told again what it had not done: its turns as resumed, and then what is left of them. */
-struct channel *channel_process_start(const struct conf *conf, const struct conf_instance *inst,
+/* The same in a process of its own, for one that is described only; several can begin at once,
+ * before the first is awaited. `dir`: where it may write, absolute; or NULL. `host` has to have a
+ * loop. When it dies, it starts again, and is told again what it had not done: its turns as
+ * resumed, and then what is left of them. */
+struct channel *channel_process_begin(const struct conf *conf, const struct conf_instance *inst,
                                       struct loaded *loaded, const struct channel_host *host,
                                       const char *dir, struct tc_err *err);
 

@@ -119,7 +119,14 @@ static struct channel_health process_health(struct channel *channel)
     struct channel_health h = g->before;
     h.dropped += g->backlog.stats.dropped;
     h.fill = backlog_fill(&g->backlog);
-    h.down = !is_up(g);
+    h.own_process = true;
+    h.down = g->died_ms != 0;
+    if (h.down) {
+        const int64_t now = clock_mono_ms();
+        h.open = g->revival.open;
+        h.down_ms = now - g->died_ms;
+        h.next_ms = g->stage == GUEST_DOWN && g->next_ms > now ? g->next_ms - now : 0;
+    }
     if (!g->gauge)
         return h;
     const struct gauge_times times = gauge_times(g->gauge);
@@ -176,6 +183,13 @@ static void free_guest(struct guest *g)
     free(g);
 }
 
+static void dispose(struct guest *g)
+{
+    life_kill(g);
+    intake_forget(g);
+    free_guest(g);
+}
+
 static int process_join(struct channel *channel, int64_t deadline_ms)
 {
     struct guest *const g = guest_of(channel);
@@ -189,13 +203,40 @@ static int process_join(struct channel *channel, int64_t deadline_ms)
         log_line(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
                  callback ? callback : "its queue",
                  g->backlog.stats.events + g->again.count + g->sent.count);
-    life_kill(g);
-    intake_forget(g);
-    free_guest(g);
+    dispose(g);
     return ended ? 0 : -1;
 }
 
+/* ---- a start that is under way, another life at once ---- */
+
+static int process_await(struct channel *channel, struct tc_err *err)
+{
+    struct guest *const g = guest_of(channel);
+    struct tc_err why = {0};
+    if (life_await(g, &why) == 0)
+        return 0;
+    err_set(err, NULL, "%s is disabled: %s", g->label, why.text);
+    if (err && g->setup.line > 0)
+        snprintf(err->place, sizeof err->place, "%s:%d", g->setup.file, (int)g->setup.line);
+    dispose(g);
+    return -1;
+}
+
+/* What it died of is mended, says who asks for it. */
+static int process_revive(struct channel *channel, struct tc_err *err)
+{
+    struct guest *const g = guest_of(channel);
+    if (g->stage == GUEST_DOWN && life_begin(g, err) < 0)
+        return -1;
+    if (life_await(g, err) < 0)
+        return -1;
+    g->revival = (struct revival){0};
+    return 0;
+}
+
 static const struct channel_ops process_ops = {
+    .await = process_await,
+    .revive = process_revive,
     .open = process_open,
     .send = process_send,
     .reply = process_reply,
@@ -345,22 +386,7 @@ static struct guest *make_guest(const struct conf_instance *spec, struct loaded 
     return g;
 }
 
-/* 0: it runs. */
-static int await_start(struct guest *g, struct tc_err *err)
-{
-    while (g->stage == GUEST_STARTING)
-        life_pump(g, PUMP_MS);
-    if (g->stage == GUEST_RUNNING)
-        return 0;
-    if (g->refused)
-        return err_set(err, NULL, "%s is disabled: %s", g->label, g->refused);
-    if (g->hung)
-        return err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
-                       g->label, g->init_ms);
-    return err_set(err, NULL, "%s is disabled: its process ended while it started", g->label);
-}
-
-struct channel *channel_process_start(const struct conf *conf, const struct conf_instance *spec,
+struct channel *channel_process_begin(const struct conf *conf, const struct conf_instance *spec,
                                       struct loaded *loaded, const struct channel_host *host,
                                       const char *dir, struct tc_err *err)
 {
@@ -369,13 +395,8 @@ struct channel *channel_process_start(const struct conf *conf, const struct conf
     if (loader_try_options(loaded, spec, conf->file, err) == 0 &&
         copy_options(g, conf, spec->options, err) == 0 && life_begin(g, err) == 0) {
         g->held = true; /* who starts it is not ready to be asked */
-        if (await_start(g, err) == 0)
-            return &g->channel;
-        if (err && spec->line > 0 && !*err->place)
-            snprintf(err->place, sizeof err->place, "%s:%d", conf->file, spec->line);
+        return &g->channel;
     }
-    life_kill(g);
-    intake_forget(g);
-    free_guest(g);
+    dispose(g);
     return NULL;
 }

@@ -98,7 +98,9 @@ struct guest {
     struct buf in, out, printed;
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
-    int64_t began_ms;      /* monotonic */
+    int64_t began_ms;      /* monotonic, as the next */
+    int64_t died_ms;       /* not running since; 0: it runs */
+    int64_t next_ms;       /* when it is started again, while it is down */
     int64_t waits_ms;      /* since when it has something to do, or has done the last thing */
     uint64_t seen_handled; /* when it was last looked at */
     bool ever_started, recycled;
@@ -170,6 +172,8 @@ void life_started(struct guest *g);
 void life_watch(struct guest *g);
 /* The time for its next life is there. */
 void life_revive(struct guest *g);
+/* While it starts. -1 with err: it does not run. */
+int life_await(struct guest *g, struct tc_err *err);
 /* Ends it, and that is the end. */
 void life_kill(struct guest *g);
 /* One round without the loop: waits for at most ms. */

@@ -17,6 +17,7 @@
 #define POISON_DEATHS 3
 #define PING_MS ((int64_t)15000)
 #define WATCH_MAX_MS ((int64_t)1000)
+#define STEP_MS 100
 #define LAST_WORDS 64 /* rounds of reading what a dead process has left in its socket */
 
 /* ---- birth ---- */
@@ -51,7 +52,7 @@ static void send_setup(struct guest *g)
     const size_t begun = frame_begin(&g->out, FRAME_SETUP);
     frame_pack_setup(&g->out, &g->setup);
     frame_end(&g->out, begun);
-    loop_fd_set(g->socket, LOOP_READ | LOOP_WRITE);
+    traffic_write(g);
 }
 
 int life_begin(struct guest *g, struct tc_err *err)
@@ -72,8 +73,11 @@ int life_begin(struct guest *g, struct tc_err *err)
     g->stage = GUEST_STARTING;
     g->gone = g->hung = g->stop_sent = g->recycled = g->was_held = false;
     g->broke = NULL;
+    free(g->refused);
+    g->refused = NULL;
     g->began_ms = g->waits_ms = clock_mono_ms();
     loop_timer_set(g->watch, watch_ms(g));
+    loop_timer_set(g->revive, -1);
     send_setup(g);
     return 0;
 }
@@ -82,6 +86,7 @@ void life_started(struct guest *g)
 {
     g->stage = GUEST_RUNNING;
     g->waits_ms = clock_mono_ms();
+    g->died_ms = 0;
     g->ever_started = true;
     traffic_flush_soon(g);
 }
@@ -304,6 +309,15 @@ static void tell_death(struct guest *g, const struct death *d, int64_t next_ms)
     obituary(g, d, then);
 }
 
+static void wait_for_life(struct guest *g, int64_t ms)
+{
+    const int64_t now = clock_mono_ms();
+    if (ms > 0 && !g->died_ms)
+        g->died_ms = now;
+    g->next_ms = now + ms;
+    loop_timer_set(g->revive, ms);
+}
+
 void life_end(struct guest *g)
 {
     struct death d = {.lived_ms = clock_mono_ms() - g->began_ms};
@@ -325,7 +339,7 @@ void life_end(struct guest *g)
     release(g);
     g->stage = next_ms < 0 ? GUEST_ENDED : GUEST_DOWN;
     if (next_ms >= 0)
-        loop_timer_set(g->revive, next_ms);
+        wait_for_life(g, next_ms);
 }
 
 void life_revive(struct guest *g)
@@ -337,7 +351,7 @@ void life_revive(struct guest *g)
     const int64_t next_ms = revival_died(&g->revival, now, now);
     log_line(LOG_ERR, g->label, "does not start again: %s; tried in %" PRId64 " ms", err_str(&err),
              next_ms);
-    loop_timer_set(g->revive, next_ms);
+    wait_for_life(g, next_ms);
 }
 
 void life_kill(struct guest *g)
@@ -377,4 +391,17 @@ void life_pump(struct guest *g, int ms)
         life_end(g);
     else
         traffic_write(g);
+}
+
+int life_await(struct guest *g, struct tc_err *err)
+{
+    while (g->stage == GUEST_STARTING)
+        life_pump(g, STEP_MS);
+    if (g->stage == GUEST_RUNNING)
+        return 0;
+    if (g->refused)
+        return err_set(err, NULL, "%s", g->refused);
+    if (g->hung)
+        return err_set(err, NULL, "its init did not return within %" PRId64 " ms", g->init_ms);
+    return err_set(err, NULL, "its process ended while it started");
 }

@@ -4,7 +4,9 @@
 what the host does."""
 import math
 import os
+import pathlib
 import re
+import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -138,6 +140,25 @@ def check_host(host):
     ok(now.get("process_cpu_seconds_total") > 0, "its time")
 
 
+def check_death(host):
+    """A process that dies, and comes back."""
+    before = Numbers(host)
+    equal((before.get("instance_up", instance="tg"), before.get("instance_up", instance="log")),
+          (1, 1), "both run")
+    equal(before.get("instance_deaths_total", instance="tg"), 0, "neither has died")
+    rss = before.get("instance_rss_bytes", instance="tg")
+    ok(100_000 < rss < 1 << 30, "its memory", rss)
+    equal(before.get("instance_rss_bytes", instance="log"), 0, "in the host it has none of its own")
+    own = host.process.pid
+    for pid in pathlib.Path(f"/proc/{own}/task/{own}/children").read_text().split():
+        if b"\0tg\0" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(int(pid), signal.SIGKILL)
+    until(lambda: Numbers(host).get("instance_up", instance="tg") == 0, "it is down")
+    equal(Numbers(host).get("instance_rss_bytes", instance="tg"), 0, "it has no memory")
+    until(lambda: Numbers(host).get("instance_up", instance="tg") == 1, "it is back")
+    equal(Numbers(host).get("instance_deaths_total", instance="tg"), 1, "it has died once")
+
+
 def check_deliveries():
     """What a connector sends, refused once."""
     with Fake("telegram", scale=0.1) as fake:
@@ -162,6 +183,7 @@ def check_deliveries():
                "what was refused")
             ok(now.get("deliveries_total", instance="tg", **{"class": "dead"}) >= 1,
                "what was given up")
+            check_death(host)
 
 
 check_deliveries()

@@ -70,7 +70,8 @@ agents : { a : { command = ["no-such-program"]; };
 plugins : { instances : { talk : { plugin = "nowhere"; };
     jsonl : { path = "x"; pathh = "y"; };
     ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/loads_aborts.so"; };
-    telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a"; }; }; };
+    telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a";
+        isolation = "thread"; }; null : { isolation = "thread"; }; }; };
 http : { listen = "127.0.0.1:$port"; };
 CONF
 chmod 644 "$file"
@@ -86,6 +87,9 @@ has "$(line 'instance ends')" "loading it ends the process by signal 6" "a damag
 has "$out" "warn  instance telegram: token stands in a file that others can read
       -> chmod 600 $file" "a secret that is none"
 has "$out" "warn  instance telegram: nobody may write there" "a door that is closed"
+has "$out" "warn  instance telegram: speaks to a service, and runs in the host, with all it has
+      -> take isolation = \"thread\" out of $file:6" "what could harm the host"
+lacks "$out" "null: speaks" "and what does not"
 has "$(line store)" "warn  store: 1 dead letters" "dead letters"
 has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is taken"
 has "$out" "warn  http: every user of this machine may do everything" "no keys"
@@ -93,6 +97,6 @@ lacks "$out" "a-token-of-this-test" "no secret is shown"
 echo 'x' >>"$file"
 try doctor -c "$file"
 is "$status" 1 "one that cannot be read"
-has "$(line configuration)" "FAIL  configuration: $file:9: syntax error" "with its place"
+has "$(line configuration)" "FAIL  configuration: $file:10: syntax error" "with its place"
 has "$(line libcurl)" "ok    libcurl" "the rest is looked at all the same"
 finish

@@ -19,7 +19,7 @@ dist_check_SCRIPTS += \
 	tests/cli/chaos.t \
 	tests/cli/check.t \
 	tests/cli/contain.t \
-	tests/cli/control.t \
+	tests/cli/anew.t tests/cli/control.t \
 	tests/cli/dead.t \
 	tests/cli/doctor.t \
 	tests/cli/help.t \

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast restart, and what status says of an instance whose process has died.
+. "$(dirname "$0")/cli.sh"
+
+dir=$XDG_STATE_HOME/turncast
+talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
+recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
+file=$scratch/turncast.conf
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}'
+mark=mark=anew-$$
+host=
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
+
+crash='chaos = ({ what = "crash"; callback = "init"; trigger = "'$scratch/no'"; });'
+cat >"$file" <<CONF
+agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
+plugins : { instances : {
+    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$scratch/in"; out = "$scratch/told";
+        grants = ["submit"]; allow = (1); $crash };
+    inside : { plugin = "$recorder"; isolation = "thread"; path = "$scratch/inside.jsonl"; };
+    late : { plugin = "$recorder"; paths = ["$scratch"]; path = "$scratch/late.jsonl";
+        chaos = ({ what = "crash"; callback = "init"; trigger = "$scratch/late"; }); };
+}; };
+conversations : { debounce_ms = 0; drain_s = 0.1; };
+CONF
+
+# get KEY: of the instance talk.
+get() {
+    "$turncast" status --json -c "$file" | python3 -c 'import json, sys
+print(next(i for i in json.load(sys.stdin)["instances"] if i["name"] == "talk").get(sys.argv[1]))' "$1"
+}
+
+: >"$scratch/in"
+touch "$scratch/late"
+try restart talk -c "$file"
+is "$status $err" "1 turncast: no host runs in $dir (turncast serve)" "no host"
+try restart -c "$file"
+is "$status" 2 "no name"
+"$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
+host=$!
+wait_for test -S "$dir/control"
+"$turncast" status -c "$file" >"$scratch/status"
+is "$(grep -c ' runs  ' "$scratch/status")" 2 "two run, one did not start"
+
+# --- one that runs -------------------------------------------------------------------------------
+echo "m1 1 A work" >>"$scratch/in"
+wait_for grep -q ^says "$scratch/told"
+pid=$(get pid)
+is "$(get isolation) $(get deaths) $(get down) $([ "$(get rss)" -gt 100000 ] && echo some)" \
+    "process 0 False some" "it has a process, and memory"
+has "$(cat "$scratch/status")" "  process $pid, " "which people are told"
+try restart talk -c "$file"
+is "$status $out$err" "0 talk was restarted" "it is restarted"
+[ "$(get pid)" != "$pid" ]
+result $? "which is another process"
+! kill -0 "$pid" 2>/dev/null
+result $? "in the place of the first"
+wait_for grep -q resumed "$scratch/told"
+is "$(grep -c resumed "$scratch/told")" 1 "its turn is told again"
+is "$(get deaths)" 0 "that was no death"
+try restart inside -c "$file"
+is "$status $out$err" "0 inside was restarted" "one in the host, too"
+wait_for sh -c "grep -q '\"resumed\":true' '$scratch/inside.jsonl'"
+is "$(grep -c '"resumed":true' "$scratch/inside.jsonl")" 1 "is told of the turn again"
+try restart tlk -c "$file"
+is "$status $err" "1 turncast: there is no instance \"tlk\": did you mean \"talk\"?" "no such instance"
+try restart "a/../% é" -c "$file"
+is "$status $err" "1 turncast: there is no instance \"a/../% é\"" "any name comes through"
+
+# --- one that did not start ----------------------------------------------------------------------
+try restart late -c "$file"
+is "$status" 1 "one that does not start"
+has "$err" "late was not restarted: $file:6: instance late is disabled: its process ended while it" "why"
+rm "$scratch/late"
+try restart late -c "$file"
+is "$status $out$err" "0 late was restarted" "and then does"
+
+# --- one that is down ----------------------------------------------------------------------------
+touch "$scratch/no"
+kill -9 "$(get pid)"
+wait_for sh -c "'$turncast' status -c '$file' | grep -q 'down for'"
+is "$(get down) $(get breaker_open) $(get pid)" "True False 0" "one that has died"
+[ "$(get deaths)" -ge 1 ] && [ "$(get next_ms)" -le 8000 ] && [ "$(get down_ms)" -lt 60000 ]
+result $? "how often, since when, and when it is tried again"
+for _ in 1 2 3 4; do try restart talk -c "$file"; done
+is "$status $err" "1 turncast: talk was not restarted: its process ended while it started" "in vain"
+is "$(get down) $(get breaker_open)" "True True" "too often"
+[ "$(get next_ms)" -gt 200000 ]
+result $? "it is left alone for long"
+try status -c "$file"
+has "$out" ", once in 5 min only: it dies too often" "people are told"
+has "$out" "  down for " "since when"
+has "$out" "is started again in 4 min " "and until when"
+rm "$scratch/no"
+try restart talk -c "$file"
+is "$status $out$err" "0 talk was restarted" "it is started at once when asked for"
+is "$(get down) $(get breaker_open)" "False None" "it is back"
+wait_for sh -c "[ \$(grep -c resumed '$scratch/told') = 2 ]"
+result 0 "with its turn"
+try status -c "$file"
+has "$out" "its process has died " "what it had is kept in mind"
+
+kill "$host"
+wait "$host"
+is $? 0 "the end"
+served=$host host=
+is "$(pgrep -f -- "--connector [a-z]* $served" | wc -l)" 0 "none of its processes is left"
+finish
