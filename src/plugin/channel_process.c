@@ -22,14 +22,6 @@ static const char *copy(struct arena *a, const char *text)
     return text ? arena_strdup(a, text) : NULL;
 }
 
-static void link_turn(struct guest *g, struct guest_turn *t)
-{
-    t->next = g->turns;
-    if (g->turns)
-        g->turns->prev = t;
-    g->turns = t;
-}
-
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct guest *const g = guest_of(channel);
@@ -45,9 +37,9 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
         .memory = copy(&t->arena, turn->memory),
     };
     t->letters = turn->letters;
-    t->done = turn->over;
+    t->late = t->done = turn->over;
     t->lane = turn->over ? NULL : backlog_open(&g->backlog, t);
-    link_turn(g, t);
+    guest_link_turn(g, t);
     return t;
 }
 
@@ -89,6 +81,7 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
     struct guest *const g = guest_of(channel);
     if (!is_up(g) || (uint64_t)frame->socket <= g->socket_base)
         return;
+    g->open_sockets -= frame->event == TC_SOCKET_CLOSED && g->open_sockets;
     struct tc_frame own = *frame;
     own.socket -= (int64_t)g->socket_base;
     traffic_put_mail(g, FRAME_SOCKET, NULL, mail_frame(&own));

@@ -16,6 +16,7 @@
 
 struct guest_turn {
     struct guest_turn *next, *prev;
+    struct guest_turn *next_id; /* in their bucket of guest.ids */
     uint64_t number;
     struct arena arena;
     struct channel_turn named;
@@ -25,7 +26,10 @@ struct guest_turn {
     size_t letters;    /* without their last reply */
     bool opened;       /* in this life */
     bool told;         /* something of it, in any */
+    bool late;         /* opened for replies only */
+    bool lost;         /* it is not told that the turn goes on: it dies of that */
     bool done;         /* its last event has been taken out of the backlog */
+    bool closed;       /* its last batch is with the host */
     bool over;         /* the instance has seen its end */
     bool starts, ends; /* its start, its end are to be told again */
 };
@@ -52,6 +56,7 @@ struct question {
     struct question *next;
     struct guest *guest; /* NULL: nobody waits any more */
     uint64_t number;
+    int64_t since_ms;
 };
 
 /* A request to a route that it has not answered. */
@@ -61,6 +66,8 @@ struct pending_hit {
     void (*answered)(void *arg, const struct tc_answer *answer);
     void *arg;
 };
+
+#define GUEST_IDS 1024
 
 enum stage { GUEST_DOWN, GUEST_STARTING, GUEST_RUNNING, GUEST_STOPPING, GUEST_ENDED };
 
@@ -79,7 +86,7 @@ struct guest {
     struct task_list again, mail, sent;
     struct backlog backlog;
     bool closing; /* no more turns */
-    struct guest_turn *turns;
+    struct guest_turn *turns, *ids[GUEST_IDS];
     uint64_t last_turn;
     struct pending_hit *hits;
     uint64_t last_hit;
@@ -87,6 +94,9 @@ struct guest {
     struct letter **letters; /* of the batch that comes */
     size_t n_letters, letter_bytes;
     uint64_t last_letter;
+    size_t under_way; /* bytes of requests without their last reply */
+    /* of this life */
+    size_t lobby_letters, open_sockets, routes;
     uint64_t socket_base; /* numbers of this life's sockets begin behind it */
     uint64_t last_socket; /* of this life */
     /* its life */
@@ -104,9 +114,11 @@ struct guest {
     int64_t waits_ms;      /* since when it has something to do, or has done the last thing */
     uint64_t seen_handled; /* when it was last looked at */
     bool ever_started, recycled;
+    unsigned vain;     /* lives, one after the other, that did nothing before the end */
     bool hung;         /* and is killed for it */
     bool held;         /* nothing of it reaches the host before the loop runs */
     bool was_held;     /* and its start, which is known, is still to be read */
+    size_t looked;     /* of in, for the start */
     bool gone;         /* its side of the socket is closed */
     const char *broke; /* what it did that it must not; NULL: nothing */
     struct revival revival;
@@ -148,7 +160,10 @@ void traffic_write(struct guest *g);
 void traffic_recall(struct guest *g);
 /* Nothing waits, and it is at nothing. */
 bool traffic_is_idle(const struct guest *g);
+/* NULL: there is none. Of two of that name (one that runs, one that only waits for replies) the
+ * first. */
 struct guest_turn *guest_find_turn(const struct guest *g, const char *id);
+void guest_link_turn(struct guest *g, struct guest_turn *t);
 void guest_free_turn(struct guest *g, struct guest_turn *t);
 
 /* intake.c: what it says. */
@@ -158,8 +173,12 @@ void intake_release(struct guest *g);
 void intake_forget(struct guest *g); /* a life is over */
 /* Nobody will answer that. */
 void intake_refuse(struct guest *g, struct question *q);
-/* A hit that is answered, or that will not be; fine when it was. */
-void intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer);
+/* Those that the host has not answered in time. */
+void intake_refuse_late(struct guest *g);
+/* A hit that is answered, or that will not be. False: it was. */
+bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer);
+/* The reply that this task is will not be answered. */
+void intake_give_up_reply(struct guest *g, const struct task *t);
 
 /* life.c */
 int life_begin(struct guest *g, struct tc_err *err);

@@ -24,7 +24,6 @@
 #define READ_SIZE ((size_t)64 << 10)
 #define ROOM_EVERY 32 /* handled, and the host is told at the latest */
 #define REST_MS 60000
-#define ASK_MS 30000
 #define BUCKETS 256
 #define LISTED_PORTS 100
 #define SPACE_PER_MEMORY 4 /* of addresses: much of it is never used */
@@ -37,7 +36,8 @@ struct child_turn {
 
 struct child {
     struct buf in, out;
-    size_t read; /* of in: done with */
+    size_t read;     /* of in: done with */
+    struct buf held; /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
     struct frame_setup setup;
     struct gauge *gauge;
@@ -142,7 +142,19 @@ static bool take_asked(struct child *c, uint64_t ask, struct arena *a, struct fr
     return false;
 }
 
-/* Answered before it returns, so that ask_wait does not wait. */
+/* What the callback was called with stands in the frame: it stays where it is. */
+static void hold_frame(struct child *c)
+{
+    if (c->held.p || !c->in.p)
+        return;
+    c->held = c->in;
+    c->in = (struct buf){0};
+    buf_add(&c->in, c->held.p + c->read, c->held.len - c->read);
+    c->read = 0;
+}
+
+/* Answered before it returns, so that ask_wait does not wait. The host sees to it that this comes
+ * to an end. */
 static void on_ask(void *ctx, struct ask *a)
 {
     struct child *const c = ctx;
@@ -154,10 +166,9 @@ static void on_ask(void *ctx, struct ask *a)
     frame_pack_ask(&c->out, a);
     frame_end(&c->out, begun);
     flush(c);
-    const int64_t deadline_ms = clock_mono_ms() + ASK_MS;
-    for (int64_t left = ASK_MS; left > 0 && !take_asked(c, number, &arena, &asked);
-         left = deadline_ms - clock_mono_ms())
-        receive(c, (int)left);
+    hold_frame(c);
+    while (!take_asked(c, number, &arena, &asked))
+        receive(c, -1);
     ask_answer(a, asked.accepted, asked.turn, asked.text);
     arena_fini(&arena);
 }
@@ -346,6 +357,7 @@ static bool do_next(struct child *c)
     c->read += (size_t)n;
     if (tasks[f.type].run)
         tasks[f.type].run(c, &f.in);
+    buf_fini(&c->held);
     if (tasks[f.type].counts)
         finish_task(c);
     return true;

@@ -12,10 +12,15 @@
 #include "plugin/claim.h"
 
 #define READ_SIZE ((size_t)256 << 10)
+#define ASK_MS 30000
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
 #define HELD_MAX ((size_t)160 << 20)
+/* Above what the services let a plugin do; who does more is not one that calls them. */
 #define BATCH_LETTERS ((size_t)512)
-#define BATCH_BYTES ((size_t)256 << 20)
+#define TURN_LETTERS ((size_t)4096)         /* under way at once */
+#define UNDER_WAY_BYTES ((size_t)512 << 20) /* of all turns */
+#define SOCKETS ((size_t)64)                /* open at once */
+#define ROUTES ((size_t)256)
 #define SOCKETS_PER_LIFE ((uint64_t)1 << 32)
 
 /* ---- what the instance hands over ---- */
@@ -29,73 +34,138 @@ static void forget_letters(struct guest *g)
     g->n_letters = g->letter_bytes = 0;
 }
 
+/* All of it, as it lies in memory. */
+static size_t size_of(const struct letter *l)
+{
+    return l->arena.used;
+}
+
 /* Ids of letters are this run's: odd, and each greater than those before. */
+static const char *check_letter(const struct guest *g, const struct letter *l)
+{
+    if (*l->turn && !guest_find_turn(g, l->turn))
+        return "a request of a turn there is not";
+    if (l->id % 2 == 0 || l->id <= g->last_letter)
+        return "a request by a number that is not the next";
+    if (g->n_letters == BATCH_LETTERS)
+        return "more requests at once than a callback can";
+    if (g->under_way + g->letter_bytes + size_of(l) > UNDER_WAY_BYTES)
+        return "more requests than can be kept";
+    return NULL;
+}
+
 static const char *take_letter(struct guest *g, struct unpack *u)
 {
     struct letter *const l = frame_unpack_letter(u);
-    if (!l)
-        return "a request that is none";
-    const bool known = !*l->turn || guest_find_turn(g, l->turn);
-    const bool fits = g->n_letters < BATCH_LETTERS && l->http.body_len < BATCH_BYTES &&
-                      g->letter_bytes + l->http.body_len < BATCH_BYTES;
-    if (unpack_finish(u) < 0 || !known || !fits || l->id % 2 == 0 || l->id <= g->last_letter) {
+    const char *const why =
+        !l || unpack_finish(u) < 0 ? "a request that is none" : check_letter(g, l);
+    if (why) {
         letter_free(l);
-        return "a request that cannot be";
+        return why;
     }
     if (g->n_letters % 16 == 0)
         g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct letter *));
     g->letters[g->n_letters++] = l;
-    g->letter_bytes += l->http.body_len;
+    g->letter_bytes += size_of(l);
     g->last_letter = l->id;
     return NULL;
 }
 
-static struct task *find_reply(const struct guest *g, uint64_t letter)
+static enum tc_kind kind_of(const struct task *t)
 {
-    struct task *t = g->sent.first;
-    while (t && !(t->type == FRAME_REPLY && !t->settled && t->mail->reply->letter == letter))
-        t = t->next;
-    return t;
+    return t->box ? event_box_get(t->box)->kind : TC_RAW;
 }
 
-static struct task *find_outcome(const struct guest *g, const struct guest_turn *turn)
+static bool is_of(const struct task *t, const char *turn)
+{
+    return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
+}
+
+/* What it was given, and has not settled; NULL: that it was not. */
+static struct task *find_settled(const struct guest *g, const struct batch *b)
 {
     struct task *t = g->sent.first;
     for (; t; t = t->next) {
-        const enum tc_kind kind = t->box ? event_box_get(t->box)->kind : TC_RAW;
-        if (t->turn == turn && !t->settled && (kind == TC_FINAL || kind == TC_ERROR))
+        const enum tc_kind kind = kind_of(t);
+        if (t->settled || !is_of(t, b->turn))
+            continue;
+        if (b->settles == BATCH_LETTER
+                ? t->type == FRAME_REPLY && t->mail->reply->letter == b->letter
+                : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
             break;
     }
     return t;
 }
 
-/* What the batch settles is what the instance was given, and is settled once. */
-static const char *settle(struct guest *g, const struct batch *b, struct guest_turn *turn)
+/* The last of its turn: after done, or with the last reply. */
+static struct task *find_end(const struct guest *g, const char *turn)
 {
-    struct task *const t = b->settles == BATCH_LETTER    ? find_reply(g, b->letter)
-                           : b->settles == BATCH_OUTCOME ? find_outcome(g, turn)
-                                                         : NULL;
+    struct task *t = g->sent.first;
+    while (t && (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
+        t = t->next;
+    return t;
+}
+
+/* No reply will come for it. */
+static void forget_letter(struct guest *g, struct guest_turn *turn, const struct letter_reply *r)
+{
+    size_t *const letters = turn ? &turn->letters : &g->lobby_letters;
+    const size_t size = r->letter % 2 && r->about ? size_of(r->about) : 0;
+    *letters -= *letters > 0;
+    g->under_way -= size < g->under_way ? size : g->under_way;
+}
+
+void intake_give_up_reply(struct guest *g, const struct task *t)
+{
+    forget_letter(g, t->turn, t->mail->reply);
+}
+
+/* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
+ */
+static const char *settle(struct guest *g, const struct batch *b, struct guest_turn **turn)
+{
     if (b->settles == BATCH_NOTHING)
         return NULL;
-    if (!t || t->turn != turn || (b->settles == BATCH_OUTCOME && !g->delivers))
+    struct task *const t = find_settled(g, b);
+    if (!t)
         return "an answer to what it was not asked";
     if (b->settles == BATCH_LETTER && t->mail->reply->last && b->verdict.next == TC_NEXT_AGAIN)
         return "another attempt after the last";
     t->settled = true;
-    if (turn && b->settles == BATCH_LETTER && b->verdict.next != TC_NEXT_AGAIN)
-        turn->letters -= turn->letters > 0;
-    else if (turn && b->settles == BATCH_LETTER && t->mail->reply->last)
-        turn->letters -= turn->letters > 0;
+    *turn = t->turn;
+    if (b->settles == BATCH_LETTER && b->verdict.next != TC_NEXT_AGAIN)
+        forget_letter(g, t->turn, t->mail->reply);
     return NULL;
 }
 
-static void count_letters(struct guest *g)
+/* A callback may send for any turn of its instance. */
+static const char *count_letters(struct guest *g, struct guest_turn *turn)
 {
     for (size_t i = 0; i < g->n_letters; i++) {
-        struct guest_turn *const t = guest_find_turn(g, g->letters[i]->turn);
-        if (t)
-            t->letters++;
+        const char *const id = g->letters[i]->turn;
+        struct guest_turn *const t =
+            turn && strcmp(turn->named.id, id) == 0 ? turn : guest_find_turn(g, id);
+        if (*id && !t)
+            return "a request of a turn there is not";
+        if (++*(t ? &t->letters : &g->lobby_letters) > TURN_LETTERS)
+            return "more requests than a turn can have under way";
     }
+    g->under_way += g->letter_bytes;
+    return NULL;
+}
+
+static const char *check_over(struct guest *g, const struct batch *b, struct guest_turn *turn)
+{
+    if (!b->over)
+        return NULL;
+    struct task *const end = b->settles == BATCH_LETTER ? NULL : find_end(g, b->turn);
+    turn = end ? end->turn : turn;
+    if (!turn || !turn->done || turn->letters || turn->closed)
+        return "the end of a turn that is not over";
+    turn->closed = true;
+    if (end)
+        end->settled = true;
+    return NULL;
 }
 
 static void remember(struct guest_turn *t, const char *memory)
@@ -111,15 +181,16 @@ static const char *take_batch(struct guest *g, struct unpack *u)
     struct batch *const b = frame_unpack_batch(u);
     if (!b)
         return "a batch that is none";
-    struct guest_turn *const turn = *b->turn ? guest_find_turn(g, b->turn) : NULL;
-    const char *why = *b->turn && !turn ? "a batch of a turn there is not" : settle(g, b, turn);
+    struct guest_turn *turn = *b->turn ? guest_find_turn(g, b->turn) : NULL;
+    const char *why = *b->turn && !turn ? "a batch of a turn there is not" : settle(g, b, &turn);
     if (!why && b->failed && b->settles != BATCH_NOTHING && g->n_letters)
         why = "requests of a callback that failed";
+    why = why ? why : count_letters(g, turn);
+    why = why ? why : check_over(g, b, turn);
     if (why) {
         batch_free(b);
         return why;
     }
-    count_letters(g);
     remember(turn, b->memory);
     b->letters = g->letters;
     b->count = g->n_letters;
@@ -135,7 +206,8 @@ static const char *take_over(struct guest *g, struct unpack *u)
     struct guest_turn *t = g->turns;
     while (t && t->number != number)
         t = t->next;
-    if (unpack_finish(u) < 0 || !t || !t->done || t->letters)
+    if (unpack_finish(u) < 0 || !t || !t->done || t->letters || t->over ||
+        t->closed != (g->host.batch != NULL))
         return "the end of a turn that is not over";
     t->over = true;
     if (!t->tasks)
@@ -189,11 +261,19 @@ void intake_refuse(struct guest *g, struct question *q)
     answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
 }
 
+void intake_refuse_late(struct guest *g)
+{
+    while (g->questions && clock_mono_ms() - g->questions->since_ms > ASK_MS)
+        intake_refuse(g, g->questions);
+}
+
 /* It waits for the answer: there is one at a time, unless it is lying. */
 static const char *take_ask(struct guest *g, struct unpack *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    struct ask *const a = g->questions ? NULL : frame_unpack_ask(u, g->name);
+    if (g->questions)
+        return "a question before the answer to the last";
+    struct ask *const a = frame_unpack_ask(u, g->name);
     if (!a)
         return "a question that is none";
     if (!g->host.ask || g->closing || g->stage != GUEST_RUNNING) {
@@ -202,7 +282,7 @@ static const char *take_ask(struct guest *g, struct unpack *u)
         return NULL;
     }
     struct question *const q = xmalloc(sizeof *q);
-    *q = (struct question){g->questions, g, number};
+    *q = (struct question){g->questions, g, number, clock_mono_ms()};
     g->questions = q;
     ask_tell(a, on_answered, q);
     g->host.ask(g->host.ctx, a);
@@ -216,6 +296,8 @@ static const char *take_route(struct guest *g, struct unpack *u)
     const char *const path = unpack_required(u);
     if (unpack_finish(u) < 0 || !claim_is_path(path) || !g->host.has_server || !g->host.route)
         return "a route that is none";
+    if (++g->routes > ROUTES)
+        return "more routes than there can be";
     g->host.route(g->host.ctx, path);
     return NULL;
 }
@@ -229,6 +311,8 @@ static const char *take_socket_open(struct guest *g, struct unpack *u)
     if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->last_socket + 1 ||
         number >= SOCKETS_PER_LIFE)
         return "a socket that is none";
+    if (++g->open_sockets > SOCKETS)
+        return "more sockets than can be open";
     g->last_socket = number;
     g->host.socket_open(g->host.ctx, (int64_t)(g->socket_base + number), &spec);
     return NULL;
@@ -253,17 +337,18 @@ static const char *take_socket_close(struct guest *g, struct unpack *u)
     return NULL;
 }
 
-void intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer)
+bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer)
 {
     struct pending_hit **at = &g->hits;
     while (*at && (*at)->number != number)
         at = &(*at)->next;
     struct pending_hit *const hit = *at;
     if (!hit)
-        return;
+        return false;
     *at = hit->next;
     hit->answered(hit->arg, answer);
     free(hit);
+    return true;
 }
 
 static const char *take_answer(struct guest *g, struct unpack *u)
@@ -273,16 +358,15 @@ static const char *take_answer(struct guest *g, struct unpack *u)
     const struct tc_answer *const answer = frame_unpack_answer(u, &into);
     if (unpack_finish(u) < 0)
         return "an answer that is none";
-    intake_finish_hit(g, number, answer);
-    return NULL;
+    return intake_finish_hit(g, number, answer) ? NULL : "an answer to what it was not asked";
 }
 
 /* ---- its life ---- */
 
 static const char *take_started(struct guest *g, struct unpack *u)
 {
-    (void)u;
-    if (g->stage != GUEST_STARTING && !g->was_held)
+    if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
+        (g->stage != GUEST_STARTING && !g->was_held))
         return "a start in the middle";
     g->was_held = false;
     if (g->stage == GUEST_STARTING)
@@ -293,9 +377,9 @@ static const char *take_started(struct guest *g, struct unpack *u)
 static const char *take_refused(struct guest *g, struct unpack *u)
 {
     const char *const why = unpack_text(u);
-    if (g->stage != GUEST_STARTING || !claim_is_text(why, 1024))
+    if (unpack_finish(u) < 0 || g->stage != GUEST_STARTING || g->refused ||
+        !claim_is_text(why, 1024))
         return "a refusal in the middle";
-    free(g->refused);
     g->refused = xstrdup(why && *why ? why : "its init failed");
     return NULL;
 }
@@ -303,7 +387,7 @@ static const char *take_refused(struct guest *g, struct unpack *u)
 static const char *take_room(struct guest *g, struct unpack *u)
 {
     const uint64_t n = unpack_count(u, SIZE_MAX / 2);
-    if (unpack_finish(u) < 0)
+    if (unpack_finish(u) < 0 || !n)
         return "a count that is none";
     traffic_done(g, n);
     traffic_flush_soon(g);
@@ -339,8 +423,8 @@ static void look_for_start(struct guest *g)
 {
     struct frame f;
     int64_t n;
-    for (size_t at = 0; g->stage == GUEST_STARTING && at < g->in.len; at += (size_t)n) {
-        n = frame_next((struct str){g->in.p + at, g->in.len - at}, &f);
+    for (; g->stage == GUEST_STARTING && g->looked < g->in.len; g->looked += (size_t)n) {
+        n = frame_next((struct str){g->in.p + g->looked, g->in.len - g->looked}, &f);
         if (n < 0 || g->in.len > HELD_MAX) {
             life_break(g, n < 0 ? "bytes that are no frame" : "too much before it has started");
             return;
@@ -419,5 +503,7 @@ void intake_forget(struct guest *g)
     forget_letters(g);
     drop_questions(g);
     close_sockets(g);
-    buf_reset(&g->in);
+    buf_fini(&g->in);
+    g->looked = 0;
+    g->lobby_letters = g->open_sockets = g->routes = 0;
 }

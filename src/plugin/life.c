@@ -16,6 +16,8 @@
 
 #define POISON_DEATHS 3
 #define PING_MS ((int64_t)15000)
+#define STALL                                                                                      \
+    20 /* deadlines of a callback without anything done: whatever the gauge says, it hangs */
 #define WATCH_MAX_MS ((int64_t)1000)
 #define STEP_MS 100
 #define LAST_WORDS 64 /* rounds of reading what a dead process has left in its socket */
@@ -106,6 +108,18 @@ static void hang(struct guest *g, const char *what, int64_t ms, int64_t allowed)
     g->hung = true;
 }
 
+/* What the gauge may say: any time of this life. */
+static int64_t clamp_time(const struct guest *g, int64_t ms, int64_t now)
+{
+    return ms < g->began_ms ? g->began_ms : ms > now ? now : ms;
+}
+
+/* How much more it says it has done; it cannot be more than it was sent. */
+static uint64_t done_since(const struct guest *g)
+{
+    return atomic_load(&g->gauge->handled) - g->handled;
+}
+
 /* A question of its own waits for the host: that is not its fault. */
 static void look(struct guest *g)
 {
@@ -113,10 +127,16 @@ static void look(struct guest *g)
     int64_t since;
     const char *const callback = gauge_running(g->gauge, &since);
     const uint64_t handled = atomic_load(&g->gauge->handled);
+    since = clamp_time(g, since, now);
+    if (spawn_has_ended(&g->spawn))
+        g->gone = true; /* who has its socket now is not it */
+    if (done_since(g) > g->sent.count)
+        life_break(g, "a gauge that cannot be");
+    intake_refuse_late(g);
     if (handled != g->seen_handled || g->questions)
         g->waits_ms = now;
     g->seen_handled = handled;
-    if (g->questions)
+    if (g->questions || g->gone || g->broke)
         return;
     if (g->stage == GUEST_STARTING) {
         if (now - g->began_ms > g->init_ms)
@@ -124,6 +144,8 @@ static void look(struct guest *g)
     } else if (callback) {
         if (now - since > g->callback_ms)
             hang(g, callback, now - since, g->callback_ms);
+        else if (g->sent.first && now - g->waits_ms > STALL * g->callback_ms)
+            hang(g, "callbacks", now - g->waits_ms, STALL * g->callback_ms);
     } else if ((g->sent.first || g->stage == GUEST_STOPPING) &&
                now - g->waits_ms > 2 * g->callback_ms) {
         hang(g, "no callback", now - g->waits_ms, 2 * g->callback_ms);
@@ -157,7 +179,7 @@ void life_watch(struct guest *g)
     if (g->stage == GUEST_DOWN || g->stage == GUEST_ENDED)
         return;
     look(g);
-    if (g->hung) {
+    if (g->hung || g->gone || g->broke) {
         life_end(g);
         return;
     }
@@ -175,6 +197,7 @@ struct death {
     char turn[80];
     struct spawn_end end;
     int64_t lived_ms;
+    bool handled; /* something */
 };
 
 static void describe_how(const struct guest *g, const struct spawn_end *e, char *out, size_t size)
@@ -183,6 +206,8 @@ static void describe_how(const struct guest *g, const struct spawn_end *e, char 
         snprintf(out, size, "was killed because it hung");
     else if (g->broke)
         snprintf(out, size, "was killed because it sent %s", g->broke);
+    else if (g->refused)
+        snprintf(out, size, "would not start: %s", g->refused);
     else if (e->by_signal && e->code == SIGKILL)
         snprintf(out, size, "closed its connection, or was killed");
     else if (e->by_signal)
@@ -207,6 +232,8 @@ static void obituary(const struct guest *g, const struct death *d, const char *t
 /* What it had read and not yet said is still in the socket. */
 static void read_last_words(struct guest *g)
 {
+    if (g->ever_started)
+        intake_release(g);
     for (int i = 0; i < LAST_WORDS && !g->gone && !g->broke; i++) {
         struct pollfd fd = {.fd = g->spawn.socket, .events = POLLIN};
         if (poll(&fd, 1, 0) <= 0)
@@ -215,46 +242,95 @@ static void read_last_words(struct guest *g)
     }
 }
 
-/* The gauge is the instance's: it cannot have done more than it was sent. */
+/* One that claims more than it was sent is believed nothing. */
 static void settle_by_gauge(struct guest *g)
 {
-    const uint64_t more = atomic_load(&g->gauge->handled) - g->handled;
-    traffic_done(g, more < g->sent.count ? more : g->sent.count);
+    if (done_since(g) <= g->sent.count)
+        traffic_done(g, done_since(g));
 }
 
-/* What kills each of its lives is given up: an outcome, a reply become dead letters. */
-static void give_up(struct guest *g, const struct task *t)
+static struct batch *new_batch(const struct guest_turn *turn, enum batch_settles settles)
 {
-    const struct event *const ev = t->box ? event_box_get(t->box) : NULL;
-    const bool outcome = ev && g->delivers && (ev->kind == TC_FINAL || ev->kind == TC_ERROR);
-    log_line(LOG_ERR, g->label, "%s of turn %s has ended it %d times and is given up",
-             ev ? kind_name(ev->kind) : "a reply", t->turn ? t->turn->named.id : "(none)",
-             POISON_DEATHS);
-    if (!g->host.batch || (!outcome && t->type != FRAME_REPLY)) {
-        g->before.dropped++;
-        if (ev && g->host.bury)
-            g->host.bury(g->host.ctx, t->turn->named.id, t->box);
+    struct batch *const b = xcalloc(1, sizeof *b);
+    b->turn = xstrdup(turn ? turn->named.id : "");
+    b->settles = settles;
+    return b;
+}
+
+/* It will not see the end, or has not got to say that it has: the host is told so. */
+static void close_turn(struct guest *g, struct guest_turn *t)
+{
+    if (!t || t->closed || !t->done || t->letters)
+        return;
+    t->closed = t->over = true;
+    if (!g->host.batch)
+        return;
+    struct batch *const b = new_batch(t, BATCH_NOTHING);
+    b->over = true;
+    g->host.batch(g->host.ctx, b);
+}
+
+static void give_up_event(struct guest *g, struct guest_turn *turn, struct event_box *box)
+{
+    const enum tc_kind kind = event_box_get(box)->kind;
+    turn->lost = turn->lost || kind == TC_START;
+    if (g->host.batch && g->delivers && (kind == TC_FINAL || kind == TC_ERROR)) {
+        struct batch *const b = new_batch(turn, BATCH_OUTCOME);
+        b->failed = true;
+        g->host.batch(g->host.ctx, b);
         return;
     }
-    struct batch *const b = xcalloc(1, sizeof *b);
-    b->turn = xstrdup(t->turn ? t->turn->named.id : "");
+    g->before.dropped++;
+    if (g->host.bury)
+        g->host.bury(g->host.ctx, turn->named.id, box);
+    if (kind == TC_DONE)
+        close_turn(g, turn);
+}
+
+static void give_up_reply(struct guest *g, const struct task *t)
+{
+    const struct letter_reply *const r = t->mail->reply;
+    intake_give_up_reply(g, t);
+    if (!g->host.batch)
+        return;
+    struct batch *const b = new_batch(t->turn, BATCH_LETTER);
     b->failed = true;
-    b->settles = outcome ? BATCH_OUTCOME : BATCH_LETTER;
-    if (!outcome) {
-        const struct letter_reply *const r = t->mail->reply;
-        b->letter = r->letter;
-        b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
-                                         .reason = xstrdup("the connector dies of the answer")};
-        if (t->turn && t->turn->letters)
-            t->turn->letters--;
-    }
+    b->letter = r->letter;
+    b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
+                                     .reason = xstrdup("the connector dies of the answer")};
     g->host.batch(g->host.ctx, b);
+    close_turn(g, t->turn);
+}
+
+/* What kills each of its lives is given up: an outcome, a reply, an event become dead letters. */
+static void give_up(struct guest *g, struct task *t)
+{
+    log_line(LOG_ERR, g->label, "%s of turn %s has ended it %d times and is given up",
+             t->type == FRAME_EVENT   ? kind_name(event_box_get(t->box)->kind)
+             : t->type == FRAME_REPLY ? "a reply"
+                                      : "a request from outside",
+             t->turn ? t->turn->named.id : "(none)", POISON_DEATHS);
+    if (t->type == FRAME_EVENT)
+        give_up_event(g, t->turn, t->box);
+    else if (t->type == FRAME_REPLY)
+        give_up_reply(g, t);
+}
+
+/* These are not about what it was sent, though something may wait. */
+static bool is_its_own(const char *callback)
+{
+    static const int own[] = {GAUGE_WAKE, GAUGE_IDLE, GAUGE_INIT, GAUGE_TEARDOWN};
+    for (size_t i = 0; callback && i < sizeof own / sizeof *own; i++)
+        if (strcmp(callback, gauge_callback_name(own[i])) == 0)
+            return true;
+    return false;
 }
 
 static void blame(struct guest *g, const struct death *d)
 {
     struct task *const t = traffic_current(g);
-    if (!t || t->settled || !(d->callback || g->hung || g->broke) || ++t->deaths < POISON_DEATHS)
+    if (!t || t->settled || is_its_own(d->callback) || !(d->callback || g->hung || g->broke) ||
+        ++t->deaths < POISON_DEATHS)
         return;
     give_up(g, t);
     traffic_drop_current(g);
@@ -283,17 +359,32 @@ static void release(struct guest *g)
     g->flush_set = false;
 }
 
+static size_t left(const struct guest *g)
+{
+    return g->backlog.stats.events + g->again.count + g->mail.count;
+}
+
+/* At the end it lives again for what is left, as long as it gets on with that. */
+static int64_t last_life_ms(struct guest *g, const struct death *d)
+{
+    g->vain = d->handled ? 0 : g->vain + 1;
+    if (traffic_is_idle(g))
+        return -1;
+    if (g->vain <= POISON_DEATHS)
+        return 0;
+    log_line(LOG_ERR, g->label, "ends without having seen %zu events and answers", left(g));
+    return -1;
+}
+
 /* What follows: the end, another life at once, or one later. */
 static int64_t next_life_ms(struct guest *g, const struct death *d)
 {
     const bool ended_well = g->stop_sent && !g->hung && !d->end.by_signal && d->end.code == 0;
     if (!g->ever_started || (ended_well && !g->recycled))
         return -1;
-    if (ended_well)
-        return 0;
     if (g->closing)
-        return traffic_is_idle(g) ? -1 : 0;
-    return revival_died(&g->revival, g->began_ms, clock_mono_ms());
+        return last_life_ms(g, d);
+    return ended_well ? 0 : revival_died(&g->revival, g->began_ms, clock_mono_ms());
 }
 
 static void tell_death(struct guest *g, const struct death *d, int64_t next_ms)
@@ -327,6 +418,7 @@ void life_end(struct guest *g)
     d.callback = gauge_running(g->gauge, &since);
     gauge_copy_turn(g->gauge, d.turn);
     settle_by_gauge(g);
+    d.handled = g->handled > 0;
     d.end = spawn_finish(&g->spawn);
     if (g->ever_started)
         blame(g, &d);

@@ -148,6 +148,7 @@ struct spawn_end spawn_finish(struct spawn *s)
 {
     struct rusage usage = {0};
     int status = 0;
+    kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
     kill(s->pid, SIGKILL);
     while (wait4(s->pid, &status, 0, &usage) < 0 && errno == EINTR)
         ;

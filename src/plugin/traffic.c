@@ -88,16 +88,40 @@ void traffic_fini(struct guest *g)
 
 /* ---- turns ---- */
 
+static size_t bucket_of(const char *id)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *id; id++)
+        hash = (hash ^ (unsigned char)*id) * 0x100000001b3u;
+    return hash % GUEST_IDS;
+}
+
 struct guest_turn *guest_find_turn(const struct guest *g, const char *id)
 {
-    struct guest_turn *t = g->turns;
-    while (t && strcmp(t->named.id, id) != 0)
-        t = t->next;
-    return t;
+    struct guest_turn *found = NULL;
+    for (struct guest_turn *t = g->ids[bucket_of(id)]; t; t = t->next_id)
+        if (!t->closed && strcmp(t->named.id, id) == 0 && (!found || found->late))
+            found = t;
+    return found;
+}
+
+void guest_link_turn(struct guest *g, struct guest_turn *t)
+{
+    struct guest_turn **const bucket = &g->ids[bucket_of(t->named.id)];
+    t->next_id = *bucket;
+    *bucket = t;
+    t->next = g->turns;
+    if (g->turns)
+        g->turns->prev = t;
+    g->turns = t;
 }
 
 void guest_free_turn(struct guest *g, struct guest_turn *t)
 {
+    struct guest_turn **at = &g->ids[bucket_of(t->named.id)];
+    while (*at != t)
+        at = &(*at)->next_id;
+    *at = t->next_id;
     *(t->prev ? &t->prev->next : &g->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
@@ -229,8 +253,9 @@ void traffic_write(struct guest *g)
             break; /* later; when it is gone, that is read */
         g->out_at += (size_t)n;
     }
-    if (g->out_at == g->out.len) {
-        buf_reset(&g->out);
+    /* What is gone may be more than what is left: one that never catches up would gather it. */
+    if (g->out_at > g->out.len / 2) {
+        buf_consume(&g->out, g->out_at);
         g->out_at = 0;
     }
     loop_fd_set(g->socket, LOOP_READ | (g->out.len ? LOOP_WRITE : 0));
@@ -257,7 +282,8 @@ void traffic_flush(struct guest *g)
         if (g->closing && traffic_is_idle(g))
             traffic_stop(g);
         traffic_write(g);
-    } while (!g->out.len && !g->stop_sent && has_room(g) && (g->mail.first || g->backlog.n_ready));
+    } while (!g->out.len && !g->stop_sent && has_room(g) &&
+             (g->again.first || g->mail.first || g->backlog.n_ready));
     set_pace(g);
 }
 
@@ -370,8 +396,19 @@ static void resume_turns(struct guest *g, struct task_list *starts)
 {
     for (struct guest_turn *t = g->turns; t; t = t->next) {
         t->opened = false;
-        if (t->told && !t->starts && (!t->done || t->ends))
+        if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
             list_add(starts, resume(t));
+    }
+}
+
+/* Of one whose last batch has arrived nothing is left to do. */
+static void end_closed(struct guest *g)
+{
+    for (struct guest_turn *t = g->turns, *next; t; t = next) {
+        next = t->next;
+        t->over = t->over || t->closed;
+        if (t->over && !t->tasks)
+            guest_free_turn(g, t);
     }
 }
 
@@ -387,6 +424,7 @@ void traffic_recall(struct guest *g)
     list_init(&left);
     list_init(&mail);
     list_init(&starts);
+    end_closed(g);
     append(&left, &g->again);
     append(&mail, &g->mail);
     for (struct guest_turn *t = g->turns; t; t = t->next)
@@ -399,6 +437,6 @@ void traffic_recall(struct guest *g)
     append(&g->again, &starts);
     append(&g->again, &left);
     g->handled = 0;
-    buf_reset(&g->out);
+    buf_fini(&g->out);
     g->out_at = 0;
 }

@@ -19,6 +19,7 @@ fault_modules = \
 	tests/fault/old10.so \
 	tests/fault/oldmajor.so \
 	tests/fault/paced.so \
+	tests/fault/puppet.so \
 	tests/fault/rated.so \
 	tests/fault/recorder.so \
 	tests/fault/sleeps.so \

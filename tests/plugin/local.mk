@@ -32,6 +32,15 @@ tests_plugin_t_line_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/t_channel
 tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
 
+GUEST_KIT = tests/plugin/guest_kit.c tests/plugin/guest_kit.h
+PUPPET_KIT = $(GUEST_KIT) tests/plugin/puppet_kit.c tests/plugin/puppet_kit.h
+check_PROGRAMS += tests/plugin/t_channel_process tests/plugin/t_channel_deaths
+tests_plugin_t_channel_process_SOURCES = tests/plugin/t_channel_process.c $(PUPPET_KIT) \
+	tests/event/specimen.c tests/event/specimen.h
+tests_plugin_t_channel_process_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_channel_deaths_SOURCES = tests/plugin/t_channel_deaths.c $(PUPPET_KIT)
+tests_plugin_t_channel_deaths_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/plugin/t_letter
 tests_plugin_t_letter_LDADD = $(TEST_PLUGIN)
 
