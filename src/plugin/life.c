@@ -354,6 +354,7 @@ static void release(struct guest *g)
     g->socket = g->output = NULL;
     gauge_unmap(g->gauge);
     g->gauge = NULL;
+    g->broke = NULL; /* what is flushed until the next life is not to end this one again */
     loop_timer_set(g->watch, -1);
     loop_timer_set(g->flush, -1);
     g->flush_set = false;
