@@ -129,3 +129,9 @@ tests_fuzz_fuzz_recovery_SOURCES = tests/fuzz/fuzz_recovery.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_recovery_LDADD = libtap.la $(LINK_IO)
 tests_fuzz_fuzz_recovery_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/recovery
+
+fuzz_targets += tests/fuzz/fuzz_conf
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_conf_LDADD = $(TEST_CONF)
+tests_fuzz_fuzz_conf_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/conf
