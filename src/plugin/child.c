@@ -393,7 +393,7 @@ static void begin(char *const *argv)
 {
     prctl(PR_SET_NAME, argv[2] ? argv[2] : "connector");
     /* Who ends a whole service by signals wants the host to end; it ends its instances. */
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
 }

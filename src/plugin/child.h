@@ -8,8 +8,8 @@
 
 #define CHILD_ARG                                                                                  \
     "--connector" /* the first argument; then the instance's name, and the host's pid */
-/* Descriptors it begins with, beside standard ones: out and err are read by the host, the file of
- * the plugin has been checked by it. */
+/* Descriptors it begins with, beside standard ones: out is the host's, err is read by it, the file
+ * of the plugin has been checked by it. */
 enum { CHILD_SOCKET = 3, CHILD_GAUGE, CHILD_PLUGIN, CHILD_FILES };
 
 /* Whether a program that was started so has to be one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an instance's process prints: lines of its log go to the host's, under the instance's
- * name; what else it prints does, too. A flood of it is counted, not kept. */
+ * Owns what an instance's process says on stderr: lines of its log go to the host's, under the
+ * instance's name; what else it says does, too. A flood of it is counted, not kept. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ static bool may_print(struct guest *g)
     const int64_t second = clock_mono_ms() / 1000;
     if (second != g->print_second) {
         if (g->unprinted)
-            log_line(LOG_WARN, g->label, "printed %u lines more than are kept", g->unprinted);
+            log_line(LOG_WARN, g->label, "said %u lines more than are kept", g->unprinted);
         g->print_second = second;
         g->printed_lines = g->unprinted = 0;
     }
@@ -71,7 +71,7 @@ static void tell(struct guest *g, struct str line)
     if (text)
         log_line(level, g->label, "%s", text);
     else
-        log_line(LOG_INFO, g->label, "printed: %.*s", (int)line.len, line.p);
+        log_line(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
     arena_fini(&arena);
 }
 

@@ -105,9 +105,11 @@ static int start(struct spawn *s, const char *name, const int shared[2], const i
     const int theirs = lift(sockets[1]), output = lift(pipe_ends[1]);
     const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
     const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
-    const int mine[] = {null, theirs, output, gauge, plugin};
+    const int printed = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, LIFTED);
+    const int mine[] = {null, theirs, output, gauge, plugin, printed};
     const bool complete = null >= 0 && theirs >= 0 && output >= 0 && gauge >= 0 && plugin >= 0;
-    const int files[CHILD_FILES] = {null, output, output, theirs, gauge, plugin};
+    const int files[CHILD_FILES] = {null,  printed < 0 ? null : printed, output, theirs, gauge,
+                                    plugin};
     const int rc = complete ? run(s, name, files) : errno;
     close_all(mine, sizeof mine / sizeof *mine);
     return rc;

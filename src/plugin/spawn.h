@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Starts this program again as the process of an instance, and learns how it ended. Any process
- * group but the host's, its session: a terminal's signals do not reach it. */
+ * Starts this program again as the process of an instance, and learns how it ended. It gets a group
+ * of its own, so that a terminal's signals do not reach it. What it prints goes where the host's
+ * does. */
 #ifndef PLUGIN_SPAWN_H
 #define PLUGIN_SPAWN_H
 
@@ -13,7 +14,7 @@
 struct spawn {
     pid_t pid;
     int socket; /* a stream, non-blocking; the caller's, as the next */
-    int output; /* what it prints: the reading end of a pipe, non-blocking */
+    int output; /* what it says on stderr: the reading end of a pipe, non-blocking */
 };
 
 /* How a life ended. */
