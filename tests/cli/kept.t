@@ -90,7 +90,7 @@ try run hello
 is "$status" 0 "the next one runs"
 has "$out" '{"result":"The disk is at 89 %."' "and answers"
 nobody() { ! pgrep -f "$mark"; }
-nobody
+wait_for nobody
 result $? "that agent is gone"
 is "$(grep -c host_restart "$log")" 1 "the log was told"
 is "$(grep "\"correlation_id\":\"$turn\"" "$log" | sed 's/^{"type":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')" \
@@ -105,7 +105,7 @@ wait_for sh -c "[ \$(grep -c '^error.*host_restart' '$told') -eq 2 ]"
 is "$(last 3)" 'start resumed
 error host_restart
 done error' "or by the next host"
-nobody
+wait_for nobody
 result $? "that agent is gone, too"
 
 # --- beside a host -----------------------------------------------------------------------------
