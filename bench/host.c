@@ -81,9 +81,9 @@ static void write_conf(const struct host *h, const struct host_spec *spec)
             "agents : { ticker : { command = [\"%s\", \"%u\", \"%u\"]; exit_grace_s = 1; }; };\n",
             ticker, spec->seconds, spec->rate);
     fprintf(f,
-            "plugins : { instances : { meter : { plugin = \"%s\"; isolation = \"thread\"; "
-            "path = \"%s/meter\"; }; }; };\n",
-            meter, h->folder);
+            "plugins : { instances : { meter : { plugin = \"%s\"; isolation = \"%s\"; "
+            "path = \"%s/meter\"; paths = [\"%s\"]; }; }; };\n",
+            meter, spec->isolation, h->folder, h->folder);
     fprintf(f, "conversations : { max_turns = %u; per_user = %u; debounce_ms = 0; };\n",
             spec->turns + 1, spec->turns + 1);
     fprintf(f, "http : { listen = \"127.0.0.1:0\"; };\n");
@@ -131,11 +131,16 @@ static void await_port(struct host *h)
     }
 }
 
-void host_start(struct host *h, const struct host_spec *spec)
+void host_prepare(struct host *h, const struct host_spec *spec)
 {
     make_folder(h);
     map_meter(h);
     write_conf(h, spec);
+}
+
+void host_start(struct host *h, const struct host_spec *spec)
+{
+    host_prepare(h, spec);
     fclose(open_in(h, "log", "w"));
     h->pid = fork();
     if (h->pid < 0)
@@ -145,14 +150,19 @@ void host_start(struct host *h, const struct host_spec *spec)
     await_port(h);
 }
 
+void host_forget(struct host *h)
+{
+    munmap(h->meter, sizeof *h->meter);
+    nftw(h->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int host_end(struct host *h)
 {
     int status = -1;
     kill(h->pid, SIGTERM);
     waitpid(h->pid, &status, 0);
-    munmap(h->meter, sizeof *h->meter);
     if (status == 0)
-        nftw(h->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        host_forget(h);
     return status == 0 ? 0 : -1;
 }
 
@@ -231,11 +241,33 @@ static void look_at_agents(const struct host *h, struct host_use *use)
         fclose(f);
 }
 
+/* Of the one child that is a connector, and has one thread. */
+static double look_at_connector(const struct host *h)
+{
+    char name[100], line[100] = "";
+    double ns = 0;
+    snprintf(name, sizeof name, "task/%d/children", (int)h->pid);
+    FILE *const children = open_proc(h, name);
+    for (int pid; children && fscanf(children, "%d", &pid) == 1;) {
+        const struct host child = {.pid = pid};
+        FILE *const f = open_proc(&child, "cmdline");
+        const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+        if (n && memmem(line, n, "--connector", strlen("--connector")))
+            ns = look_at_thread(&child, (snprintf(name, sizeof name, "%d", pid), name)).runs;
+        if (f)
+            fclose(f);
+    }
+    if (children)
+        fclose(children);
+    return ns / 1e9;
+}
+
 struct host_use host_look(const struct host *h)
 {
     struct host_use use = {0};
     look_at_threads(h, &use);
     look_at_memory(h, &use);
     look_at_agents(h, &use);
+    use.connector = look_at_connector(h);
     return use;
 }

@@ -10,6 +10,7 @@
 
 struct host_spec {
     unsigned turns, seconds, rate;
+    const char *isolation; /* of the connector: "thread" or "process" */
 };
 
 struct host {
@@ -22,10 +23,14 @@ struct host {
 struct host_use {
     double loop, threads; /* CPU seconds: of the loop's thread, and of the others */
     double agents;        /* of those that have ended */
+    double connector;     /* of its process, if it has one */
     double loop_waited;   /* seconds that the loop's thread could have run, but got no core */
     long rss, rss_peak;   /* KiB */
 };
 
+/* What it works in, its configuration turncast.conf among it, without the host. */
+void host_prepare(struct host *h, const struct host_spec *spec);
+void host_forget(struct host *h);
 /* Ends the program when it cannot be started. */
 void host_start(struct host *h, const struct host_spec *spec);
 struct host_use host_look(const struct host *h);

@@ -4,7 +4,7 @@
 #	bench_programs += bench/x
 #	bench_x_LDADD = $(LINK_CORE)
 
-bench_programs = bench/corpus bench/translate bench/serve bench/ticker
+bench_programs = bench/corpus bench/translate bench/serve bench/isolation bench/ticker
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 
 bench_corpus_SOURCES = bench/corpus_main.c bench/corpus.c bench/corpus.h
@@ -20,6 +20,12 @@ bench_serve_SOURCES = bench/serve.c bench/crowd.c bench/crowd.h bench/host.c ben
 	bench/meter.h
 bench_serve_CPPFLAGS = $(BENCH_CPPFLAGS)
 BENCH_SERVE_NEEDS = turncast$(EXEEXT) bench/serve$(EXEEXT) bench/ticker$(EXEEXT) bench/meter.so
+
+# isolation does so, too, with one turn and the connector in the host and in a process of its own.
+bench_isolation_SOURCES = bench/isolation.c bench/crowd.c bench/crowd.h bench/host.c bench/host.h \
+	bench/meter.h
+bench_isolation_CPPFLAGS = $(BENCH_CPPFLAGS)
+
 bench/meter.so: bench/meter.h include/turncast/plugin.h
 
 EXTRA_DIST += bench/replay.sh bench/meter.c

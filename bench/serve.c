@@ -233,7 +233,7 @@ int main(int argc, char **argv)
         {"clients", required_argument, NULL, 'c'},
         {0},
     };
-    struct host_spec spec = {.turns = 1000, .seconds = 60, .rate = RATE};
+    struct host_spec spec = {.turns = 1000, .seconds = 60, .rate = RATE, .isolation = "thread"};
     unsigned clients = 5000;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
