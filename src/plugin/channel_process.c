@@ -48,7 +48,9 @@ static void process_send(struct channel *channel, void *turn, struct event_box *
     struct guest *const g = guest_of(channel);
     const struct guest_turn *const t = turn;
     backlog_push(&g->backlog, t->lane, box, clock_mono_ms());
-    traffic_flush_soon(g);
+    /* While it is at something, what comes is gathered: it says when it is done. */
+    if (!g->sent.first)
+        traffic_flush_soon(g);
 }
 
 static void process_reply(struct channel *channel, void *turn, struct letter_reply *r)

@@ -23,6 +23,7 @@
 
 #define READ_SIZE ((size_t)64 << 10)
 #define ROOM_EVERY 32 /* handled, and the host is told at the latest */
+#define ROOM_MS 1     /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
 #define LISTED_PORTS 100
@@ -45,6 +46,7 @@ struct child {
     struct child_turn *turns[BUCKETS];
     uint64_t asks;
     unsigned unsaid; /* handled since the host was told */
+    int64_t told_ms; /* when that was, monotonic */
     bool stopping;
 };
 
@@ -71,12 +73,12 @@ static void flush(struct child *c)
 static bool receive(struct child *c, int wait_ms)
 {
     struct pollfd fd = {.fd = CHILD_SOCKET, .events = POLLIN};
-    if (poll(&fd, 1, wait_ms) <= 0)
+    if (wait_ms != 0 && poll(&fd, 1, wait_ms) <= 0)
         return false;
     buf_consume(&c->in, c->read);
     c->read = 0;
-    const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, 0);
-    if (n == 0 || (n < 0 && errno != EINTR))
+    const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
         leave();
     c->in.len += n > 0 ? (size_t)n : 0;
     return n > 0;
@@ -330,9 +332,11 @@ static const struct {
 
 static void tell_room(struct child *c)
 {
-    if (c->unsaid)
-        tell_number(c, FRAME_ROOM, c->unsaid);
+    if (!c->unsaid)
+        return;
+    tell_number(c, FRAME_ROOM, c->unsaid);
     c->unsaid = 0;
+    c->told_ms = clock_mono_ms();
     flush(c);
 }
 
@@ -370,6 +374,14 @@ static int rest_ms(const struct child *c)
     return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
 
+/* What is done soon after another is told together, and what the host gathers until then comes
+ * together: else both would wake for each event. */
+static int wait_ms(const struct child *c, bool busy)
+{
+    const int rest = rest_ms(c);
+    return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
+}
+
 static void work(struct child *c)
 {
     bool busy = false;
@@ -378,8 +390,10 @@ static void work(struct child *c)
             busy = true;
             continue;
         }
-        tell_room(c);
-        if (receive(c, busy ? 0 : rest_ms(c)))
+        if (clock_mono_ms() - c->told_ms >= ROOM_MS)
+            tell_room(c);
+        flush(c);
+        if (receive(c, wait_ms(c, busy)))
             continue;
         if (busy)
             instance_idle(c->instance);

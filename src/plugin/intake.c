@@ -390,7 +390,6 @@ static const char *take_room(struct guest *g, struct unpack *u)
     if (unpack_finish(u) < 0 || !n)
         return "a count that is none";
     traffic_done(g, n);
-    traffic_flush_soon(g);
     return NULL;
 }
 
@@ -485,6 +484,8 @@ void intake_read(struct guest *g)
         g->in.len += (size_t)n;
         all += (size_t)n;
         take_frames(g);
+        if ((size_t)n < READ_SIZE) /* most likely all; else the loop says so again */
+            return;
     }
 }
 

@@ -38,8 +38,8 @@ static void on_ready(void *arg, unsigned ready)
         intake_read(g);
     if (g->gone || g->broke)
         life_end(g);
-    else if (ready & LOOP_WRITE)
-        traffic_flush_soon(g);
+    else
+        traffic_flush(g);
 }
 
 static void on_output(void *arg, unsigned ready)
