@@ -23,7 +23,6 @@ dist_check_SCRIPTS += \
 	tests/cli/dead.t \
 	tests/cli/doctor.t \
 	tests/cli/help.t \
-	tests/cli/isolation.t \
 	tests/cli/kept.t \
 	tests/cli/memory.t \
 	tests/cli/modules.t \
@@ -35,8 +34,9 @@ dist_check_SCRIPTS += \
 	tests/cli/run.t \
 	tests/cli/scale.t \
 	tests/cli/serve.t \
-	tests/cli/t_torture.py \
 	tests/cli/visibility.t
+LENGTHY += tests/cli/isolation.t tests/cli/t_torture.py
+EXTRA_DIST += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl
 tests/cli/t_torture.log: $(CLI_TEST_NEEDS) tests/fault/torture.so tests/fake/talker$(EXEEXT)
 tests/cli/scale.log: $(BENCH_SERVE_NEEDS)

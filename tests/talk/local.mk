@@ -6,8 +6,7 @@ TALK_TESTS = tests/talk/t_canary.py tests/talk/t_chaos.py tests/talk/t_crash.py 
 	tests/talk/t_kill.py tests/talk/t_outage.py tests/talk/t_round.py tests/talk/t_slack.py \
 	tests/talk/t_slack_edit.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py \
 	tests/talk/t_telegram.py
-# A second name, so that `make check TALKS=` leaves them out and `make dist` does not.
-TALKS = $(TALK_TESTS)
+LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/deaths.py \
 	tests/talk/judge.py tests/talk/ledger.py tests/talk/people.py tests/talk/round.py \
 	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
