@@ -127,6 +127,15 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
     return copy;
 }
 
+char *arena_copy(struct arena *a, const char *p, size_t n)
+{
+    char *const copy = arena_bytes(a, n + 1);
+    if (n)
+        memcpy(copy, p, n);
+    copy[n] = '\0';
+    return copy;
+}
+
 char *arena_vsprintf(struct arena *a, const char *fmt, va_list ap)
 {
     char first[256];

@@ -247,7 +247,7 @@ static const char *copy(struct arena *arena, const char *text)
 static void copy_text(struct arena *arena, struct str *text)
 {
     if (text->p)
-        text->p = arena_strndup(arena, text->p, text->len);
+        text->p = arena_copy(arena, text->p, text->len);
 }
 
 static struct admission *admission_new(struct conversations *cs, struct conversation *c,

@@ -53,8 +53,7 @@ static void on_request(void *arg, struct httpd_request *request)
         .query = arena_strdup(&h->arena, request->query),
         .headers = copy_headers(&h->arena, request),
         .header_count = request->header_count,
-        .body =
-            arena_strndup(&h->arena, request->body.len ? request->body.p : "", request->body.len),
+        .body = arena_copy(&h->arena, request->body.p, request->body.len),
         .body_len = request->body.len,
     };
     h->answered = on_answered;

@@ -136,7 +136,7 @@ static int take(const redisReply *from, struct arena *a, struct redis_reply *to,
         to->number = from->integer;
     } else if (from->type == REDIS_REPLY_STRING || from->type == REDIS_REPLY_STATUS) {
         to->type = REDIS_TEXT;
-        to->text = (struct str){arena_strndup(a, from->str, from->len), from->len};
+        to->text = (struct str){arena_copy(a, from->str, from->len), from->len};
     } else if (from->type == REDIS_REPLY_ARRAY) {
         struct redis_reply *const items = arena_alloc(a, from->elements * sizeof *items);
         to->type = REDIS_LIST;

@@ -92,7 +92,7 @@ struct letter_reply *frame_unpack_reply(struct unpack *u)
     reply->outcome = (enum tc_outcome)unpack_count(u, TC_DROPPED);
     reply->status = (int)unpack_number(u);
     const struct str body = unpack_bytes(u);
-    reply->body = arena_strndup(&r->arena, body.p ? body.p : "", body.len);
+    reply->body = arena_copy(&r->arena, body.p, body.len);
     reply->body_len = body.len;
     reply->path = copy(&r->arena, unpack_text(u));
     reply->error = copy(&r->arena, unpack_text(u));

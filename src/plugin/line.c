@@ -288,7 +288,7 @@ static void post_socket_send(void *ctx, int64_t socket, struct str text)
 {
     struct job *const j = new_job(&socket_send_job);
     j->socket = socket;
-    j->text = (struct str){arena_strndup(&j->arena, text.p, text.len), text.len};
+    j->text = (struct str){arena_copy(&j->arena, text.p, text.len), text.len};
     post(ctx, j);
 }
 

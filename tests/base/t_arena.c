@@ -79,6 +79,8 @@ static void test_strings(void)
     is_str(arena_strndup(&a, "abcdef", 3), "abc", "strndup cuts");
     is_str(arena_strndup(&a, "ab", 10), "ab", "strndup stops at the NUL");
     is_str(arena_strndup(&a, NULL, 0), "", "strndup of nothing");
+    is_mem(arena_copy(&a, "a\0b", 3), 4, "a\0b", 4, "copy does not stop there");
+    is_str(arena_copy(&a, NULL, 0), "", "copy of nothing");
     is_str(arena_sprintf(&a, "%d-%s", 42, "x"), "42-x", "sprintf");
     const char *const wide = arena_sprintf(&a, "%9000d", 1);
     is_int((long long)strlen(wide), 9000, "sprintf longer than a block");

@@ -32,6 +32,12 @@ tests_plugin_t_line_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/t_channel
 tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/plugin/t_frame tests/plugin/t_revival
+tests_plugin_t_frame_SOURCES = tests/plugin/t_frame.c tests/event/specimen.c \
+	tests/event/specimen.h
+tests_plugin_t_frame_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_revival_LDADD = $(TEST_PLUGIN)
+
 GUEST_KIT = tests/plugin/guest_kit.c tests/plugin/guest_kit.h
 PUPPET_KIT = $(GUEST_KIT) tests/plugin/puppet_kit.c tests/plugin/puppet_kit.h
 check_PROGRAMS += tests/plugin/t_channel_process tests/plugin/t_channel_deaths
