@@ -434,6 +434,8 @@ static void look_for_start(struct guest *g)
             life_started(g);
         else if (f.type == FRAME_REFUSED)
             take_refused(g, &f.in);
+        else if (!is_expected(g, f.type))
+            life_break(g, "a frame that it has no right to");
     }
 }
 

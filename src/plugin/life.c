@@ -423,6 +423,8 @@ void life_end(struct guest *g)
     d.end = spawn_finish(&g->spawn);
     if (g->ever_started)
         blame(g, &d);
+    if (g->broke && !g->refused)
+        g->refused = xasprintf("it sent %s", g->broke);
     add_up(g);
     intake_forget(g);
     traffic_recall(g);

@@ -332,7 +332,7 @@ void traffic_done(struct guest *g, uint64_t n)
         finish_task(g, list_take(&g->sent));
     }
     if (n)
-        life_break(g, "it has done more than there was to do");
+        life_break(g, "a count of more than there was to do");
     g->waits_ms = clock_mono_ms();
 }
 

@@ -46,6 +46,10 @@ tests_plugin_t_channel_process_SOURCES = tests/plugin/t_channel_process.c $(PUPP
 tests_plugin_t_channel_process_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_channel_deaths_SOURCES = tests/plugin/t_channel_deaths.c $(PUPPET_KIT)
 tests_plugin_t_channel_deaths_LDADD = $(TEST_PLUGIN)
+check_PROGRAMS += tests/plugin/t_lies
+tests_plugin_t_lies_SOURCES = tests/plugin/t_lies.c tests/plugin/liar.c tests/plugin/liar.h \
+	$(PUPPET_KIT)
+tests_plugin_t_lies_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/plugin/t_letter
 tests_plugin_t_letter_LDADD = $(TEST_PLUGIN)

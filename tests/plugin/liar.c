@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT
+ * Owns every lie that a process of an instance can tell. */
+#include "plugin/liar.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "plugin/child.h"
+#include "plugin/frame.h"
+#include "plugin/gauge.h"
+
+#define PLENTY 5000
+
+static struct buf out;
+static struct gauge *gauge;
+static uint64_t next_id = 1;
+
+static void flush(void)
+{
+    for (size_t at = 0; at < out.len;) {
+        const ssize_t n = send(CHILD_SOCKET, out.p + at, out.len - at, MSG_NOSIGNAL);
+        if (n <= 0)
+            _exit(0);
+        at += (size_t)n;
+    }
+    buf_reset(&out);
+}
+
+static void head(uint32_t type, uint32_t len)
+{
+    const uint32_t words[] = {type, len};
+    buf_add(&out, words, sizeof words);
+}
+
+static void number(enum frame_type type, int64_t n)
+{
+    const size_t begun = frame_begin(&out, type);
+    pack_number(&out, n);
+    frame_end(&out, begun);
+}
+
+static void text(enum frame_type type, const char *s)
+{
+    const size_t begun = frame_begin(&out, type);
+    pack_text(&out, s);
+    frame_end(&out, begun);
+}
+
+static void bytes(enum frame_type type, const char *p, size_t len)
+{
+    const size_t begun = frame_begin(&out, type);
+    buf_add(&out, p, len);
+    frame_end(&out, begun);
+}
+
+static void letter_of(uint64_t id, const char *turn, const char *body, size_t len)
+{
+    const char *why;
+    struct letter *const l =
+        letter_new(id, turn, TC_HTTP(.url = "https://a/", .body = body, .body_len = len), &why);
+    const size_t begun = frame_begin(&out, FRAME_LETTER);
+    frame_pack_letter(&out, l);
+    frame_end(&out, begun);
+    letter_free(l);
+}
+
+static void letter(uint64_t id, const char *turn)
+{
+    letter_of(id, turn, NULL, 0);
+}
+
+static void batch(const struct batch *b)
+{
+    const size_t begun = frame_begin(&out, FRAME_BATCH);
+    frame_pack_batch(&out, b);
+    frame_end(&out, begun);
+}
+
+static void settle(enum batch_settles what, const char *turn)
+{
+    batch(&(struct batch){.settles = what, .turn = (char *)(uintptr_t)turn, .letter = 7});
+}
+
+static void ask(int64_t n, const char *user)
+{
+    struct ask *const a = ask_new_cancel("x", "t1", user);
+    const size_t begun = frame_begin(&out, FRAME_ASK);
+    pack_number(&out, n);
+    frame_pack_ask(&out, a);
+    frame_end(&out, begun);
+    ask_drop(a);
+}
+
+static void open_socket(int64_t n, const char *url)
+{
+    const size_t begun = frame_begin(&out, FRAME_SOCKET_OPEN);
+    pack_number(&out, n);
+    frame_pack_socket_spec(&out, TC_SOCKET(.url = url));
+    frame_end(&out, begun);
+}
+
+static void send_socket(int64_t n, const char *p, size_t len)
+{
+    const size_t begun = frame_begin(&out, FRAME_SOCKET_SEND);
+    pack_number(&out, n);
+    pack_bytes(&out, (struct str){p, len});
+    frame_end(&out, begun);
+}
+
+static void answer(int status)
+{
+    const size_t begun = frame_begin(&out, FRAME_ANSWER);
+    pack_number(&out, 1);
+    frame_pack_answer(&out, &(struct tc_answer){status, NULL, "x", 1});
+    frame_end(&out, begun);
+}
+
+/* ---- the lies */
+
+static void type_0(void)
+{
+    head(0, 0);
+}
+static void type_99(void)
+{
+    head(99, 8);
+}
+static void length(void)
+{
+    head(FRAME_ROOM, FRAME_MAX + 1);
+}
+static void noise(void)
+{
+    for (uint64_t i = 1, x = 88172645463325252u; i < 4096; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        buf_add(&out, &x, sizeof x);
+    }
+}
+static void hosts_event(void)
+{
+    number(FRAME_EVENT, 1);
+}
+static void hosts_setup(void)
+{
+    number(FRAME_SETUP, 1);
+}
+static void letter_noise(void)
+{
+    bytes(FRAME_LETTER, "noise that is none", 18);
+}
+static void letter_empty(void)
+{
+    bytes(FRAME_LETTER, "", 0);
+}
+static void letter_tail(void)
+{
+    const size_t at = out.len;
+    letter(next_id, "t1");
+    buf_add_char(&out, 'x');
+    const uint32_t len = (uint32_t)(out.len - at - 8);
+    memcpy(out.p + at + 4, &len, sizeof len);
+}
+static void letter_even(void)
+{
+    letter(2, "t1");
+}
+static void letter_back(void)
+{
+    letter(9, "t1"), letter(7, "t1");
+}
+static void letter_twice(void)
+{
+    letter(9, "t1"), letter(9, "t1");
+}
+static void letter_stray(void)
+{
+    letter(1, "t2");
+}
+static void letters_many(void)
+{
+    for (int i = 0; i < PLENTY; i++, next_id += 2)
+        letter(next_id, "t1");
+}
+static void letters_of_turn(void)
+{
+    for (int i = 0; i < PLENTY; i++, next_id += 2) {
+        letter(next_id, "t1");
+        settle(BATCH_NOTHING, "t1");
+    }
+}
+static void letters_huge(void)
+{
+    const size_t size = (size_t)32 << 20;
+    char *const body = xcalloc(1, size);
+    for (int i = 0; i < 32; i++, next_id += 2) {
+        letter_of(next_id, "", body, size);
+        settle(BATCH_NOTHING, "");
+        flush();
+    }
+}
+static void batch_noise(void)
+{
+    bytes(FRAME_BATCH, "\377\377\377\377\377\377\377\377\1", 9);
+}
+static void batch_stray(void)
+{
+    settle(BATCH_NOTHING, "t2");
+}
+static void batch_outcome(void)
+{
+    settle(BATCH_OUTCOME, "t1");
+}
+static void batch_outcome_twice(void)
+{
+    batch_outcome(), batch_outcome();
+}
+static void batch_reply(void)
+{
+    settle(BATCH_LETTER, "t1");
+}
+static void batch_reason(void)
+{
+    batch(&(struct batch){.turn = (char[]){"t1"}, .verdict.reason = "\377"});
+}
+static void batch_memory(void)
+{
+    char memory[5000];
+    memset(memory, 'x', sizeof memory - 1);
+    memory[sizeof memory - 1] = '\0';
+    batch(&(struct batch){.turn = (char[]){"t1"}, .memory = memory});
+}
+static void batch_over(void)
+{
+    batch(&(struct batch){.turn = (char[]){"t1"}, .over = true});
+}
+static void batch_over_lobby(void)
+{
+    batch(&(struct batch){.turn = (char[]){""}, .over = true});
+}
+static void batch_over_letters(void)
+{
+    letter(next_id, "t1");
+    batch_over();
+}
+static void batch_over_twice(void)
+{
+    batch_over(), batch_over();
+}
+static void batch_behind(void)
+{
+    batch_over();
+    settle(BATCH_NOTHING, "t1");
+}
+static void batch_failed(void)
+{
+    letter(next_id, "t1");
+    batch(&(struct batch){.settles = BATCH_OUTCOME, .turn = (char[]){"t1"}, .failed = true});
+}
+static void over(void)
+{
+    number(FRAME_OVER, 1);
+}
+static void over_stray(void)
+{
+    number(FRAME_OVER, 77);
+}
+static void ask_noise(void)
+{
+    bytes(FRAME_ASK, "\1\0\0\0\0\0\0\0\2", 9);
+}
+static void ask_nobody(void)
+{
+    ask(1, NULL);
+}
+static void ask_twice(void)
+{
+    ask(1, "u"), ask(2, "u");
+}
+static void route_up(void)
+{
+    text(FRAME_ROUTE, "/a/../b");
+}
+static void route_query(void)
+{
+    text(FRAME_ROUTE, "/a?b");
+}
+static void route_none(void)
+{
+    text(FRAME_ROUTE, NULL);
+}
+static void routes(void)
+{
+    char path[32];
+    for (int i = 0; i < PLENTY; i++) {
+        snprintf(path, sizeof path, "/r%d", i);
+        text(FRAME_ROUTE, path);
+    }
+}
+static void socket_future(void)
+{
+    open_socket(2, "wss://a/");
+}
+static void socket_url(void)
+{
+    open_socket(1, "http://a/");
+}
+static void sockets(void)
+{
+    for (int i = 1; i < PLENTY; i++)
+        open_socket(i, "wss://a/");
+}
+static void send_none(void)
+{
+    send_socket(1, "x", 1);
+}
+static void send_negative(void)
+{
+    send_socket(-1, "x", 1);
+}
+static void send_noise(void)
+{
+    open_socket(1, "wss://a/"), send_socket(1, "\377", 1);
+}
+static void close_none(void)
+{
+    number(FRAME_SOCKET_CLOSE, 1);
+}
+static void answer_unasked(void)
+{
+    answer(200);
+}
+static void answer_status(void)
+{
+    answer(99);
+}
+static void room_more(void)
+{
+    number(FRAME_ROOM, 1000);
+}
+static void room_none(void)
+{
+    number(FRAME_ROOM, 0);
+}
+static void room_negative(void)
+{
+    number(FRAME_ROOM, -1);
+}
+static void start_again(void)
+{
+    text(FRAME_STARTED, NULL);
+}
+static void refusal(void)
+{
+    text(FRAME_REFUSED, "no");
+}
+
+static void gauge_noise(void)
+{
+    memset(gauge, 0xff, sizeof *gauge);
+}
+static void gauge_back(void)
+{
+    number(FRAME_ROOM, 1);
+    flush();
+    gauge->handled = 0;
+}
+static void gauge_later(void)
+{
+    gauge->running = INT32_MAX;
+    gauge->since_ms = INT64_MAX;
+}
+static void gauge_before(void)
+{
+    gauge->running = 1;
+    gauge->since_ms = INT64_MIN;
+    memset(gauge->turn, 'x', sizeof gauge->turn);
+}
+static void nothing(void)
+{
+}
+static void half(void)
+{
+    head(FRAME_ROOM, 100);
+    flush();
+    _exit(0);
+}
+static void shut(void)
+{
+    close(CHILD_SOCKET);
+}
+static void babble(void)
+{
+    static const char line[] =
+        "{\"level\":\"error\",\"text\":\"\\u001b[2J babble \\ud800\"}\n\377\n";
+    for (int i = 0; i < PLENTY; i++)
+        (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(3);
+}
+
+const struct lie lies[] = {
+    {"type-0", type_0, 1, "bytes that are no frame"},
+    {"type-99", type_99, 1, "bytes that are no frame"},
+    {"length", length, 1, "bytes that are no frame"},
+    {"noise", noise, 1, "bytes that are no frame"},
+    {"hosts-event", hosts_event, 1, "a frame that it has no right to"},
+    {"hosts-setup", hosts_setup, 1, "a frame that it has no right to"},
+    {"letter-noise", letter_noise, 1, "a request that is none"},
+    {"letter-empty", letter_empty, 1, "a request that is none"},
+    {"letter-tail", letter_tail, 1, "a request that is none"},
+    {"letter-even", letter_even, 1, "a request by a number that is not the next"},
+    {"letter-back", letter_back, 1, "a request by a number that is not the next"},
+    {"letter-twice", letter_twice, 1, "a request by a number that is not the next"},
+    {"letter-stray", letter_stray, 1, "a request of a turn there is not"},
+    {"letters-many", letters_many, 1, "more requests at once than a callback can"},
+    {"letters-of-turn", letters_of_turn, 1, "more requests than a turn can have under way"},
+    {"letters-huge", letters_huge, 1, "more requests than can be kept"},
+    {"batch-noise", batch_noise, 1, "a batch that is none"},
+    {"batch-stray", batch_stray, 1, "a batch of a turn there is not"},
+    {"batch-outcome", batch_outcome, 1, "an answer to what it was not asked"},
+    {"batch-outcome-twice", batch_outcome_twice, 2, "an answer to what it was not asked"},
+    {"batch-reply", batch_reply, 1, "an answer to what it was not asked"},
+    {"batch-reason", batch_reason, 1, "a batch that is none"},
+    {"batch-memory", batch_memory, 1, "a batch that is none"},
+    {"batch-over", batch_over, 2, "the end of a turn that is not over"},
+    {"batch-over-lobby", batch_over_lobby, 1, "the end of a turn that is not over"},
+    {"batch-over-letters", batch_over_letters, 3, "the end of a turn that is not over"},
+    {"batch-over-twice", batch_over_twice, 3, "a batch of a turn there is not"},
+    {"batch-behind", batch_behind, 3, "a batch of a turn there is not"},
+    {"batch-failed", batch_failed, 2, "requests of a callback that failed"},
+    {"over", over, 1, "the end of a turn that is not over"},
+    {"over-first", over, 3, "the end of a turn that is not over"},
+    {"over-stray", over_stray, 1, "the end of a turn that is not over"},
+    {"ask-noise", ask_noise, 1, "a question that is none"},
+    {"ask-nobody", ask_nobody, 1, "a question that is none"},
+    {"ask-twice", ask_twice, 1, "a question before the answer to the last"},
+    {"route-up", route_up, 1, "a route that is none"},
+    {"route-query", route_query, 1, "a route that is none"},
+    {"route-none", route_none, 1, "a route that is none"},
+    {"routes", routes, 1, "more routes than there can be"},
+    {"socket-future", socket_future, 1, "a socket that is none"},
+    {"socket-url", socket_url, 1, "a socket that is none"},
+    {"sockets", sockets, 1, "more sockets than can be open"},
+    {"send-none", send_none, 1, "a frame of no socket"},
+    {"send-negative", send_negative, 1, "a frame of no socket"},
+    {"send-noise", send_noise, 1, "a frame of no socket"},
+    {"close-none", close_none, 1, "the end of no socket"},
+    {"answer-unasked", answer_unasked, 1, "an answer to what it was not asked"},
+    {"answer-status", answer_status, 1, "an answer that is none"},
+    {"room-more", room_more, 1, "a count of more than there was to do"},
+    {"room-none", room_none, 1, "a count that is none"},
+    {"room-negative", room_negative, 1, "a count that is none"},
+    {"start-again", start_again, 1, "a start in the middle"},
+    {"refusal", refusal, 1, "a refusal in the middle"},
+    {"gauge-noise", gauge_noise, 1, "a gauge that cannot be"},
+    {"gauge-back", gauge_back, 1, "a gauge that cannot be"},
+    {"gauge-later", gauge_later, 1, "was killed because it hung in a callback"},
+    {"gauge-before", gauge_before, 1, "was killed because it hung in on_"},
+    {"nothing", nothing, 1, "was killed because it hung in no callback"},
+    {"half", half, 1, "exited with status 0"},
+    {"shut", shut, 1, "closed its connection"},
+    {"babble", babble, 1, "exited with status 3"},
+};
+const size_t n_lies = sizeof lies / sizeof *lies;
+
+/* Reads until so many events have come. */
+static void wait_events(unsigned events)
+{
+    static struct buf in;
+    struct frame f;
+    size_t at = 0;
+    while (events) {
+        const int64_t n = frame_next((struct str){in.p + at, in.len - at}, &f);
+        if (n > 0) {
+            at += (size_t)n;
+            events -= f.type == FRAME_EVENT;
+            continue;
+        }
+        const ssize_t got = recv(CHILD_SOCKET, buf_reserve(&in, 65536), 65536, 0);
+        if (n < 0 || got <= 0)
+            _exit(0);
+        in.len += (size_t)got;
+    }
+}
+
+void liar_main(const char *name)
+{
+    struct tc_err err;
+    gauge = gauge_map(CHILD_GAUGE, &err);
+    if (strcmp(name, "early") == 0)
+        number(FRAME_ROOM, 1);
+    else
+        text(FRAME_STARTED, NULL);
+    flush();
+    for (size_t i = 0; i < n_lies; i++)
+        if (strcmp(lies[i].name, name) == 0) {
+            wait_events(lies[i].events);
+            lies[i].tell();
+        }
+    flush();
+    for (;;)
+        pause();
+}

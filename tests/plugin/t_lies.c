@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of what an instance's process may say: one that lies in each way there is ends with one
+ * obituary that names the lie, and neither the host nor another instance is the worse for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "plugin/child.h"
+#include "plugin/liar.h"
+#include "plugin/puppet_kit.h"
+#include "tap/tap.h"
+
+#define CALLBACK_MS 100
+#define HUGE_MS 20000
+
+static void drop_batch(void *ctx, struct batch *b)
+{
+    (void)ctx;
+    batch_free(b);
+}
+
+static struct channel *start_liar(const char *name, struct tc_err *err)
+{
+    static struct conf_pair options[2];
+    struct channel_host host = kit_host;
+    host.batch = drop_batch;
+    options[0] = (struct conf_pair){(char[]){"path"}, (char[]){"/dev/null"}, 1, false};
+    struct conf_instance spec = kit_spec(name, options);
+    spec.callback_ms = strcmp(name, "letters-huge") ? CALLBACK_MS : HUGE_MS;
+    return kit_try(&spec, "puppet", &host, err);
+}
+
+static long rss_mb(void)
+{
+    long size, pages = 0;
+    FILE *const f = fopen("/proc/self/statm", "re");
+    if (!f || fscanf(f, "%ld %ld", &size, &pages) != 2)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
+}
+
+static void test_lie(const struct lie *lie)
+{
+    struct tc_err err;
+    kit_logged();
+    kit_holds_asks = true;
+    struct channel *const c = start_liar(lie->name, &err);
+    if (!ok(c != NULL, "%s: %s", lie->name, c ? "starts" : err_str(&err)))
+        return;
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    if (lie->events > 1)
+        puppet_cast(c, turn, TC_FINAL);
+    if (lie->events > 2)
+        puppet_cast(c, turn, TC_DONE);
+    kit_wait_log("; starts again in");
+    const char *const log = kit_logged();
+    has_str(log, lie->obituary, "  it is named");
+    is_int((long long)puppet_count(log, "its process "), 1, "  in one obituary");
+    c->ops->join(c, clock_mono_ms());
+    if (kit_ask)
+        ask_answer(kit_ask, TC_ACCEPTED, "t", NULL);
+    kit_ask = NULL;
+    kit_holds_asks = false;
+}
+
+static void test_early(void)
+{
+    struct tc_err err;
+    ok(!start_liar("early", &err), "one that lies before it has started");
+    has_str(err.text, "is disabled: it sent a frame that it has no right to", "  is not started");
+}
+
+/* More than it could ever take: what the host keeps for it has a bound. */
+static void test_never_reads(void)
+{
+    static char big[64 << 10];
+    struct tc_err err;
+    kit_logged();
+    struct channel *const c = start_liar("never-reads", &err);
+    memset(big, 'x', sizeof big - 1);
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    const long before = rss_mb();
+    for (int i = 0; i < 4096; i++) {
+        puppet_say(c, turn, big);
+        if (i % 64 == 0)
+            kit_round(0);
+    }
+    const long grown = rss_mb() - before;
+    ok(grown < 512, "one that never reads: %ld MiB kept of 256 told (queue 64)", grown);
+    ok(kit_wait_log("was killed because it hung"), "  until it is ended");
+    c->ops->join(c, clock_mono_ms());
+}
+
+int main(int argc, char **argv)
+{
+    if (child_is_wanted(argc, argv) && strcmp(argv[2], "honest") != 0)
+        liar_main(argv[2]);
+    if (child_is_wanted(argc, argv))
+        child_main(argv);
+    plan_lazy();
+    kit_begin();
+    const unsigned fds = kit_count_fds(), children = kit_count_children();
+    struct channel *const honest = puppet_start("honest");
+    void *const turn = puppet_open_turn(honest, "h1");
+    puppet_cast(honest, turn, TC_START);
+    const long before = rss_mb();
+    for (size_t i = 0; i < n_lies; i++) {
+        test_lie(&lies[i]);
+        puppet_say(honest, turn, lies[i].name);
+    }
+    test_early();
+    test_never_reads();
+    const long grown = rss_mb() - before;
+    diag("%ld MiB more than before", grown);
+    puppet_cast(honest, turn, TC_FINAL);
+    puppet_cast(honest, turn, TC_DONE);
+    is_int(kit_stop(honest, KIT_DEADLINE_MS), 0, "an honest one beside them ends well");
+    is_int((long long)puppet_count(puppet_written(), "\"narration\""), n_lies,
+           "  and was told all there was");
+    is_int((long long)puppet_count(puppet_written(), "init "), 1, "  in one life");
+    is_int(kit_count_children(), children, "no process is left");
+    is_int(kit_count_fds(), fds, "no descriptor is left");
+    kit_end();
+}
