@@ -104,6 +104,8 @@ static void on_retried(void *ctx, enum record_status status, const char *instanc
         tell_retried(t, instance);
     else if (status == RECORD_UNCHANGED)
         reply_error(t->request, 404, "no_such_letter", "there is no such dead letter");
+    else if (status == RECORD_REFUSED)
+        reply_error(t->request, 409, "an_event", "an event cannot be sent again");
     else
         reply_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
     control_answered(t->control);

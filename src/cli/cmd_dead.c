@@ -45,7 +45,7 @@ static void print_word(const char *word)
     print_text((struct str){word, strlen(word)});
 }
 
-/* A request is a line of JSON and its body; an outcome is a line of JSON. */
+/* A request is a line of JSON and its body; an outcome, or an event, is a line of JSON. */
 static void print_body(struct str body)
 {
     const char *const end = body.len ? memchr(body.p, '\n', body.len) : NULL;
@@ -72,6 +72,13 @@ static int tell_missing(const char *id)
     return EXIT_TURN_ERROR;
 }
 
+static int tell_event(const char *id)
+{
+    fprintf(stderr, "turncast: dead letter %s is an event of a turn: it cannot be sent again\n",
+            id);
+    return EXIT_TURN_ERROR;
+}
+
 static void print_row(void *ctx, const struct journal_dead *d)
 {
     char when[32];
@@ -81,7 +88,8 @@ static void print_row(void *ctx, const struct journal_dead *d)
     print_word(d->conn);
     printf("  %s of turn ", d->kind);
     print_word(d->turn);
-    fputs(" for ", stdout);
+    if (*d->lane)
+        fputs(" for ", stdout);
     print_word(d->lane);
     printf(", attempts: %" PRId64 ": ", d->attempts);
     print_word(d->reason);
@@ -121,6 +129,8 @@ static int with_each(struct journal *j, char *const *ids, int n,
         const enum record_status status = act(j, strtoll(ids[i], NULL, 10));
         if (status == RECORD_UNCHANGED)
             exit_status = tell_missing(ids[i]);
+        else if (status == RECORD_REFUSED)
+            exit_status = tell_event(ids[i]);
         else if (status != RECORD_DONE)
             return tell_failure();
     }
@@ -189,6 +199,8 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
             return -1;
         if (answered == 404)
             exit_status = tell_missing(ids[i]);
+        else if (answered == 409)
+            exit_status = tell_event(ids[i]);
         else if (answered != 202)
             return tell_failure();
     }

@@ -93,6 +93,16 @@ static void on_ask(void *ctx, struct ask *a)
         ask_answer(a, TC_DENIED, NULL, NULL);
 }
 
+static void on_bury(void *ctx, const char *turn, struct event_box *box, unsigned deaths)
+{
+    const struct runner *const r = ctx;
+    size_t len;
+    const char *const line = event_box_line(box, &len);
+    if (r->services.ledger)
+        ledger_bury_event(r->services.ledger, r->name, turn, (struct str){line, len}, deaths, NULL,
+                          NULL);
+}
+
 /* NULL: there is no place for it. */
 static char *make_dir(const struct runner *r)
 {
@@ -156,6 +166,7 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         .socket_open = socket_open,
         .socket_send = socket_send,
         .socket_close = socket_close,
+        .bury = on_bury,
     };
     if (host.loop && has_process(spec, loaded))
         return channel_process_begin(conf, spec, loaded, &host, r->dir, err);

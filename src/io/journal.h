@@ -115,7 +115,11 @@ enum record_status journal_dead_list(struct journal *j, const char *conn,
 enum record_status journal_dead_show(struct journal *j, int64_t id,
                                      void (*each)(void *ctx, const struct journal_dead *d),
                                      void *ctx) MUST_CHECK;
-/* Back into the outbox, behind all others, under the number seq. */
+/* An event that its connector never survives, on record: conn, turn, attempts, reason, body count.
+ */
+enum record_status journal_dead_add(struct journal *j, const struct journal_dead *d) MUST_CHECK;
+/* Back into the outbox, behind all others, under the number seq. REFUSED: it was an event, which is
+ * of no use outside of its turn. */
 enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq) MUST_CHECK;
 enum record_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;
 

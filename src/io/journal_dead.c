@@ -77,10 +77,27 @@ enum record_status journal_dead_show(struct journal *j, int64_t id,
     return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
 }
 
+static int add(struct sql *db, void *ctx)
+{
+    const struct journal_dead *const d = ctx;
+    return sql_run(db,
+                   "insert into dead(conn, lane, turn, kind, priority, attempts, reason, at, body)"
+                   " values(?1, '', ?2, 'event', 0, ?3, substr(?4,1,500), ?5, ?6)",
+                   sql_text(d->conn), sql_text(d->turn), sql_int(d->attempts), sql_text(d->reason),
+                   sql_int(d->at), sql_blob(d->body));
+}
+
+enum record_status journal_dead_add(struct journal *j, const struct journal_dead *d)
+{
+    struct journal_dead now = *d;
+    now.at = journal_now(j);
+    return journal_transact(j, STORE_NORMAL, add, &now, &(bool){true});
+}
+
 struct exhumation {
     struct journal *j;
     int64_t id, seq;
-    bool found;
+    bool found, is_event;
 };
 
 static int drop(struct sql *db, void *ctx)
@@ -96,6 +113,13 @@ static int drop(struct sql *db, void *ctx)
 static int retry(struct sql *db, void *ctx)
 {
     struct exhumation *const e = ctx;
+    struct sql_rows rows =
+        sql_select(db, "select 1 from dead where id=?1 and kind='event'", sql_int(e->id));
+    e->is_event = sql_next(&rows);
+    if (sql_end(&rows) < 0)
+        return -1;
+    if (e->is_event)
+        return 0;
     if (sql_run(
             db,
             "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, in_doubt, at,"
@@ -110,7 +134,8 @@ static int retry(struct sql *db, void *ctx)
 enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
 {
     struct exhumation e = {.j = j, .id = id, .seq = seq};
-    return journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
+    const enum record_status status = journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
+    return e.is_event && status <= RECORD_UNCHANGED ? RECORD_REFUSED : status;
 }
 
 enum record_status journal_dead_drop(struct journal *j, int64_t id)

@@ -45,6 +45,8 @@ struct order {
     const char *const *merged;
     size_t n; /* of merged, of requests */
     const struct record_request *requests;
+    struct str line;
+    int64_t attempts;
     int64_t seq, first; /* the row that is meant; the number of the first that is laid */
     struct record_turn record;
     struct record_outcome outcome;
@@ -393,6 +395,28 @@ void ledger_stats(struct ledger *l,
 static void take_connector(void *ctx, const struct journal_dead *d)
 {
     buf_add_str(&((struct order *)ctx)->text, d->conn);
+}
+
+static enum record_status run_bury_event(struct journal *j, struct order *o)
+{
+    return journal_dead_add(j, &(struct journal_dead){
+                                   .attempts = o->attempts,
+                                   .conn = o->key,
+                                   .turn = o->turn,
+                                   .reason = "the connector dies of it",
+                                   .body = o->line,
+                               });
+}
+
+void ledger_bury_event(struct ledger *l, const char *conn, const char *turn, struct str line,
+                       int64_t attempts, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_bury_event, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->line = (struct str){arena_copy(&o->memory, line.p, line.len), line.len};
+    o->attempts = attempts;
+    post(o);
 }
 
 static enum record_status run_retry_dead(struct journal *j, struct order *o)

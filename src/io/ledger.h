@@ -82,6 +82,9 @@ int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
  * such row (any more). */
 void ledger_fail_outcome(struct ledger *l, const char *conn, const char *turn, const char *reason,
                          ledger_done *done, void *ctx);
+/* An event (its line) that the connector dies of, each of so many times, is a dead letter. */
+void ledger_bury_event(struct ledger *l, const char *conn, const char *turn, struct str line,
+                       int64_t attempts, ledger_done *done, void *ctx);
 /* An attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
 void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx);
 /* What came of it, or of waiting. UNCHANGED: there is no such row, and nothing was laid. */
@@ -102,7 +105,7 @@ void ledger_stats(struct ledger *l,
                                const struct journal_stats *stats),
                   void *ctx);
 /* A dead letter becomes a row behind all others, whose number is returned; text: its connector.
- * UNCHANGED: there is no such letter. */
+ * UNCHANGED: there is no such letter. REFUSED: it is an event. */
 int64_t ledger_retry_dead(struct ledger *l, int64_t id, ledger_done *done, void *ctx);
 
 /* ---- keys and values; value NULL removes */

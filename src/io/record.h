@@ -20,6 +20,7 @@
 enum record_status {
     RECORD_DONE,
     RECORD_UNCHANGED, /* a duplicate, over already, not there: see the function */
+    RECORD_REFUSED,   /* what is there is nothing that this can be done to: see the function */
     RECORD_TOO_BIG,   /* something above its cap: nothing was written */
     RECORD_DISK_FULL, /* nothing was written */
     RECORD_FAILED,    /* nothing was written; logged */

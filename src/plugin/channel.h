@@ -38,8 +38,8 @@ struct channel_host {
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str text);
     void (*socket_close)(void *ctx, int64_t socket);
-    /* An event that the instance dies of whenever it gets it: it is given up. */
-    void (*bury)(void *ctx, const char *turn, struct event_box *box);
+    /* An event that the instance has died of so many times: it is given up. */
+    void (*bury)(void *ctx, const char *turn, struct event_box *box, unsigned deaths);
 };
 
 /* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the

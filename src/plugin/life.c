@@ -282,7 +282,7 @@ static void give_up_event(struct guest *g, struct guest_turn *turn, struct event
     }
     g->before.dropped++;
     if (g->host.bury)
-        g->host.bury(g->host.ctx, turn->named.id, box);
+        g->host.bury(g->host.ctx, turn->named.id, box, POISON_DEATHS);
     if (kind == TC_DONE)
         close_turn(g, turn);
 }

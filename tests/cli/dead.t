@@ -51,6 +51,18 @@ is "$status $err" "1 turncast: there is no dead letter 1" "one that is not there
 try dead list
 is "$status $out" "0 " "and the other is dropped"
 
+"$state" bury "$dir" slack t3 "dies of it" '{"type":"step","payload":{"name":"bot'$token'"}}' 2>/dev/null
+try dead list
+has "$out" "slack  event of turn t3, attempts: 3: dies of it" "an event that kills is one, too"
+try dead show 3
+has "$out" '{"type":"step"' "with its line"
+lacks "$out" "AAAAAAAA" "without secrets"
+try dead retry 3
+is "$status $err" "1 turncast: dead letter 3 is an event of a turn: it cannot be sent again" \
+    "it cannot be sent again"
+try dead drop 3
+is "$status" 0 "but dropped"
+
 "$state" lay "$dir" slack turn-3 "gone" "{}"
 mkfifo "$scratch/hold" "$scratch/held"
 "$state" hold "$dir" <"$scratch/hold" >"$scratch/held" 2>/dev/null &
@@ -59,13 +71,13 @@ read -r held <"$scratch/held"
 try dead list
 is "$held $status" "held 0" "while a host holds the state"
 has "$out" "of turn turn-3" "they are listed"
-try dead retry 3
+try dead retry 4
 is "$status" 2 "but none is sent again"
 is "$(wc -l <"$scratch/err")" 1 "one line says"
 has "$err" "is in use by process $!, another turncast; stop that first" "by which and what to do"
 exec 3>&-
 wait $!
-try dead drop 3
+try dead drop 4
 is "$status" 0 "and then it is free"
 
 try dead

@@ -2,6 +2,7 @@
  * A host's state folder, for tests of the commands that read it.
  *
  *   state lay DIR CONN TURN REASON BODY   makes a dead letter
+ *   state bury DIR CONN TURN REASON BODY  the same of an event
  *   state rows DIR CONN                   prints the bodies of what waits, "?" behind one in doubt
  *   state hold DIR                        holds it, says so, until its standard input ends */
 #include <stdio.h>
@@ -21,6 +22,16 @@ static int lay(struct journal *j, char **words)
                    journal_settle(j, seq, &failed, seq + 1) == RECORD_DONE
                ? 0
                : 1;
+}
+
+static int bury(struct journal *j, char **words)
+{
+    const struct journal_dead d = {.attempts = 3,
+                                   .conn = words[0],
+                                   .turn = words[1],
+                                   .reason = words[2],
+                                   .body = {words[3], strlen(words[3])}};
+    return journal_dead_add(j, &d) == RECORD_DONE ? 0 : 1;
 }
 
 static void print_row(void *ctx, const struct record_row *row)
@@ -52,6 +63,8 @@ int main(int argc, char **argv)
     int status = 99;
     if (argc == 7 && strcmp(argv[1], "lay") == 0)
         status = lay(j, argv + 3);
+    else if (argc == 7 && strcmp(argv[1], "bury") == 0)
+        status = bury(j, argv + 3);
     else if (argc == 4 && strcmp(argv[1], "rows") == 0)
         status = journal_load(j, argv[3], print_row, NULL) == RECORD_DONE ? 0 : 1;
     else if (argc == 3 && strcmp(argv[1], "hold") == 0)

@@ -86,11 +86,11 @@ static void take_close(void *ctx, int64_t socket)
     buf_printf(&kit_told, "close:%d;", (int)socket);
 }
 
-static void take_dead(void *ctx, const char *turn, struct event_box *box)
+static void take_dead(void *ctx, const char *turn, struct event_box *box, unsigned deaths)
 {
     size_t len;
     (void)ctx;
-    buf_printf(&kit_told, "bury:%s:%s;", turn, event_box_line(box, &len));
+    buf_printf(&kit_told, "bury:%u:%s:%s;", deaths, turn, event_box_line(box, &len));
 }
 
 /* ---- the log */

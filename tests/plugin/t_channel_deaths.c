@@ -84,7 +84,7 @@ static void test_poison(void)
     const char *const log = kit_logged();
     has_str(log, "narration of turn t1 has ended it 3 times and is given up", "  logged");
     has_str(log, "done of turn t1 has ended it 3 times and is given up", "  the end, too");
-    ok(strstr(kit_told.p, "bury:t1:{") && strstr(kit_told.p, "\"crash\""),
+    ok(strstr(kit_told.p, "bury:3:t1:{") && strstr(kit_told.p, "\"crash\""),
        "  buried with its line");
     is_int((long long)puppet_count(puppet_written(), "init "), 6, "  in six lives");
     ok(kit_n_batches == 1 && puppet_newest_batch()->over,
