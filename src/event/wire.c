@@ -21,7 +21,7 @@ static void pack_field(struct buf *out, const struct field *f, const void *base)
         pack_flag(out, *(const bool *)at);
         break;
     case FIELD_TRI:
-        pack_number(out, *(const int *)at);
+        pack_number(out, *(const int *)at < 0 ? -1 : *(const int *)at != 0);
         break;
     }
 }
@@ -51,6 +51,14 @@ static void unpack_string(struct unpack *u, const struct field *f, char *base)
     u->bad = u->bad || (f->required && !text.p);
 }
 
+/* Yes, no, or negative: not said. */
+static int unpack_tri(struct unpack *u)
+{
+    const int64_t number = unpack_number(u);
+    u->bad = u->bad || number < -1 || number > 1;
+    return u->bad ? -1 : (int)number;
+}
+
 static void unpack_field(struct unpack *u, const struct field *f, void *base)
 {
     void *const at = (char *)base + f->offset;
@@ -70,7 +78,7 @@ static void unpack_field(struct unpack *u, const struct field *f, void *base)
         *(bool *)at = unpack_flag(u);
         break;
     case FIELD_TRI:
-        *(int *)at = (int)unpack_number(u);
+        *(int *)at = unpack_tri(u);
         break;
     }
 }

@@ -80,7 +80,7 @@ static const struct conf_pair *unpack_pairs(struct unpack *u, struct arena *a)
         pairs[n++] = (struct conf_pair){
             .key = arena_strdup(a, key),
             .value = arena_strdup(a, unpack_required(u)),
-            .line = (int)unpack_number(u),
+            .line = (int)unpack_count(u, INT32_MAX),
             .resolved = true,
         };
     u->bad = u->bad || n == LIST_MAX - 1;

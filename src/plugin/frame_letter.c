@@ -90,13 +90,13 @@ struct letter_reply *frame_unpack_reply(struct unpack *u)
     struct tc_reply *const reply = &r->reply;
     reply->tag = copy(&r->arena, unpack_text(u));
     reply->outcome = (enum tc_outcome)unpack_count(u, TC_DROPPED);
-    reply->status = (int)unpack_number(u);
+    reply->status = (int)unpack_count(u, INT32_MAX);
     const struct str body = unpack_bytes(u);
     reply->body = arena_copy(&r->arena, body.p, body.len);
     reply->body_len = body.len;
     reply->path = copy(&r->arena, unpack_text(u));
     reply->error = copy(&r->arena, unpack_text(u));
-    reply->attempts = (uint32_t)unpack_number(u);
+    reply->attempts = (uint32_t)unpack_count(u, UINT32_MAX);
     reply->in_doubt = unpack_flag(u);
     if (!u->bad && r->about) {
         reply->http = &r->about->http;

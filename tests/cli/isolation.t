@@ -69,5 +69,20 @@ is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
 has "$err" "instance other is disabled: its process ended while it started" "is told"
 is "$(pgrep -f -- "--connector other" | wc -l)" 0 "none of its processes is left"
 
+# Where there is a journal, what it dies of each time is a dead letter.
+cat >"$scratch/turncast.conf" <<CONF
+agents : { main : { command = ["$fake_agent", "play=$turn"]; }; };
+default_agent = "main";
+plugins : { instances : { $(other 'chaos = ({ what = "crash"; text = "tool_call\""; });') }; };
+CONF
+try run -c "$scratch/turncast.conf" hello
+is "$status" 0 "a run beside one that dies of an event"
+has "$err" "tool_call of turn" "which is given up"
+try dead list -c "$scratch/turncast.conf"
+has "$out" "other  event of turn" "it is a dead letter"
+has "$out" "attempts: 3: the connector dies of it" "with its reason"
+try dead show -c "$scratch/turncast.conf" 1
+has "$out" '{"type":"tool_call"' "and its line"
+
 echo "1..$results"
 exit $((failures > 0))

@@ -135,3 +135,9 @@ tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_conf_LDADD = $(TEST_CONF)
 tests_fuzz_fuzz_conf_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/conf
+
+fuzz_targets += tests/fuzz/fuzz_frames
+tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_frames_LDADD = $(TEST_PLUGIN)
+tests_fuzz_fuzz_frames_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/frames

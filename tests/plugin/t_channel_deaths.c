@@ -223,7 +223,6 @@ static void test_recycled(void)
     kit_logged();
     struct conf_instance spec = puppet_spec_of("grows");
     spec.memory_mb = 192;
-    spec.callback_ms = 1000;
     struct channel *const c = kit_start(&spec, "puppet", &kit_host);
     void *const turn = puppet_open_turn(c, "t1");
     puppet_cast(c, turn, TC_START);

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ * Fuzz target: any bytes as what crosses between the host and the process of an instance. Even
+ * first byte: what the host reads, to the end of the channel; odd: what the process reads, by its
+ * readers, and what they take packs to the same bytes.
+ *
+ * There is no process: these spawn_* stand in front of those of the library. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "event/wire.h"
+#include "plugin/channel.h"
+#include "plugin/events.h"
+#include "plugin/frame.h"
+#include "plugin/spawn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* ---- a process that is none */
+
+static int far_end = -1;
+static struct gauge *page;
+
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
+{
+    int sockets[2], ends[2];
+    (void)name;
+    (void)plugin_fd;
+    page = gauge_map(gauge_fd, err);
+    must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0 &&
+         pipe2(ends, O_NONBLOCK) == 0);
+    close(ends[1]);
+    *s = (struct spawn){.pid = 1, .socket = sockets[0], .output = ends[0]};
+    far_end = sockets[1];
+    return 0;
+}
+
+struct spawn_end spawn_finish(struct spawn *s)
+{
+    close(s->socket);
+    close(s->output);
+    return (struct spawn_end){0};
+}
+
+bool spawn_has_ended(const struct spawn *s)
+{
+    (void)s;
+    return false;
+}
+
+int64_t spawn_rss(const struct spawn *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* ---- the host, which believes that all it is told has been checked */
+
+static struct ask *asked;
+static uint64_t last_letter;
+
+static bool is_known(const char *turn)
+{
+    return !*turn || strcmp(turn, "t1") == 0 || strcmp(turn, "t2") == 0;
+}
+
+static void on_batch(void *ctx, struct batch *b)
+{
+    (void)ctx;
+    must(is_known(b->turn));
+    must(!b->over || strcmp(b->turn, "t2") == 0);
+    for (size_t i = 0; i < b->count; i++) {
+        must(b->letters[i]->id % 2 == 1 && b->letters[i]->id > last_letter);
+        must(is_known(b->letters[i]->turn));
+        last_letter = b->letters[i]->id;
+    }
+    batch_free(b);
+}
+
+static void on_ask(void *ctx, struct ask *a)
+{
+    (void)ctx;
+    must(!asked);
+    asked = a;
+}
+
+static void on_route(void *ctx, const char *path)
+{
+    (void)ctx;
+    must(path[0] == '/' && !strchr(path, '.'));
+}
+
+static void on_open(void *ctx, int64_t socket, const struct tc_socket *s)
+{
+    (void)ctx;
+    must(socket > 0 && strncmp(s->url, "ws", 2) == 0);
+}
+
+static void on_send(void *ctx, int64_t socket, struct str text)
+{
+    (void)ctx;
+    must(socket > 0 && strlen(text.p) <= text.len);
+}
+
+static void on_close(void *ctx, int64_t socket)
+{
+    (void)ctx;
+    must(socket > 0);
+}
+
+static void on_answered(void *arg, const struct tc_answer *answer)
+{
+    (void)arg;
+    must(!answer || (answer->status >= 200 && answer->status < 600));
+}
+
+static void tell(const void *p, size_t len)
+{
+    (void)!send(far_end, p, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void tell_started(void)
+{
+    CLEANUP_BUF struct buf out = {0};
+    const size_t begun = frame_begin(&out, FRAME_STARTED);
+    pack_text(&out, NULL);
+    frame_end(&out, begun);
+    tell(out.p, out.len);
+}
+
+static void cast(struct channel *c, void *turn, enum tc_kind kind)
+{
+    c->ops->send(c, turn, box_of(kind, 1));
+}
+
+/* One turn that runs, one that has ended with a reply to come, a hit. */
+static void give_work(struct channel *c)
+{
+    const char *why;
+    void *const t1 = c->ops->open(c, &(struct channel_turn){.id = "t1", .agent = "a"});
+    void *const t2 =
+        c->ops->open(c, &(struct channel_turn){.id = "t2", .agent = "a", .letters = 1});
+    cast(c, t1, TC_START);
+    cast(c, t2, TC_FINAL);
+    cast(c, t2, TC_DONE);
+    struct letter_reply *const r = xcalloc(1, sizeof *r);
+    r->about = letter_new(8, "t2", TC_HTTP(.url = "https://a/"), &why);
+    r->letter = 8;
+    r->last = true;
+    r->reply = (struct tc_reply){.tag = "", .body = "", .error = "", .http = &r->about->http};
+    c->ops->reply(c, t2, r);
+    struct channel_hit *const h = xcalloc(1, sizeof *h);
+    h->hit = (struct tc_hit){.method = "GET", .path = "/", .query = "", .body = ""};
+    h->answered = on_answered;
+    c->ops->hit(c, h);
+}
+
+static struct loaded *make_loaded(void)
+{
+    struct loaded *const l = xcalloc(1, sizeof *l);
+    l->path = xstrdup("/p.so");
+    l->plugin = (struct tc_plugin){.name = "p", .version = "1", .flags = TC_DELIVERS};
+    return l;
+}
+
+static void fuzz_host(struct loop *loop, const char *p, size_t n)
+{
+    static struct conf_pair none[1];
+    const struct conf conf = {.file = (char[]){"f"}};
+    const struct conf_instance spec = {
+        .name = (char[]){"one"}, .queue_events = 100, .queue_bytes = 1 << 20, .options = none};
+    const struct channel_host host = {.loop = loop,
+                                      .batch = on_batch,
+                                      .ask = on_ask,
+                                      .has_server = true,
+                                      .route = on_route,
+                                      .socket_open = on_open,
+                                      .socket_send = on_send,
+                                      .socket_close = on_close};
+    struct tc_err err = {0};
+    char drained[65536];
+    last_letter = 0;
+    struct channel *const c = channel_process_begin(&conf, &spec, make_loaded(), &host, NULL, &err);
+    must(c != NULL);
+    tell_started();
+    must(c->ops->await(c, &err) == 0);
+    give_work(c);
+    loop_once(loop, 0);
+    while (recv(far_end, drained, sizeof drained, 0) > 0)
+        ;
+    if (n && p[0] & 1 && n > sizeof *page) {
+        memcpy(page, p + 1, sizeof *page);
+        p += sizeof *page;
+        n -= sizeof *page;
+    }
+    const size_t half = n && p[0] & 2 ? n / 2 : n;
+    tell(p, half);
+    loop_once(loop, 0);
+    tell(p + half, n - half);
+    loop_once(loop, 0);
+    loop_once(loop, 0);
+    if (asked)
+        ask_answer(asked, TC_ACCEPTED, "t3", NULL);
+    asked = NULL;
+    if (n && p[n - 1] & 1)
+        close(far_end);
+    loop_once(loop, 0);
+    c->ops->join(c, 0);
+    if (!(n && p[n - 1] & 1))
+        close(far_end);
+    if (asked)
+        ask_answer(asked, TC_ACCEPTED, "t3", NULL);
+    asked = NULL;
+    gauge_unmap(page);
+}
+
+/* ---- what the process reads */
+
+static void same(const struct buf *again, const char *p, size_t n)
+{
+    must(again->len == n && memcmp(again->p, p, n) == 0);
+}
+
+static void fuzz_readers(const char *p, size_t n)
+{
+    CLEANUP_BUF struct buf again = {0};
+    struct arena arena = {0};
+    struct unpack u;
+    struct event ev;
+    struct frame_setup setup;
+    struct channel_turn turn;
+    struct letter_reply *reply;
+    struct tc_hit hit = {0};
+    struct tc_frame frame;
+    struct frame_asked asked_;
+    if (!n)
+        return;
+    unpack_start(&u, (struct str){p + 1, n - 1});
+    switch ((unsigned char)p[0] % 6) {
+    case 0:
+        wire_unpack(&ev, &u);
+        if (unpack_finish(&u) == 0) {
+            wire_pack(&again, &ev);
+            event_box_unref(event_box_new(&ev));
+        }
+        break;
+    case 1:
+        frame_unpack_setup(&u, &arena, &setup);
+        if (unpack_finish(&u) == 0)
+            frame_pack_setup(&again, &setup);
+        break;
+    case 2:
+        frame_unpack_turn(&u, &turn);
+        if (unpack_finish(&u) == 0)
+            frame_pack_turn(&again, &turn);
+        break;
+    case 3:
+        reply = frame_unpack_reply(&u);
+        if (reply && unpack_finish(&u) == 0)
+            frame_pack_reply(&again, reply);
+        again.len = 0; /* a letter may say the same in several ways */
+        letter_reply_free(reply);
+        break;
+    case 4:
+        frame_unpack_hit(&u, &arena, &hit);
+        if (unpack_finish(&u) == 0)
+            frame_pack_hit(&again, &hit);
+        if (hit.body_len == 0)
+            again.len = 0; /* no body is an empty one */
+        break;
+    case 5:
+        frame_unpack_socket(&u, &frame);
+        if (frame.len == 0)
+            u.bad = true; /* the same */
+        if (unpack_finish(&u) == 0) {
+            frame_pack_socket(&again, &frame);
+            break;
+        }
+        unpack_start(&u, (struct str){p + 1, n - 1});
+        frame_unpack_asked(&u, &asked_);
+        if (unpack_finish(&u) == 0)
+            frame_pack_asked(&again, &asked_);
+        break;
+    }
+    if (again.len)
+        same(&again, p + 1, n - 1);
+    arena_fini(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct loop *loop;
+    if (!loop) {
+        loop = loop_new();
+        log_setup(LOG_TEXT, LOG_ERR, open("/dev/null", O_WRONLY | O_CLOEXEC));
+    }
+    if (!size)
+        return 0;
+    /* Behind bytes of their own size, so that what is read beyond them is found. */
+    char *const copy = memcpy(xmalloc(size), data, size);
+    if (copy[0] & 1)
+        fuzz_readers(copy + 1, size - 1);
+    else
+        fuzz_host(loop, copy + 1, size - 1);
+    free(copy);
+    return 0;
+}
