@@ -5,6 +5,7 @@ same to the byte as without them, and nothing of it is left in the end."""
 import ctypes
 import json
 import os
+import pathlib
 import re
 import sys
 import time
@@ -17,6 +18,7 @@ from door import LOG, Door  # noqa: E402  (its folder is known from here on)
 
 TURNS = 500
 AT_ONCE = 12
+MORE_MB = 256  # a sanitizer keeps that much of what was freed
 PR_SET_CHILD_SUBREAPER = 36
 SICK = {
     "crashes": '{ what = "crash"; every = 3; }',
@@ -114,8 +116,14 @@ def reaped():
     return not children()
 
 
+def peak_mb(pid):
+    """The most memory that the host ever had."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) >> 10
+
+
 def live(sick):
-    """What the healthy ones were told, by number, and what the host said."""
+    """What the healthy ones were told, by number, what the host said, and how big it was."""
     with Ward(sick) as host:
         files = host.open_files()
         began = time.monotonic()
@@ -123,11 +131,11 @@ def live(sick):
         took = time.monotonic() - began
         until(lambda: host.well.read_text().count('{"type":"done"') == len(turns), "well, too", 60)
         until(lambda: host.open_files() <= files + 2, "no descriptor is left", 30)
-        said = host.log()
+        said, size = host.log(), peak_mb(host.process.pid)
         equal(host.stop(), 0, "the host ends well")
         until(reaped, "no process is left", 10)
-        note(f"{len(turns)} turns beside {len(sick)} sick ones in {took:.1f} s")
-        return told(host.events, turns), told(host.well, turns), said
+        note(f"{len(turns)} turns beside {len(sick)} sick ones in {took:.1f} s, {size} MiB")
+        return told(host.events, turns), told(host.well, turns), said, size
 
 
 def main():
@@ -144,6 +152,7 @@ def main():
                 if a != b:
                     note(f"alone  {a}")
                     note(f"beside {b}")
+    ok(beside[3] < 2 * alone[3] + MORE_MB, "the host did not grow", beside[3])
     for name in ("crashes", "hangs", "exits", "closes", "lies"):
         ok(f"instance {name}" in beside[2], f"the end of the one that {name} is told")
     done()
