@@ -386,8 +386,14 @@ static void work(struct child *c)
 {
     bool busy = false;
     while (!c->stopping) {
-        if (do_next(c) || instance_wake(c->instance)) {
+        if (do_next(c)) {
             busy = true;
+            continue;
+        }
+        if (instance_wake(c->instance)) {
+            busy = true;
+            flush(c);
+            receive(c, 0); /* who wakes again and again hears all the same */
             continue;
         }
         if (clock_mono_ms() - c->told_ms >= ROOM_MS)
@@ -433,8 +439,7 @@ static void warn(void *ctx, const char *text)
     log_line(LOG_WARN, c->setup.name, "%s", text);
 }
 
-/* Loads what is of others only when what must be first is done, and lets it run only when nothing
- * is left that it must not have. */
+/* What is loaded runs as it is loaded: only when nothing is left that it must not have. */
 static struct loaded *load(struct child *c, char *const *argv, struct tc_err *err)
 {
     static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_GAUGE, CHILD_PLUGIN};
@@ -449,7 +454,6 @@ static struct loaded *load(struct child *c, char *const *argv, struct tc_err *er
         setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
     if (sandbox_prepare(&start, err) < 0)
         return NULL;
-    struct loaded *const loaded = loader_take(CHILD_PLUGIN, s->path, err);
     uint16_t ports[LISTED_PORTS];
     size_t n = 0;
     for (; n < LISTED_PORTS && s->ports[n]; n++)
@@ -463,7 +467,7 @@ static struct loaded *load(struct child *c, char *const *argv, struct tc_err *er
         .n_ports = n,
         .memory = (size_t)s->memory * SPACE_PER_MEMORY,
     };
-    return loaded && sandbox_enter(&spec, warn, c, err) == 0 ? loaded : NULL;
+    return sandbox_enter(&spec, warn, c, err) == 0 ? loader_take(CHILD_PLUGIN, s->path, err) : NULL;
 }
 
 /* NULL with err. */

@@ -152,6 +152,7 @@ struct spawn_end spawn_finish(struct spawn *s)
     int status = 0;
     kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
     kill(s->pid, SIGKILL);
+    kill(-s->pid, SIGKILL); /* what it may have begun in its group */
     while (wait4(s->pid, &status, 0, &usage) < 0 && errno == EINTR)
         ;
     close(s->socket);

@@ -132,7 +132,8 @@ def check_host(host):
     now = Numbers(host)
     version = [dict(labels) for name, labels in now.samples if name == "turncast_build_info"]
     ok(len(version) == 1 and version[0]["version"], "what was built", version)
-    equal(now.get("outbox_rows", state="queued"), 0, "the outbox is empty")
+    ok(until(lambda: Numbers(host).get("outbox_rows", state="queued") == 0, "an empty outbox"),
+       "the outbox is empty, once all have seen the end")
     equal(now.get("dead_letters"), 0, "and nobody died")
     pages = now.get("process_resident_bytes")
     ok(1 << 20 < pages < 1 << 30, "its memory", pages)
