@@ -353,7 +353,8 @@ void traffic_drop_current(struct guest *g)
 /* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
 static bool can_be_done_again(const struct task *t)
 {
-    return (t->type == FRAME_EVENT || t->type == FRAME_REPLY) && !t->settled;
+    return (t->type == FRAME_EVENT || t->type == FRAME_REPLY) && !t->settled &&
+           !(t->turn && t->turn->closed);
 }
 
 static enum tc_kind kind_of(const struct task *t)

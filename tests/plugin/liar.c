@@ -390,6 +390,14 @@ static void half(void)
     flush();
     _exit(0);
 }
+/* No lie: but it dies before it could say that it has done anything. */
+static void end_and_die(void)
+{
+    settle(BATCH_OUTCOME, "t1");
+    batch_over();
+    flush();
+    _exit(0);
+}
 static void shut(void)
 {
     close(CHILD_SOCKET);
@@ -463,6 +471,7 @@ const struct lie lies[] = {
     {"gauge-before", gauge_before, 1, "was killed because it hung in on_"},
     {"nothing", nothing, 1, "was killed because it hung in no callback"},
     {"half", half, 1, "exited with status 0"},
+    {"end-and-die", end_and_die, 3, "exited with status 0"},
     {"shut", shut, 1, "closed its connection"},
     {"babble", babble, 1, "exited with status 3"},
 };

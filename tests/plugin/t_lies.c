@@ -76,6 +76,21 @@ static void test_early(void)
     has_str(err.text, "is disabled: it sent a frame that it has no right to", "  is not started");
 }
 
+/* What ended with its last batch is not told again. */
+static void test_ended(void)
+{
+    struct tc_err err;
+    kit_logged();
+    struct channel *const c = start_liar("end-and-die", false, &err);
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    puppet_cast(c, turn, TC_FINAL);
+    puppet_cast(c, turn, TC_DONE);
+    ok(kit_wait_log("; starts again in"), "one that dies when its turn is over");
+    is_int(kit_stop(c, 100), 0, "  has nothing left to do");
+    is_int((long long)puppet_count(kit_logged(), "killed in"), 0, "  and ends at once");
+}
+
 /* More than it could ever take: what the host keeps for it has a bound. */
 static void test_never_reads(void)
 {
@@ -116,6 +131,7 @@ int main(int argc, char **argv)
         puppet_say(honest, turn, lies[i].name);
     }
     test_early();
+    test_ended();
     test_never_reads();
     const long grown = rss_mb() - before;
     diag("%ld MiB more than before", grown);
