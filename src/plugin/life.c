@@ -257,10 +257,11 @@ static struct batch *new_batch(const struct guest_turn *turn, enum batch_settles
     return b;
 }
 
-/* It will not see the end, or has not got to say that it has: the host is told so. */
+/* It will not see the end, or has not got to say that it has: the host is told so, when what is
+ * given up was the last of the turn. */
 static void close_turn(struct guest *g, struct guest_turn *t)
 {
-    if (!t || t->closed || !t->done || t->letters)
+    if (!t || t->closed || !t->done || t->letters || t->tasks > 1)
         return;
     t->closed = t->over = true;
     if (!g->host.batch)

@@ -20,7 +20,7 @@ static struct buf told;
 
 static void tell(void *ctx, enum record_status status, const char *text)
 {
-    static const char *const names[] = {"done", "unchanged", "big", "full", "failed"};
+    static const char *const names[] = {"done", "unchanged", "refused", "big", "full", "failed"};
     buf_printf(&told, "%s:%s%s%s ", (const char *)ctx, names[status], text ? "=" : "",
                text ? text : "");
 }
