@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -500,6 +501,7 @@ static void wait_events(unsigned events)
 void liar_main(const char *name)
 {
     struct tc_err err;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
     gauge = gauge_map(CHILD_GAUGE, &err);
     if (strcmp(name, "early") == 0)
         number(FRAME_ROOM, 1);
