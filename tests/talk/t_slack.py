@@ -168,7 +168,7 @@ def thread(fake, host):
     """R24, R11: in a channel all goes to the thread of the question"""
     fake.control("channel", {"id": "C0LONG", "type": "channel"})
     person = Person(fake, "C0LONG")
-    asked = person.ask("tools=1 ms=4000 chars=30000", both=True)
+    asked = person.ask("tools=1 ms=12000 chars=30000", both=True)
     person.hear("Looking at part 1", asked.message)
     person.hear("Line 000749", asked.message)
     same({m["thread"] for m in messages(fake, "C0LONG")}, {asked.message}, "threads")
