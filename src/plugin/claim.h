@@ -11,6 +11,8 @@
 #include "base/str.h"
 
 #define CLAIM_ANSWER_MAX ((size_t)1 << 20)
+#define CLAIM_MEMORY_MAX ((size_t)4 << 10) /* of what a turn remembers */
+#define CLAIM_REASON_MAX ((size_t)512)     /* of a verdict */
 
 /* Not longer than max, and UTF-8. NULL is none. */
 bool claim_is_text(const char *text, size_t max);

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Owns how requests cross: what an instance sends, and what came of it. */
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "plugin/claim.h"
 #include "plugin/frame.h"
 
-#define MEMORY_MAX ((size_t)4 << 10)
 #define TURN_MAX ((size_t)512)
-#define REASON_MAX ((size_t)512)
-
-static bool is_text(const char *text, size_t max)
-{
-    const size_t len = text ? strnlen(text, max + 1) : 0;
-    return len <= max && utf8_is_valid(text, len);
-}
 
 /* ---- letters ---- */
 
@@ -31,7 +23,7 @@ struct letter *frame_unpack_letter(struct unpack *u)
     const uint64_t id = (uint64_t)unpack_number(u);
     const char *const turn = unpack_required(u);
     const struct str record = unpack_bytes(u);
-    if (u->bad || !record.p || !is_text(turn, TURN_MAX))
+    if (u->bad || !record.p || !claim_is_text(turn, TURN_MAX))
         return NULL;
     return letter_unpack(id, turn, record, &why);
 }
@@ -53,7 +45,7 @@ static struct tc_verdict unpack_verdict(struct unpack *u)
     v.hold_ms = (int64_t)unpack_count(u, INT64_MAX);
     v.scope = (enum tc_scope)unpack_count(u, TC_HOLD_INSTANCE);
     v.reason = unpack_text(u);
-    u->bad = u->bad || !is_text(v.reason, REASON_MAX);
+    u->bad = u->bad || !claim_is_text(v.reason, CLAIM_REASON_MAX);
     return v;
 }
 
@@ -132,7 +124,8 @@ struct batch *frame_unpack_batch(struct unpack *u)
     b->turn = xstrdup(turn);
     b->verdict.reason = b->verdict.reason ? xstrdup(b->verdict.reason) : NULL;
     b->memory = memory ? xstrdup(memory) : NULL;
-    if (unpack_finish(u) == 0 && is_text(turn, TURN_MAX) && is_text(memory, MEMORY_MAX))
+    if (unpack_finish(u) == 0 && claim_is_text(turn, TURN_MAX) &&
+        claim_is_text(memory, CLAIM_MEMORY_MAX))
         return b;
     batch_free(b);
     return NULL;

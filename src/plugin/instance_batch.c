@@ -4,11 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "plugin/claim.h"
 #include "plugin/instance_parts.h"
 
 #define CALLBACK_LETTERS ((size_t)256)
 #define TURN_LETTERS ((size_t)1024) /* under way at once */
-#define REASON_MAX 512
 
 static struct batch *sending(struct instance *in)
 {
@@ -97,7 +97,7 @@ static char *copy_reason(const char *reason)
 {
     if (!reason)
         return NULL;
-    char text[REASON_MAX];
+    char text[CLAIM_REASON_MAX];
     utf8_copy(text, sizeof text, utf8_is_valid(reason, strlen(reason)) ? reason : "not UTF-8");
     return xstrdup(text);
 }

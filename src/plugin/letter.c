@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "plugin/claim.h"
 
 #define MAX_URL ((size_t)8 << 10)
 #define MAX_HEADERS 64
@@ -39,12 +39,6 @@ static const char **text_of(struct tc_http *http, size_t i)
     return at;
 }
 
-static bool is_text(const char *s, size_t max)
-{
-    const size_t len = strnlen(s, max + 1);
-    return len <= max && utf8_is_valid(s, len);
-}
-
 /* A plugin built against an older header knows fewer members. */
 static struct tc_http complete(const struct tc_http *given)
 {
@@ -69,10 +63,10 @@ static const char *check_headers(const struct tc_http *http)
         const struct tc_header *const h = &http->headers[i];
         if (!h->name || !h->value)
             return "a header has no name or no value";
-        if (!is_text(h->name, left))
+        if (!claim_is_text(h->name, left))
             return "the headers are too long or not UTF-8";
         left -= strlen(h->name);
-        if (!is_text(h->value, left))
+        if (!claim_is_text(h->value, left))
             return "the headers are too long or not UTF-8";
         left -= strlen(h->value);
     }
@@ -84,7 +78,7 @@ static const char *check(struct tc_http *http)
     if (!http->url)
         return "there is no URL";
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        if (*text_of(http, i) && !is_text(*text_of(http, i), texts[i].max))
+        if (*text_of(http, i) && !claim_is_text(*text_of(http, i), texts[i].max))
             return texts[i].wrong;
     if (http->body_len > (http->flags & TC_DURABLE ? LETTER_MAX_DURABLE : MAX_BODY))
         return "the body is too big";

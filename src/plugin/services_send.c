@@ -5,7 +5,6 @@
 #include "plugin/services_parts.h"
 
 #define WAKE_MAX_MS ((int64_t)366 * 86400 * 1000)
-#define MEMORY_MAX ((size_t)4 << 10)
 
 char *service_keep(struct tc_turn *turn, const char *text)
 {
@@ -45,7 +44,7 @@ int service_remember(struct tc_turn *turn, const char *text)
         return -1;
     if (t == &t->in->lobby)
         return services_refuse(t->in, "tc_remember", "the lobby is no turn that is given again");
-    if (!claim_is_text(text, MEMORY_MAX))
+    if (!claim_is_text(text, CLAIM_MEMORY_MAX))
         return services_refuse(t->in, "tc_remember", "the text is too long or not UTF-8");
     instance_remember(t, text);
     return 0;
