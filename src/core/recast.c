@@ -136,24 +136,19 @@ static void send(const struct runner *r, void *handle, const struct event *ev)
     r->channel->ops->send(r->channel, handle, event_box_new(ev));
 }
 
-static struct event make_event(const char *turn, enum tc_kind kind, const struct event *outcome)
+/* What is told around an outcome comes from where that does. */
+static void take_origin(struct event *ev, const struct event *outcome)
 {
-    struct event ev;
-    event_init(&ev, kind);
-    ev.meta.ts = clock_wall();
-    ev.meta.src = outcome ? outcome->meta.src : "turncast";
-    ev.meta.session_id = outcome ? outcome->meta.session_id : "";
-    ev.meta.correlation_id = turn;
-    ev.meta.seq = 1;
-    return ev;
+    ev->meta.src = outcome ? outcome->meta.src : "turncast";
+    ev->meta.session_id = outcome ? outcome->meta.session_id : "";
 }
 
 static void send_start(const struct runner *r, void *handle, const char *turn,
                        const struct event *outcome)
 {
-    struct event start = make_event(turn, TC_START, outcome);
-    start.u.meta = &start.meta;
-    start.u.start.resumed = true;
+    struct event start;
+    event_init_resumed(&start, turn, clock_wall());
+    take_origin(&start, outcome);
     send(r, handle, &start);
 }
 
@@ -176,8 +171,11 @@ static void cast(const struct recast *o, struct event *outcome)
         outcome->u.meta = &outcome->meta;
         send(o->runner, o->handle, outcome);
     }
-    struct event done = make_event(o->turn, TC_DONE, outcome);
-    done.u.meta = &done.meta;
+    struct event done;
+    event_init(&done, TC_DONE);
+    take_origin(&done, outcome);
+    done.meta.ts = clock_wall();
+    done.meta.correlation_id = o->turn;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
     done.u.done.reason = !outcome ? "lost" : outcome->kind == TC_FINAL ? "completed" : "error";
     send(o->runner, o->handle, &done);

@@ -37,6 +37,8 @@ struct event {
 /* Clears a draft to "nothing said": optional strings NULL, required ones "", required JSON
  * "{}" (args) or "null", numbers -1. */
 void event_init(struct event *ev, enum tc_kind kind);
+/* The start of a turn that an instance is told again, by the host, at that time. */
+void event_init_resumed(struct event *ev, const char *turn, double ts);
 /* Convenience: a notice draft. Strings are borrowed; code may be NULL. */
 void event_init_notice(struct event *ev, const char *level, const char *code, const char *text);
 

@@ -84,6 +84,16 @@ void event_init(struct event *ev, enum tc_kind kind)
     ev->u.meta = &ev->meta;
 }
 
+void event_init_resumed(struct event *ev, const char *turn, double ts)
+{
+    event_init(ev, TC_START);
+    ev->meta.ts = ts;
+    ev->meta.src = "turncast";
+    ev->meta.correlation_id = turn;
+    ev->meta.seq = 1;
+    ev->u.start.resumed = true;
+}
+
 void event_init_notice(struct event *ev, const char *level, const char *code, const char *text)
 {
     event_init(ev, TC_NOTICE);

@@ -380,12 +380,7 @@ static void take_again(struct guest *g, struct task_list *from)
 static struct task *resume(struct guest_turn *turn)
 {
     struct event start;
-    event_init(&start, TC_START);
-    start.meta.ts = clock_wall();
-    start.meta.src = "turncast";
-    start.meta.correlation_id = turn->named.id;
-    start.meta.seq = 1;
-    start.u.start.resumed = true;
+    event_init_resumed(&start, turn->named.id, clock_wall());
     struct task *const t = new_task(FRAME_EVENT, turn);
     t->box = event_box_new(&start);
     t->size = event_box_size(t->box);
