@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the answers of an acp agent: the one to the prompt ends the turn, an error does, too. */
-#include <stdio.h>
-
+#include "base/utf8.h"
 #include "dialect/acp.h"
 #include "dialect/tell.h"
 
@@ -14,7 +13,7 @@ void acp_take_usage(const struct acp_call *call)
     const char *const currency = acp_text(call, value_member(cost, "currency"));
     if (cost.p) {
         call->a->cost = value_real(value_member(cost, "amount"), -1);
-        snprintf(call->a->currency, sizeof(call->a->currency), "%s", currency ? currency : "");
+        utf8_copy(call->a->currency, sizeof(call->a->currency), currency);
     }
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "call";
