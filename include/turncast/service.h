@@ -171,7 +171,7 @@ enum tc_accepted {
     TC_ACCEPTED, /* on disk: a turn begins */
     TC_QUEUED,   /* on disk: it waits for the running turn */
     TC_COMMAND,  /* the host has done what was asked (stop, status…): show `answer` */
-    TC_KNOWN,    /* had it already: acknowledge, say nothing */
+    TC_KNOWN,    /* had it already: acknowledge, and show `answer` if there is one */
     TC_DENIED,   /* not allowed: acknowledge, say nothing */
     TC_FULL,     /* acknowledge; show `answer` */
     TC_NOT_KEPT, /* not on disk: do not acknowledge, it has to come again */
@@ -180,6 +180,27 @@ enum tc_accepted {
 struct tc_receipt {
     const char *turn;   /* id of the turn, or NULL */
     const char *answer; /* to show to the person, or NULL */
+};
+
+/* ---- requests of the agent ----
+ *
+ * A request event that has `choices` can be answered. A connector shows them, each with the ticket
+ * of the request, and hands over what a person chose. Who may, and whether it is still open, is the
+ * host's to know: a ticket is a name, not a leave. The event that tells the decision follows, to
+ * every connector. */
+
+/* What a person decided. All strings borrowed. */
+struct tc_decision {
+    size_t size;
+    const char *ticket;  /* as tc_ticket gave it */
+    const char *choice;  /* the id of one of the request's choices */
+    const char *text;    /* why not; or the answer to a single question; or NULL */
+    const char *answers; /* JSON object: the id of each question to a text, or (multi) to an array
+                            of texts; or NULL */
+    const char *user;    /* the service's stable id of the person */
+    const char *name;    /* of the person, or NULL */
+    const char *chat;    /* where it was decided */
+    const char *thread;  /* or NULL */
 };
 
 /* ---- routes and sockets ---- */

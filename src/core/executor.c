@@ -85,21 +85,45 @@ static int spawn(struct executor *x)
     return x->process ? 0 : -1;
 }
 
+static void on_line(void *ctx, const char *line, size_t len)
+{
+    struct executor *const x = ctx;
+    CLEANUP_BUF struct buf bytes = {0};
+    dialog_line(&x->dialog, &bytes, line, len);
+    if (bytes.len && x->process)
+        process_write(x->process, bytes.p, bytes.len);
+}
+
 static void send_message(struct executor *x)
 {
-    const struct dialect_input *const input = turn_dialect(x->turn)->input;
-    if (!input) {
-        process_write(x->process, x->message.p, x->message.len);
-        process_close_stdin(x->process);
-        return;
-    }
-    const struct dialect_prompt prompt = {
-        .text = x->message.p, .len = x->message.len, .session_id = x->session_id};
+    CLEANUP_FREE char *cwd = x->agent->cwd ? xstrdup(x->agent->cwd) : getcwd(NULL, 0);
+    const struct dialect_prompt prompt = {.text = x->message.p,
+                                          .len = x->message.len,
+                                          .session_id = x->session_id,
+                                          .cwd = cwd ? cwd : "/"};
     CLEANUP_BUF struct buf bytes = {0};
-    input->prompt(&bytes, &prompt);
+    dialog_begin(&x->dialog, turn_dialect(x->turn), &prompt, &bytes);
     process_write(x->process, bytes.p, bytes.len);
-    if (!input->keep_open)
+    if (!dialog_keeps_open(&x->dialog))
         process_close_stdin(x->process);
+}
+
+bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *out))
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    say(&x->dialog, &bytes);
+    if (bytes.len)
+        process_write(x->process, bytes.p, bytes.len);
+    return bytes.len > 0;
+}
+
+int executor_answer(struct executor *x, const struct dialect_answer *answer)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    if (!x->process || x->outcome || dialog_answer(&x->dialog, &bytes, answer) < 0)
+        return -1;
+    process_write(x->process, bytes.p, bytes.len);
+    return 0;
 }
 
 void executor_next_attempt(struct executor *x)
@@ -159,6 +183,9 @@ void executor_attempt_over(struct executor *x)
         log_line(LOG_INFO, x->log_name, "killed %u processes it had left running", strays);
     process_free(x->process);
     x->process = NULL;
+    dialog_end(&x->dialog);
+    if (x->unasked)
+        x->unasked(x->ctx);
     const struct retry retry = end_retry(x);
     if (retry.again)
         try_again(x, &retry);
@@ -188,11 +215,13 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->agent = spec->agent;
     x->ended = ended;
     x->spawned = spec->spawned;
+    x->unasked = spec->unasked;
     x->ctx = ctx;
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = spec->conversation ? xstrdup(spec->conversation) : NULL;
     set_session(x, spec->session_id);
+    turn_on_line(t, on_line, x);
     ladder_init(x);
     executor_next_attempt(x);
     return x;
@@ -215,7 +244,9 @@ void executor_free(struct executor *x)
     if (!x)
         return;
     ladder_fini(x);
+    turn_on_line(x->turn, NULL, NULL);
     process_free(x->process);
+    dialog_end(&x->dialog);
     tail_fini(&x->tail);
     buf_fini(&x->message);
     free(x->log_name);

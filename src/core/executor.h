@@ -26,14 +26,19 @@ struct executor_spec {
     size_t message_len;
     const char *session_id;   /* resume this session, or NULL */
     const char *conversation; /* or NULL */
-    /* Or NULL: an attempt's process runs. Called with the ctx of `ended`. */
+    /* Or NULL: an attempt's process runs; what it asked can no longer be answered. Called with the
+     * ctx of `ended`. */
     void (*spawned)(void *ctx, pid_t pid);
+    void (*unasked)(void *ctx);
 };
 
 /* Begins; `ended` is called once, from the loop, after the tree of processes is gone and done was
  * told. spawn_failed: the agent could not be started. Borrows the agent and the turn until then. */
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
+/* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
+int executor_answer(struct executor *x, const struct dialect_answer *answer)
+    __attribute__((__warn_unused_result__));
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */

@@ -8,6 +8,7 @@
 #include "core/executor.h"
 #include "core/tail.h"
 #include "io/process.h"
+#include "turn/dialog.h"
 
 /* How far down the ladder the attempt is. */
 enum rung {
@@ -29,6 +30,7 @@ struct executor {
     const struct conf_agent *agent;
     void (*ended)(void *ctx, bool spawn_failed);
     void (*spawned)(void *ctx, pid_t pid); /* or NULL */
+    void (*unasked)(void *ctx);            /* or NULL */
     void *ctx;
     char *log_name;
     struct buf message;
@@ -42,6 +44,7 @@ struct executor {
     /* the attempt */
     char *session_id; /* that it resumes, or NULL */
     struct process *process;
+    struct dialog dialog;
     struct tail tail;
     struct loop_timer *idle, *step;
     int64_t last_out_ms;
@@ -61,6 +64,9 @@ void executor_attempt_over(struct executor *x);
 void executor_next_attempt(struct executor *x);
 /* executor.c: ends the turn now; there is no process. */
 void executor_finish(struct executor *x);
+
+/* executor.c: lets `say` append what goes to the agent's stdin. False: there was nothing. */
+bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *out));
 
 /* executor_ladder.c */
 void ladder_init(struct executor *x);

@@ -88,18 +88,14 @@ static void on_step(void *arg)
     }
 }
 
-/* Behind a control message stdin ends: the agent has nothing to wait for once it has obeyed. */
+/* Where the dialog allows it, stdin ends behind the interrupt: the agent has nothing to wait for
+ * once it has obeyed. */
 static void interrupt(struct executor *x)
 {
-    const struct dialect_input *const input = turn_dialect(x->turn)->input;
-    if (!input || !input->interrupt) {
+    if (!executor_say(x, dialog_interrupt))
         process_signal(x->process, SIGINT);
-        return;
-    }
-    CLEANUP_BUF struct buf bytes = {0};
-    input->interrupt(&bytes);
-    process_write(x->process, bytes.p, bytes.len);
-    process_close_stdin(x->process);
+    else if (!dialog_waits_for_end(&x->dialog))
+        process_close_stdin(x->process);
 }
 
 static void stop_clocks(struct executor *x)
@@ -174,6 +170,7 @@ void ladder_output(struct executor *x)
 void ladder_outcome(struct executor *x)
 {
     stop_clocks(x);
+    executor_say(x, dialog_leave);
     process_close_stdin(x->process);
     if (x->rung == RUNG_RUN)
         stand(x, RUNG_LEAVE, x->agent->exit_grace_ms);

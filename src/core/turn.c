@@ -23,7 +23,10 @@ struct turn {
     struct event_box *held[HELD_MAX]; /* in the order of the stream */
     size_t n_held;
     void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
+    void (*request)(void *ctx, struct tc_request *request); /* or NULL */
     void *ctx;
+    void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
+    void *watch_ctx;
     struct event_box **kept; /* from the outcome on, until it is committed */
     size_t n_kept;
     bool keeps;
@@ -57,6 +60,8 @@ static void cast(void *ctx, struct event *ev)
     struct turn *const t = ctx;
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
+    if (ev->kind == TC_REQUEST && t->request)
+        t->request(t->ctx, &ev->u.request);
     result_feed(&t->result, ev);
     if (t->keeps)
         keep(t, ev);
@@ -202,7 +207,10 @@ void turn_release(struct turn *t)
 
 static void on_line(void *ctx, const char *p, size_t len, bool complete)
 {
-    translate_line(&((struct turn *)ctx)->translate, p, len, complete);
+    struct turn *const t = ctx;
+    if (t->watch && complete)
+        t->watch(t->watch_ctx, p, len);
+    translate_line(&t->translate, p, len, complete);
 }
 
 static void on_dropped(void *ctx, uint64_t bytes)
@@ -234,6 +242,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->task = spec->task ? xstrdup(spec->task) : NULL;
     t->dialect = spec->dialect;
     t->commit = spec->commit;
+    t->request = spec->request;
     t->ctx = spec->ctx;
     t->began_ms = clock_mono_ms();
     t->lines = (struct lines){
@@ -285,6 +294,24 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     translate_fini(&t->translate);
     read_from_start(t);
     turn_notice(t, "info", "retry", retry);
+}
+
+void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+{
+    t->watch = fn;
+    t->watch_ctx = ctx;
+}
+
+void turn_resolve(struct turn *t, const struct tc_request *resolved)
+{
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    ev.u.request.request_id = resolved->request_id;
+    ev.u.request.state = "resolved";
+    ev.u.request.decision = resolved->decision;
+    ev.u.request.answers = resolved->answers;
+    ev.u.request.by = resolved->by;
+    guard_feed(&t->guard, &ev);
 }
 
 void turn_notice(struct turn *t, const char *level, const char *code, const char *text)

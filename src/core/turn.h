@@ -27,7 +27,10 @@ struct turn_spec {
     /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held
      * back until turn_committed, which may be called from here. */
     void (*commit)(void *ctx, const struct event *outcome);
-    void *ctx; /* of commit */
+    /* Or NULL: sees each request before anybody does, and may change expires_ms, choices, to and
+     * blocking of an open one. It must not feed the turn. */
+    void (*request)(void *ctx, struct tc_request *request);
+    void *ctx; /* of both */
 };
 
 /* Copies what it keeps of the spec, but for the dialect; borrows d. */
@@ -44,6 +47,12 @@ void turn_release(struct turn *t);
  * attempt's stream. Without, the turn ends: outcome, usage, done. An error held back does not
  * count when the host ended the stream (timeout, cancel, shutdown). */
 void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry);
+/* Each whole line is shown to `fn` before it is translated, until it is NULL: who drives the agent
+ * answers it. */
+void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
+/* What was decided on an open request of the turn is told (request_id, decision, answers, by; the
+ * rest is known). One that is not open is not told. */
+void turn_resolve(struct turn *t, const struct tc_request *resolved);
 /* Tells the host's own notice (still working…). */
 void turn_notice(struct turn *t, const char *level, const char *code, const char *text);
 /* The outcome of the attempt has been read (final told, or its error or done held back). */

@@ -5,8 +5,9 @@
 #include "event/jsonw.h"
 
 /* client_composed: the text goes to the model as it is, without commands and file mentions. */
-static void write_prompt(struct buf *out, const struct dialect_prompt *prompt)
+static void write_prompt(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
+    (void)state;
     CLEANUP_BUF struct buf text = {0};
     utf8_repair(&text, prompt->text, prompt->len);
     buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
@@ -15,14 +16,16 @@ static void write_prompt(struct buf *out, const struct dialect_prompt *prompt)
                 "},\"parent_tool_use_id\":null,\"session_id\":\"\",\"client_composed\":true}\n");
 }
 
-static void write_interrupt(struct buf *out)
+static void write_interrupt(void *state, struct buf *out)
 {
+    (void)state;
     buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"turncast-interrupt\","
                      "\"request\":{\"subtype\":\"interrupt\"}}\n");
 }
 
 const struct dialect_input claude_input = {
-    .prompt = write_prompt,
-    .keep_open = true,
+    .begin = write_prompt,
     .interrupt = write_interrupt,
+    .keep_open = true,
+    .ends_by_eof = true,
 };

@@ -52,16 +52,43 @@ struct dialect_prompt {
     const char *text; /* the user's message, verbatim */
     size_t len;
     const char *session_id; /* to resume, or NULL */
+    const char *cwd;        /* of the agent, absolute */
+    const char *mode;       /* how freely it may act, in the agent's own word, or NULL: as it is */
 };
 
-/* The input half: what goes to the agent's stdin. A dialect without it gets the plain text and
- * end of file. */
+/* What was decided on a request that the agent's dialect told. Strings are borrowed. */
+struct dialect_answer {
+    const char *request_id;
+    enum { DIALECT_ALLOW, DIALECT_DENY, DIALECT_ANSWERED } decision;
+    const char *reason;  /* deny: for the agent, or NULL */
+    const char *args;    /* allow: JSON object, instead of what it asked for; or NULL */
+    const char *answers; /* answered: JSON object, the id of each question to a text, or (multi) to
+                            an array of texts */
+    bool remember;       /* allow: it need not ask again for the like, as far as it offers that */
+    bool interrupt;      /* deny: and it shall end the turn */
+};
+
+/* The input half: the agent's side of a dialog, one per attempt. It sees each line of the agent
+ * before that is translated, and writes (appends to `out`) what goes to its stdin. Pure, as the
+ * rest. A dialect without it gets the plain text and end of file. */
 struct dialect_input {
-    /* Appends the bytes that begin the turn. */
-    void (*prompt)(struct buf *out, const struct dialect_prompt *prompt);
-    bool keep_open; /* stdin stays open until the outcome was seen (control messages may follow) */
-    /* Appends the bytes that ask for a clean interrupt, or NULL: a signal is used. */
-    void (*interrupt)(struct buf *out);
+    size_t state_size; /* allocated zeroed per attempt */
+    /* What begins the turn, or the dialog that leads to it. */
+    void (*begin)(void *state, struct buf *out, const struct dialect_prompt *prompt);
+    /* What the line calls for: the next step of the dialog, an error for what nobody can answer. A
+     * request that is told as one is left to `answer`. May be NULL. */
+    void (*line)(void *state, struct buf *out, const char *line, size_t len);
+    /* -1: the agent does not wait for that any more, and nothing is written. NULL: its requests
+     * cannot be answered. */
+    int (*answer)(void *state, struct buf *out, const struct dialect_answer *answer);
+    /* What asks for a clean interrupt, open requests included; nothing, or NULL: a signal is used.
+     */
+    void (*interrupt)(void *state, struct buf *out);
+    /* The outcome has been read: what takes leave, before stdin is closed. May be NULL. */
+    void (*leave)(void *state, struct buf *out);
+    void (*close)(void *state); /* frees what state owns; may be NULL */
+    bool keep_open;             /* stdin stays open until the outcome was seen */
+    bool ends_by_eof;           /* after an interrupt end of file hurries it, and loses nothing */
 };
 
 #define DIALECT_SURE 100

@@ -84,7 +84,9 @@
     R(request, blocking, FLAG, false)                                                              \
     O(request, decision, STR)                                                                      \
     O(request, answers, JSON)                                                                      \
-    O(request, by, STR)
+    O(request, by, STR)                                                                            \
+    O(request, choices, JSON)                                                                      \
+    O(request, to, JSON)
 
 #define FIELDS_start(R, O)                                                                         \
     O(start, run_id, STR)                                                                          \

@@ -80,6 +80,34 @@ struct ask *ask_new_may(const char *instance, const char *user, const char *chat
     return a;
 }
 
+struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request)
+{
+    struct ask *const a = make(ASK_TICKET, instance);
+    a->turn = copy(&a->arena, turn);
+    a->request = copy(&a->arena, request);
+    return a;
+}
+
+struct ask *ask_new_answer(const char *instance, const struct tc_decision *d)
+{
+    struct ask *const a = make(ASK_ANSWER, instance);
+    struct arena *const arena = &a->arena;
+    struct tc_decision *const to = arena_alloc(arena, sizeof *to);
+    *to = (struct tc_decision){
+        .size = sizeof *to,
+        .ticket = copy(arena, d->ticket),
+        .choice = copy(arena, d->choice),
+        .text = copy(arena, d->text),
+        .answers = copy(arena, d->answers),
+        .user = copy(arena, d->user),
+        .name = copy(arena, d->name),
+        .chat = copy(arena, d->chat),
+        .thread = copy(arena, d->thread),
+    };
+    a->decision = to;
+    return a;
+}
+
 struct ask *ask_ref(struct ask *a)
 {
     atomic_fetch_add(&a->refs, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A question of an instance's thread to the host's loop, for whose answer it waits: a message to
- * submit, a turn to cancel, who may. It belongs to both: whichever side leaves last frees it, so
- * neither a wait that was given up nor an answer that comes late does harm. */
+ * submit, a turn to cancel, who may, what was decided. It belongs to both: whichever side leaves
+ * last frees it, so neither a wait that was given up nor an answer that comes late does harm. */
 #ifndef PLUGIN_ASK_H
 #define PLUGIN_ASK_H
 
@@ -13,17 +13,19 @@
 
 #include "base/arena.h"
 
-enum ask_kind { ASK_SUBMIT, ASK_CANCEL, ASK_MAY };
+enum ask_kind { ASK_SUBMIT, ASK_CANCEL, ASK_MAY, ASK_TICKET, ASK_ANSWER };
 
 /* Made by the instance's thread, read on the loop until it is answered. */
 struct ask {
     enum ask_kind kind;
     const char *instance; /* its name */
     const struct tc_inbound
-        *inbound;     /* ASK_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
-    const char *turn; /* ASK_CANCEL */
-    const char *user; /* ASK_CANCEL, ASK_MAY */
-    const char *chat; /* ASK_MAY: answered with TC_ACCEPTED or TC_DENIED */
+        *inbound; /* ASK_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
+    const struct tc_decision *decision; /* ASK_ANSWER; checked */
+    const char *turn;                   /* ASK_CANCEL, ASK_TICKET */
+    const char *request;                /* ASK_TICKET: answered with TC_ACCEPTED and the ticket */
+    const char *user;                   /* ASK_CANCEL, ASK_MAY */
+    const char *chat;                   /* ASK_MAY: answered with TC_ACCEPTED or TC_DENIED */
 
     /* Of ask.c alone. */
     void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
@@ -45,6 +47,8 @@ void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, cons
 struct ask *ask_new_submit(const char *instance, const struct tc_inbound *inbound);
 struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user);
 struct ask *ask_new_may(const char *instance, const char *user, const char *chat);
+struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request);
+struct ask *ask_new_answer(const char *instance, const struct tc_decision *decision);
 /* Instance's thread: until it is answered; TC_NOT_KEPT when that takes longer than ms of real
  * time. The texts go to `into`. */
 enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into,

@@ -87,14 +87,45 @@ static const char *check_files(const struct tc_inbound *in)
     return NULL;
 }
 
+struct claim_row {
+    const char *text;
+    size_t max;
+    bool needed;
+    const char *wrong;
+};
+
+static const char *check_texts(const struct claim_row *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i].needed && (!texts[i].text || !*texts[i].text))
+            return texts[i].wrong;
+        if (!claim_is_text(texts[i].text, texts[i].max))
+            return texts[i].wrong;
+    }
+    return NULL;
+}
+
+const char *claim_decision(const struct tc_decision *d)
+{
+    const struct claim_row texts[] = {
+        {d->ticket, ID_MAX, true, "the ticket is missing, too long or not UTF-8"},
+        {d->choice, ID_MAX, true, "the choice is missing, too long or not UTF-8"},
+        {d->text, QUOTE_MAX, false, "the text is too long or not UTF-8"},
+        {d->answers, QUOTE_MAX, false, "the answers are too long or not UTF-8"},
+        {d->user, ID_MAX, true, "the user is missing, too long or not UTF-8"},
+        {d->name, ID_MAX, false, "the name is too long or not UTF-8"},
+        {d->chat, ID_MAX, true, "the chat is missing, too long or not UTF-8"},
+        {d->thread, ID_MAX, false, "the thread is too long or not UTF-8"},
+    };
+    const char *const wrong = check_texts(texts, sizeof texts / sizeof *texts);
+    if (wrong)
+        return wrong;
+    return d->answers && !is_json(d->answers) ? "the answers are no JSON" : NULL;
+}
+
 const char *claim_inbound(const struct tc_inbound *in)
 {
-    const struct {
-        const char *text;
-        size_t max;
-        bool needed;
-        const char *wrong;
-    } texts[] = {
+    const struct claim_row texts[] = {
         {in->id, ID_MAX, true, "the id is missing, too long or not UTF-8"},
         {in->also, ID_MAX, false, "the other id is too long or not UTF-8"},
         {in->chat, ID_MAX, true, "the chat is missing, too long or not UTF-8"},
@@ -105,12 +136,9 @@ const char *claim_inbound(const struct tc_inbound *in)
         {in->quote, QUOTE_MAX, false, "the quote is too long or not UTF-8"},
         {in->route, ROUTE_MAX, false, "the route is too long or not UTF-8"},
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i].needed && (!texts[i].text || !*texts[i].text))
-            return texts[i].wrong;
-        if (!claim_is_text(texts[i].text, texts[i].max))
-            return texts[i].wrong;
-    }
+    const char *const wrong = check_texts(texts, sizeof texts / sizeof *texts);
+    if (wrong)
+        return wrong;
     if (in->route && !is_json(in->route))
         return "the route is no JSON";
     return check_files(in);

@@ -24,6 +24,7 @@ bool claim_is_path(const char *path);
 bool claim_is_frame(struct str text);
 /* Each: what is wrong with it, or NULL. */
 const char *claim_inbound(const struct tc_inbound *in);
+const char *claim_decision(const struct tc_decision *d);
 const char *claim_socket(const struct tc_socket *s);
 const char *claim_answer(const struct tc_answer *a);
 

@@ -27,6 +27,18 @@ static void pack_inbound(struct buf *out, const struct tc_inbound *in)
     }
 }
 
+static void pack_decision(struct buf *out, const struct tc_decision *d)
+{
+    pack_text(out, d->ticket);
+    pack_text(out, d->choice);
+    pack_text(out, d->text);
+    pack_text(out, d->answers);
+    pack_text(out, d->user);
+    pack_text(out, d->name);
+    pack_text(out, d->chat);
+    pack_text(out, d->thread);
+}
+
 void frame_pack_ask(struct buf *out, const struct ask *a)
 {
     pack_number(out, (int64_t)a->kind);
@@ -34,7 +46,12 @@ void frame_pack_ask(struct buf *out, const struct ask *a)
         pack_inbound(out, a->inbound);
         return;
     }
+    if (a->kind == ASK_ANSWER) {
+        pack_decision(out, a->decision);
+        return;
+    }
     pack_text(out, a->turn);
+    pack_text(out, a->request);
     pack_text(out, a->user);
     pack_text(out, a->chat);
 }
@@ -60,17 +77,43 @@ static struct ask *unpack_submit(struct unpack *u, const char *instance)
     return unpack_finish(u) == 0 && !claim_inbound(&in) ? ask_new_submit(instance, &in) : NULL;
 }
 
-struct ask *frame_unpack_ask(struct unpack *u, const char *instance)
+static struct ask *unpack_decision(struct unpack *u, const char *instance)
 {
-    const enum ask_kind kind = (enum ask_kind)unpack_count(u, ASK_MAY);
-    if (kind == ASK_SUBMIT)
-        return unpack_submit(u, instance);
-    const char *const turn = unpack_text(u), *const user = unpack_text(u),
-                      *const chat = unpack_text(u);
-    if (unpack_finish(u) < 0 || !claim_is_id(user) || !claim_is_id(kind == ASK_MAY ? chat : turn))
+    struct tc_decision d = {.size = sizeof d};
+    d.ticket = unpack_text(u);
+    d.choice = unpack_text(u);
+    d.text = unpack_text(u);
+    d.answers = unpack_text(u);
+    d.user = unpack_text(u);
+    d.name = unpack_text(u);
+    d.chat = unpack_text(u);
+    d.thread = unpack_text(u);
+    return unpack_finish(u) == 0 && !claim_decision(&d) ? ask_new_answer(instance, &d) : NULL;
+}
+
+static struct ask *unpack_names(struct unpack *u, enum ask_kind kind, const char *instance)
+{
+    const char *const turn = unpack_text(u), *const request = unpack_text(u),
+                      *const user = unpack_text(u), *const chat = unpack_text(u);
+    if (unpack_finish(u) < 0)
+        return NULL;
+    if (kind == ASK_TICKET)
+        return claim_is_id(turn) && claim_is_id(request) ? ask_new_ticket(instance, turn, request)
+                                                         : NULL;
+    if (!claim_is_id(user) || !claim_is_id(kind == ASK_MAY ? chat : turn))
         return NULL;
     return kind == ASK_MAY ? ask_new_may(instance, user, chat)
                            : ask_new_cancel(instance, turn, user);
+}
+
+struct ask *frame_unpack_ask(struct unpack *u, const char *instance)
+{
+    const enum ask_kind kind = (enum ask_kind)unpack_count(u, ASK_ANSWER);
+    if (kind == ASK_SUBMIT)
+        return unpack_submit(u, instance);
+    if (kind == ASK_ANSWER)
+        return unpack_decision(u, instance);
+    return unpack_names(u, kind, instance);
 }
 
 void frame_pack_asked(struct buf *out, const struct frame_asked *a)

@@ -208,6 +208,8 @@ const struct tc_host *services_table(void)
         .socket_open = service_socket_open,
         .socket_send = service_socket_send,
         .socket_close = service_socket_close,
+        .ticket = service_ticket,
+        .answer = service_answer,
     };
     return &table;
 }

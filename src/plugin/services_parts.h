@@ -36,6 +36,10 @@ bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
                                 struct tc_receipt *receipt);
 
+const char *service_ticket(struct tc_turn *turn, const char *request);
+enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *decision,
+                                struct tc_receipt *receipt);
+
 /* services_net.c */
 int service_route(struct tc_instance *inst, const char *path);
 int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket);

@@ -76,3 +76,36 @@ bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat
     }
     return put(t->in, ask_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
 }
+
+const char *service_ticket(struct tc_turn *turn, const char *request)
+{
+    struct tc_receipt receipt = {0};
+    struct instance_turn *const t = instance_check_turn(turn, "tc_ticket");
+    if (!t || !services_offered(t->in, "tc_ticket", t->in->host.ask, OFFER_ASK))
+        return NULL;
+    if (!claim_is_id(turn->id) || !*turn->id || !claim_is_id(request)) {
+        services_refuse(t->in, "tc_ticket", "there is no turn, or the request is not valid");
+        return NULL;
+    }
+    const enum tc_accepted accepted =
+        put(t->in, ask_new_ticket(t->in->name, turn->id, request), &receipt);
+    return accepted == TC_ACCEPTED && receipt.answer ? service_keep(turn, receipt.answer) : NULL;
+}
+
+enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *decision,
+                                struct tc_receipt *receipt)
+{
+    clear(receipt);
+    struct tc_decision d = {0};
+    struct instance_turn *const t = instance_check_turn(turn, "tc_answer");
+    if (!t || !services_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))
+        return TC_NOT_KEPT;
+    if (decision)
+        memcpy(&d, decision, decision->size < sizeof d ? decision->size : sizeof d);
+    const char *const fault = claim_decision(&d);
+    if (fault) {
+        services_refuse(t->in, "tc_answer", fault);
+        return TC_DENIED;
+    }
+    return put(t->in, ask_new_answer(t->in->name, &d), receipt);
+}

@@ -225,6 +225,8 @@ static void feed_resolved_request(struct guard *g, struct event *ev)
     if (!e) /* it was opened in an earlier turn: told, and remembered as resolved */
         e = open_request(g, ev, false);
     request->request_id = e->id;
+    if (!said(request->kind) && e->kind)
+        request->kind = e->kind;
     guard_tell(g, ev);
     book_close(&g->requests, e);
 }

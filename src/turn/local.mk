@@ -5,6 +5,8 @@ noinst_LTLIBRARIES += libtcturn.la
 libtcturn_la_SOURCES = \
 	src/turn/book.c \
 	src/turn/book.h \
+	src/turn/dialog.c \
+	src/turn/dialog.h \
 	src/turn/guard.c \
 	src/turn/guard.h \
 	src/turn/guard_pairs.c \

@@ -95,7 +95,7 @@ is "$status $out" \
 try check "$plugins/jsonl.so"
 is "$status" 0 "a plugin's file"
 has "$out" "jsonl " "its name"
-has "$out" "ABI: 1.0" "its ABI"
+has "$out" "ABI: 1.1" "its ABI"
 has "$out" "sees: all events" "what it sees"
 has "$out" "callbacks: on_" "its callbacks"
 has "$out" "path (text)" "its options"

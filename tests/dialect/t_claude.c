@@ -392,7 +392,7 @@ static void test_input(void)
 {
     const struct dialect_input *const input = dialect_find("claude")->input;
     CLEANUP_BUF struct buf out = {0};
-    input->prompt(&out, &(struct dialect_prompt){.text = "/x \"q\"\n\xff", .len = 8});
+    input->begin(NULL, &out, &(struct dialect_prompt){.text = "/x \"q\"\n\xff", .len = 8});
     is_str(out.p,
            "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"/x \\\"q\\\"\\n"
            "\xef\xbf\xbd\"},\"parent_tool_use_id\":null,\"session_id\":\"\","
@@ -400,7 +400,7 @@ static void test_input(void)
            "the prompt is one line, verbatim, and no command");
     ok(input->keep_open, "stdin stays open");
     buf_reset(&out);
-    input->interrupt(&out);
+    input->interrupt(NULL, &out);
     has_str(out.p, "{\"subtype\":\"interrupt\"}}\n", "an interrupt is a control request");
 }
 

@@ -36,7 +36,7 @@ CLEANFILES += tests/plugins/script$(EXEEXT)
 SCRIPT_STAGE = tests/plugins/match.c tests/plugins/match.h tests/plugins/stage.c tests/plugins/stage.h \
 	tests/plugins/stage_lanes.c tests/plugins/stage_parts.h tests/plugins/stage_services.c
 tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
-	tests/plugins/script_steps.c $(SCRIPT_STAGE)
+	tests/plugins/script_people.c tests/plugins/script_steps.c $(SCRIPT_STAGE)
 tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 tests_plugins_script_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
 CONNECTOR_TESTS = \

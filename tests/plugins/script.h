@@ -35,6 +35,7 @@
  *   cancel TURN USER = RESULT [ANSWER]        RESULT: accepted queued command known denied full
  *                                             not_kept
  *
+ *   decide JSON = RESULT [- [ANSWER]]         tc_answer; the ticket of request r is "ticket-r"
  *   stranger USER                             tc_may_submit says no to this one
  *
  * After a step, what it must have led to:
@@ -80,5 +81,17 @@ void script_fail(struct script *s, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));
 /* One line without its newline: its first word and the rest. */
 void script_step(struct script *s, const char *verb, char *rest);
+
+/* For the words: the next one, or ""; one JSON value at the beginning of *rest, which is then what
+ * follows it, or NULL; the stage, which is made when it is first asked for. */
+char *script_word(char **rest);
+json_t *script_take_json(struct script *s, char **rest);
+struct stage *script_stage(struct script *s);
+
+/* script_people.c */
+void script_submit(struct script *s, char *rest);
+void script_cancel(struct script *s, char *rest);
+void script_decide(struct script *s, char *rest);
+void script_stranger(struct script *s, char *rest);
 
 #endif

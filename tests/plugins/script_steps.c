@@ -9,8 +9,7 @@
 #include "plugins/script.h"
 #include "tap/tap.h"
 
-/* The next word, or "". */
-static char *word(char **rest)
+char *script_word(char **rest)
 {
     char *const w = *rest ? strsep(rest, " ") : NULL;
     while (*rest && **rest == ' ')
@@ -32,8 +31,7 @@ static json_t *parse(struct script *s, const char *text, size_t flags)
     return value;
 }
 
-/* One JSON value at the beginning of the text; *rest is what follows it. */
-static json_t *take_json(struct script *s, char **rest)
+json_t *script_take_json(struct script *s, char **rest)
 {
     json_error_t error;
     json_t *const value = json_loads(*rest, JSON_DISABLE_EOF_CHECK, &error);
@@ -45,7 +43,7 @@ static json_t *take_json(struct script *s, char **rest)
     return value;
 }
 
-static struct stage *stage(struct script *s)
+struct stage *script_stage(struct script *s)
 {
     if (s->stage)
         return s->stage;
@@ -72,8 +70,8 @@ static void check_over(struct script *s)
     if (r)
         script_fail(s, "unexpected request: %s %s", r->method, r->http.body ? r->http.body : "");
     if (s->stage->promises)
-        script_fail(s, "the %s of line %d was not called",
-                    s->stage->promises->cancel ? "cancel" : "submit", s->stage->promises->line);
+        script_fail(s, "the %s of line %d was not called", s->stage->promises->call,
+                    s->stage->promises->line);
     while (s->stage->acts) {
         struct stage_act *const a = s->stage->acts;
         if (a->note != STAGE_LOG || a->level <= TC_WARN)
@@ -98,8 +96,8 @@ static void step(struct script *s)
 static void after(struct script *s)
 {
     if (s->stage && s->stage->promises)
-        script_fail(s, "the %s of line %d was not called",
-                    s->stage->promises->cancel ? "cancel" : "submit", s->stage->promises->line);
+        script_fail(s, "the %s of line %d was not called", s->stage->promises->call,
+                    s->stage->promises->line);
 }
 
 /* Takes the first act that fits. */
@@ -125,7 +123,7 @@ static void do_option(struct script *s, char *rest)
         script_fail(s, "an option comes before all else");
         return;
     }
-    const char *const key = word(&rest);
+    const char *const key = script_word(&rest);
     s->options[s->option_count++] = xstrdup(key);
     s->options[s->option_count++] = xstrdup(tail(rest));
     s->options[s->option_count] = NULL;
@@ -134,24 +132,25 @@ static void do_option(struct script *s, char *rest)
 static void add_auto(struct script *s, const char *method, int status, const char *body)
 {
     struct stage_auto *const a = xcalloc(1, sizeof *a);
-    *a = (struct stage_auto){stage(s)->autos, xstrdup(method), body ? xstrdup(body) : NULL, status};
+    *a = (struct stage_auto){script_stage(s)->autos, xstrdup(method), body ? xstrdup(body) : NULL,
+                             status};
     s->stage->autos = a;
 }
 
 static void do_quiet(struct script *s, char *rest)
 {
-    add_auto(s, word(&rest), 0, NULL);
+    add_auto(s, script_word(&rest), 0, NULL);
 }
 
 static void do_auto(struct script *s, char *rest)
 {
-    const char *const method = word(&rest), *const status = word(&rest);
+    const char *const method = script_word(&rest), *const status = script_word(&rest);
     add_auto(s, method, atoi(status), tail(rest));
 }
 
 static void do_loud(struct script *s, char *rest)
 {
-    const char *const method = word(&rest);
+    const char *const method = script_word(&rest);
     for (struct stage_auto **at = &s->stage->autos; *at;) {
         struct stage_auto *const a = *at;
         if (strcmp(a->method, method) != 0) {
@@ -167,8 +166,8 @@ static void do_loud(struct script *s, char *rest)
 
 static void do_init(struct script *s, char *rest)
 {
-    const bool fails = strcmp(word(&rest), "fails") == 0;
-    if ((stage_init(stage(s)) != 0) != fails)
+    const bool fails = strcmp(script_word(&rest), "fails") == 0;
+    if ((stage_init(script_stage(s)) != 0) != fails)
         script_fail(s, "init %s", fails ? "succeeded" : "failed");
 }
 
@@ -184,7 +183,7 @@ static void do_restart(struct script *s, char *rest)
 
 static void do_turn(struct script *s, char *rest)
 {
-    const char *const id = word(&rest);
+    const char *const id = script_word(&rest);
     json_t *const o = rest && *rest ? parse(s, rest, 0) : json_object();
     json_t *const route = json_object_get(o, "route");
     char *const text = json_is_string(route) ? xstrdup(json_string_value(route))
@@ -199,8 +198,8 @@ static void do_turn(struct script *s, char *rest)
 
 static void do_event(struct script *s, const char *id, char *rest)
 {
-    struct stage_turn *const t = stage_find(stage(s), id);
-    const char *const kind = word(&rest);
+    struct stage_turn *const t = stage_find(script_stage(s), id);
+    const char *const kind = script_word(&rest);
     step(s);
     if (!t)
         script_fail(s, "there is no turn %s", id);
@@ -212,7 +211,7 @@ static void do_event(struct script *s, const char *id, char *rest)
 static void do_wait(struct script *s, char *rest)
 {
     step(s);
-    stage_advance(s->stage, atoll(word(&rest)));
+    stage_advance(s->stage, atoll(script_word(&rest)));
     after(s);
 }
 
@@ -250,16 +249,16 @@ static bool is_result(const char *w)
 static void do_reply(struct script *s, char *rest)
 {
     int64_t after_ms = 0;
-    char *w = word(&rest);
+    char *w = script_word(&rest);
     struct stage_request *r = s->last;
     step(s);
     if (!is_result(w)) {
         r = labelled(s, w);
-        w = word(&rest);
+        w = script_word(&rest);
     }
     if (strncmp(w, "after=", 6) == 0) {
         after_ms = atoll(w + 6);
-        w = word(&rest);
+        w = script_word(&rest);
     }
     if (!r || !is_alive(s, r)) {
         script_fail(s, "there is no such request on the wire");
@@ -276,8 +275,8 @@ static void do_reply(struct script *s, char *rest)
 
 static void do_hit(struct script *s, char *rest)
 {
-    const char *const method = word(&rest), *const path = word(&rest);
-    json_t *const headers = take_json(s, &rest);
+    const char *const method = script_word(&rest), *const path = script_word(&rest);
+    json_t *const headers = script_take_json(s, &rest);
     step(s);
     if (headers)
         s->answer = stage_hit(s->stage, method, path, headers, rest);
@@ -287,74 +286,18 @@ static void do_hit(struct script *s, char *rest)
 
 static void do_frame(struct script *s, char *rest)
 {
-    int64_t socket = stage(s)->socket_count;
-    const char *w = word(&rest);
+    int64_t socket = script_stage(s)->socket_count;
+    const char *w = script_word(&rest);
     step(s);
     if (w[0] == '#') {
         socket = atoll(w + 1);
-        w = word(&rest);
+        w = script_word(&rest);
     }
     const enum tc_socket_event event = strcmp(w, "open") == 0   ? TC_SOCKET_OPEN
                                        : strcmp(w, "text") == 0 ? TC_SOCKET_TEXT
                                                                 : TC_SOCKET_CLOSED;
     stage_frame(s->stage, socket, event, tail(rest));
     after(s);
-}
-
-/* ---- what the people side answers ---- */
-
-static enum tc_accepted accepted(struct script *s, const char *name)
-{
-    static const char *const names[] = {"accepted", "queued", "command", "known",
-                                        "denied",   "full",   "not_kept"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (enum tc_accepted)i;
-    script_fail(s, "no result of a submit: %s", name);
-    return TC_NOT_KEPT;
-}
-
-static void promise(struct script *s, struct stage_promise p)
-{
-    struct stage_promise **end = &stage(s)->promises;
-    while (*end)
-        end = &(*end)->next;
-    *end = xmalloc(sizeof **end);
-    p.line = s->line;
-    **end = p;
-}
-
-static void do_submit(struct script *s, char *rest)
-{
-    json_t *const want = take_json(s, &rest);
-    if (!want || strcmp(word(&rest), "=") != 0) {
-        script_fail(s, "submit JSON = RESULT");
-        return;
-    }
-    const enum tc_accepted result = accepted(s, word(&rest));
-    const char *const turn = word(&rest);
-    promise(s,
-            (struct stage_promise){.want = want,
-                                   .turn = *turn && strcmp(turn, "-") != 0 ? xstrdup(turn) : NULL,
-                                   .answer = rest && *rest ? xstrdup(rest) : NULL,
-                                   .result = result});
-}
-
-static void do_cancel(struct script *s, char *rest)
-{
-    const char *const turn = word(&rest), *const user = word(&rest);
-    json_t *const want = json_pack("{s:s, s:s}", "turn", turn, "user", user);
-    word(&rest);
-    const enum tc_accepted result = accepted(s, word(&rest));
-    promise(s, (struct stage_promise){.cancel = true,
-                                      .want = want,
-                                      .answer = rest && *rest ? xstrdup(rest) : NULL,
-                                      .result = result});
-}
-
-static void do_stranger(struct script *s, char *rest)
-{
-    s->stage->stranger = arena_strdup(&s->stage->config, word(&rest));
 }
 
 /* ---- what it must have led to ---- */
@@ -418,7 +361,7 @@ static void check_body(struct script *s, const struct stage_request *r, const ch
 
 static void do_expect(struct script *s, char *rest)
 {
-    const char *const method = word(&rest);
+    const char *const method = script_word(&rest);
     struct stage_request *const r = s->stage ? stage_unnamed(s->stage, method) : NULL;
     if (!r) {
         const struct stage_request *const other = s->stage ? stage_unnamed(s->stage, NULL) : NULL;
@@ -430,10 +373,10 @@ static void do_expect(struct script *s, char *rest)
     free(r->label);
     r->label = xstrdup(method);
     while (rest && *rest && *rest != '{' && *rest != '"' && *rest != '[') {
-        const char *const w = word(&rest), *const is = strchr(w, '=');
+        const char *const w = script_word(&rest), *const is = strchr(w, '=');
         if (strcmp(w, "as") == 0) {
             free(r->label);
-            r->label = xstrdup(word(&rest));
+            r->label = xstrdup(script_word(&rest));
         } else if (!(is ? check_value(r, w, (size_t)(is - w), is + 1) : check_flag(r, w))) {
             script_fail(
                 s, "%s is not %s (lane %s, key %s, rates %u, flags %u, priority %d, tag %s)",
@@ -450,14 +393,14 @@ static void do_verdict(struct script *s, char *rest)
     static const char *const nexts[] = {"done", "again", "fail"};
     static const char *const scopes[] = {"lane", "rates", "instance"};
     const struct tc_verdict *const v = &s->verdict;
-    const char *const next = word(&rest);
-    char *w = word(&rest);
+    const char *const next = script_word(&rest);
+    char *w = script_word(&rest);
     if (strcmp(next, nexts[v->next]) != 0)
         script_fail(s, "the verdict is %s (%s)", nexts[v->next], v->reason ? v->reason : "");
     if (*w >= '0' && *w <= '9') {
         if (v->hold_ms != atoll(w))
             script_fail(s, "it holds for %lld ms", (long long)v->hold_ms);
-        w = word(&rest);
+        w = script_word(&rest);
     }
     for (size_t i = 0; v->next == TC_NEXT_AGAIN && i < 3; i++)
         if (strcmp(w, scopes[i]) == 0) {
@@ -473,7 +416,7 @@ static void do_verdict(struct script *s, char *rest)
 
 static void do_answer(struct script *s, char *rest)
 {
-    const char *const status = word(&rest);
+    const char *const status = script_word(&rest);
     if (s->answer.status != atoi(status))
         script_fail(s, "the answer is %d", s->answer.status);
     if (!rest || !*rest)
@@ -507,7 +450,7 @@ static void ws_send(struct script *s, const char *text)
 
 static void do_ws(struct script *s, char *rest)
 {
-    const char *const what = word(&rest);
+    const char *const what = script_word(&rest);
     if (strcmp(what, "send") == 0)
         ws_send(s, tail(rest));
     else if (!take_act(s, strcmp(what, "open") == 0 ? STAGE_WS_OPEN : STAGE_WS_CLOSE, 0,
@@ -518,7 +461,7 @@ static void do_ws(struct script *s, char *rest)
 static void do_log(struct script *s, char *rest)
 {
     static const char *const names[] = {"", "", "", "err", "warn", "", "info", "debug"};
-    const char *const level = word(&rest);
+    const char *const level = script_word(&rest);
     for (int i = TC_ERR; i <= TC_DEBUG; i++)
         if (strcmp(level, names[i]) == 0 && take_act(s, STAGE_LOG, i, tail(rest)))
             return;
@@ -527,7 +470,7 @@ static void do_log(struct script *s, char *rest)
 
 static void do_dead(struct script *s, char *rest)
 {
-    const char *const method = word(&rest);
+    const char *const method = script_word(&rest);
     const size_t n = strlen(method);
     for (const struct stage_act *a = s->stage->acts; a; a = a->next)
         if (a->note == STAGE_DEAD && strncmp(a->what, method, n) == 0 && a->what[n] == ' ' &&
@@ -548,13 +491,13 @@ static void do_remember(struct script *s, char *rest)
 
 static void do_over(struct script *s, char *rest)
 {
-    if (stage_find(s->stage, word(&rest)))
+    if (stage_find(s->stage, script_word(&rest)))
         script_fail(s, "the turn has not ended");
 }
 
 static void do_open(struct script *s, char *rest)
 {
-    if (!stage_find(s->stage, word(&rest)))
+    if (!stage_find(s->stage, script_word(&rest)))
         script_fail(s, "the turn has ended");
 }
 
@@ -569,18 +512,35 @@ void script_step(struct script *s, const char *verb, char *rest)
     static const struct {
         const char *verb;
         void (*act)(struct script *, char *);
-    } verbs[] = {{"option", do_option},   {"quiet", do_quiet},       {"auto", do_auto},
-                 {"loud", do_loud},       {"init", do_init},         {"restart", do_restart},
-                 {"turn", do_turn},       {"wait", do_wait},         {"<", do_reply},
-                 {"hit", do_hit},         {"frame", do_frame},       {"submit", do_submit},
-                 {"cancel", do_cancel},   {"stranger", do_stranger}, {">", do_expect},
-                 {"verdict", do_verdict}, {"answer", do_answer},     {"ws", do_ws},
-                 {"log", do_log},         {"dead", do_dead},         {"remember", do_remember},
-                 {"over", do_over},       {"open", do_open},         {"end", do_end}};
+    } verbs[] = {{"option", do_option},
+                 {"quiet", do_quiet},
+                 {"auto", do_auto},
+                 {"loud", do_loud},
+                 {"init", do_init},
+                 {"restart", do_restart},
+                 {"turn", do_turn},
+                 {"wait", do_wait},
+                 {"<", do_reply},
+                 {"hit", do_hit},
+                 {"frame", do_frame},
+                 {"submit", script_submit},
+                 {"cancel", script_cancel},
+                 {"decide", script_decide},
+                 {"stranger", script_stranger},
+                 {">", do_expect},
+                 {"verdict", do_verdict},
+                 {"answer", do_answer},
+                 {"ws", do_ws},
+                 {"log", do_log},
+                 {"dead", do_dead},
+                 {"remember", do_remember},
+                 {"over", do_over},
+                 {"open", do_open},
+                 {"end", do_end}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0) {
             if (!s->stage && verbs[i].act != do_option)
-                stage(s);
+                script_stage(s);
             verbs[i].act(s, rest);
             return;
         }

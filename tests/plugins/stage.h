@@ -44,10 +44,10 @@ struct stage_request {
     enum stage_state state;
 };
 
-/* What the script has said beforehand of a tc_submit or tc_cancel. */
+/* What the script has said beforehand of a tc_submit, tc_cancel or tc_answer. */
 struct stage_promise {
     struct stage_promise *next;
-    bool cancel;
+    const char *call; /* "submit", "cancel" or "answer" */
     json_t *want;
     char *turn, *answer; /* or NULL */
     enum tc_accepted result;
@@ -98,7 +98,7 @@ struct stage {
     size_t route_count;
     unsigned files;
     const char *stranger; /* who may not submit; or NULL; of `config` */
-    bool lenient;         /* a tc_submit or tc_cancel nobody promised is accepted */
+    bool lenient;         /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
 };
 
 /* Milliseconds; the plugin's clocks read it too. */

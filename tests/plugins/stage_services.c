@@ -305,7 +305,8 @@ static json_t *inbound_json(const struct tc_inbound *in)
 }
 
 /* What the script promised for this call. */
-static enum tc_accepted ask(struct stage *s, bool cancel, json_t *got, struct tc_receipt *receipt)
+static enum tc_accepted ask(struct stage *s, const char *call, json_t *got,
+                            struct tc_receipt *receipt)
 {
     struct stage_promise *const p = s->promises;
     CLEANUP_BUF struct buf why = {0};
@@ -314,12 +315,12 @@ static enum tc_accepted ask(struct stage *s, bool cancel, json_t *got, struct tc
     char *const text = json_dumps(got, JSON_COMPACT);
     if (s->lenient) {
         result = TC_ACCEPTED;
-    } else if (!p || p->cancel != cancel) {
-        stage_fault(s, "unexpected %s %s", cancel ? "cancel" : "submit", text);
+    } else if (!p || strcmp(p->call, call) != 0) {
+        stage_fault(s, "unexpected %s %s", call, text);
     } else {
         s->promises = p->next;
         if (!match_json(p->want, got, &why))
-            stage_fault(s, "line %d: %s: %s", p->line, cancel ? "cancel" : "submit", why.p);
+            stage_fault(s, "line %d: %s: %s", p->line, call, why.p);
         result = p->result;
         receipt->turn = p->turn ? stage_scope_text(s, p->turn) : NULL;
         receipt->answer = p->answer ? stage_scope_text(s, p->answer) : NULL;
@@ -341,7 +342,7 @@ static enum tc_accepted service_submit(struct tc_turn *lobby, const struct tc_in
         stage_fault(s, "tc_submit is not valid");
     if (!in->id || !in->chat || !in->user || !in->text)
         stage_fault(s, "tc_submit without id, chat, user or text");
-    return ask(s, false, inbound_json(in), receipt);
+    return ask(s, "submit", inbound_json(in), receipt);
 }
 
 static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, const char *user,
@@ -350,7 +351,39 @@ static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, 
     struct stage *const s = stage_of(lobby->inst);
     if (turn_of(lobby, "tc_cancel") != &s->lobby)
         stage_fault(s, "tc_cancel is not valid");
-    return ask(s, true, json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt);
+    return ask(s, "cancel", json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt);
+}
+
+/* As good as the host's: the same each time, and nobody can read out of it what it stands for but
+ * this stage. */
+static const char *service_ticket(struct tc_turn *turn, const char *request)
+{
+    struct stage *const s = stage_of(turn->inst);
+    if (turn_of(turn, "tc_ticket") == &s->lobby || !request)
+        stage_fault(s, "tc_ticket is not valid");
+    char *const ticket = xasprintf("ticket-%s", request);
+    const char *const kept = stage_scope_text(s, ticket);
+    free(ticket);
+    return kept;
+}
+
+static enum tc_accepted service_answer(struct tc_turn *lobby, const struct tc_decision *d,
+                                       struct tc_receipt *receipt)
+{
+    struct stage *const s = stage_of(lobby->inst);
+    if (turn_of(lobby, "tc_answer") != &s->lobby || d->size != sizeof *d)
+        stage_fault(s, "tc_answer is not valid");
+    if (!d->ticket || !d->choice || !d->user || !d->chat)
+        stage_fault(s, "tc_answer without ticket, choice, user or chat");
+    json_t *const o = json_object();
+    const char *const keys[] = {"ticket", "choice", "text", "user", "name", "chat", "thread"};
+    const char *const values[] = {d->ticket, d->choice, d->text,  d->user,
+                                  d->name,   d->chat,   d->thread};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        add_text(o, keys[i], values[i]);
+    if (d->answers)
+        json_object_set_new(o, "answers", json_loads(d->answers, JSON_DECODE_ANY, NULL));
+    return ask(s, "answer", o, receipt);
 }
 
 static bool service_may_submit(struct tc_turn *lobby, const char *user, const char *chat)
@@ -423,6 +456,8 @@ const struct tc_host *stage_services(void)
                                          .submit = service_submit,
                                          .cancel = service_cancel,
                                          .may_submit = service_may_submit,
+                                         .ticket = service_ticket,
+                                         .answer = service_answer,
                                          .route = service_route,
                                          .socket_open = service_socket_open,
                                          .socket_send = service_socket_send,

@@ -103,7 +103,7 @@ static const struct {
 };
 
 /* Any submit or cancel is answered in some way. */
-static void promise(struct stage *s, bool cancel)
+static void promise(struct stage *s, const char *call)
 {
     while (s->promises) {
         struct stage_promise *const p = s->promises;
@@ -116,7 +116,7 @@ static void promise(struct stage *s, bool cancel)
     for (int i = 0; i < 4; i++) {
         struct stage_promise *const p = xcalloc(1, sizeof *p);
         *p = (struct stage_promise){.next = s->promises,
-                                    .cancel = cancel,
+                                    .call = call,
                                     .want = json_object(),
                                     .answer = pick(2) ? xstrdup("Said *so*.") : NULL,
                                     .result = (enum tc_accepted)pick(7)};
@@ -147,7 +147,7 @@ static struct stage_request *on_wire(struct stage *s, bool lobby)
 static void answer(struct stage *s, struct stage_request *r, bool well)
 {
     const unsigned fate = well ? 9 : pick(10);
-    promise(s, false);
+    promise(s, "submit");
     if (fate == 0)
         stage_reply(s, r, TC_NOT_SENT, 0, "", 0);
     else if (fate == 1)
@@ -182,13 +182,13 @@ static void step(struct stage *s, struct stage_turn *t)
     const unsigned what = pick(10);
     struct stage_request *const r = on_wire(s, true);
     const char *const frame = PICK(frames);
-    promise(s, false);
+    promise(s, "submit");
     if (what < 3 && t) {
         const unsigned i = pick(sizeof events / sizeof *events);
         stage_event(s, t, events[i].kind, events[i].payload);
     } else if (what < 4 && s->socket_count > 0) {
         stage_advance(s, 0);
-        promise(s, strstr(frame, "stop") != NULL);
+        promise(s, strstr(frame, "stop") ? "cancel" : "submit");
         tell(s, 1 + pick((unsigned)s->socket_count), frame);
     } else if (what < 6) {
         stage_advance(s, 10 + pick(pick(4) ? 2000 : 100000));
@@ -213,7 +213,7 @@ static const char *run(const char *module, const char *const *options)
     stage_event(s, t, "start", "{}");
     for (unsigned i = pick(STEPS); i > 0; i--)
         step(s, t);
-    promise(s, false);
+    promise(s, "submit");
     stage_event(s, t, pick(4) ? "final" : "error",
                 pick(2) ? "{\"text\":\"A paragraph.\\n\\nAnother \",\"message\":\"x\"}"
                         : "{\"text\":\"Done.\",\"message\":\"x\"}");
@@ -239,7 +239,7 @@ static const char *run(const char *module, const char *const *options)
         diag("%s", s->faults.p);
         wrong = "a fault";
     }
-    promise(s, false);
+    promise(s, "submit");
     stage_free(s);
     return wrong;
 }

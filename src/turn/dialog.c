@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the state of an input half, and what stands for one that is missing. */
+#include "turn/dialog.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void dialog_begin(struct dialog *d, const struct dialect *dialect,
+                  const struct dialect_prompt *prompt, struct buf *out)
+{
+    dialog_end(d);
+    d->input = dialect ? dialect->input : NULL;
+    if (!d->input) {
+        buf_add(out, prompt->text, prompt->len);
+        return;
+    }
+    d->state = d->input->state_size ? xcalloc(1, d->input->state_size) : NULL;
+    d->input->begin(d->state, out, prompt);
+}
+
+void dialog_end(struct dialog *d)
+{
+    if (d->input && d->input->close)
+        d->input->close(d->state);
+    free(d->state);
+    *d = (struct dialog){0};
+}
+
+void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len)
+{
+    if (d->input && d->input->line)
+        d->input->line(d->state, out, line, len);
+}
+
+bool dialog_answers(const struct dialect *dialect)
+{
+    return dialect && dialect->input && dialect->input->answer;
+}
+
+int dialog_answer(struct dialog *d, struct buf *out, const struct dialect_answer *answer)
+{
+    return d->input && d->input->answer ? d->input->answer(d->state, out, answer) : -1;
+}
+
+void dialog_interrupt(struct dialog *d, struct buf *out)
+{
+    if (d->input && d->input->interrupt)
+        d->input->interrupt(d->state, out);
+}
+
+void dialog_leave(struct dialog *d, struct buf *out)
+{
+    if (d->input && d->input->leave)
+        d->input->leave(d->state, out);
+}
+
+bool dialog_keeps_open(const struct dialog *d)
+{
+    return d->input && d->input->keep_open;
+}
+
+bool dialog_waits_for_end(const struct dialog *d)
+{
+    return d->input && !d->input->ends_by_eof;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * One dialog with an agent: its dialect's input half, over one attempt. Pure: what is to be written
+ * to the agent's stdin is appended to a buffer. */
+#ifndef TURN_DIALOG_H
+#define TURN_DIALOG_H
+
+#include "dialect/dialect.h"
+
+/* All zero is one with nobody. */
+struct dialog {
+    const struct dialect_input *input; /* NULL: plain text, then end of file */
+    void *state;
+};
+
+/* Ends the one before. Borrows the dialect (NULL: none). */
+void dialog_begin(struct dialog *d, const struct dialect *dialect,
+                  const struct dialect_prompt *prompt, struct buf *out);
+void dialog_end(struct dialog *d);
+/* A line of the agent, before it is translated. */
+void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len);
+/* Whether requests of this dialect can be answered at all. */
+bool dialog_answers(const struct dialect *dialect);
+/* -1: the agent does not wait for it. */
+int dialog_answer(struct dialog *d, struct buf *out, const struct dialect_answer *answer)
+    __attribute__((__warn_unused_result__));
+/* Nothing is appended: a signal has to do. */
+void dialog_interrupt(struct dialog *d, struct buf *out);
+/* The outcome has been read. */
+void dialog_leave(struct dialog *d, struct buf *out);
+/* Whether stdin stays open behind the message; behind an interrupt. */
+bool dialog_keeps_open(const struct dialog *d);
+bool dialog_waits_for_end(const struct dialog *d);
+
+#endif

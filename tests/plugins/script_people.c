@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the words of a script that promise what the people side answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "plugins/script.h"
+
+static enum tc_accepted accepted(struct script *s, const char *name)
+{
+    static const char *const names[] = {"accepted", "queued", "command", "known",
+                                        "denied",   "full",   "not_kept"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum tc_accepted)i;
+    script_fail(s, "no result of a submit: %s", name);
+    return TC_NOT_KEPT;
+}
+
+static void promise(struct script *s, struct stage_promise p)
+{
+    struct stage_promise **end = &script_stage(s)->promises;
+    while (*end)
+        end = &(*end)->next;
+    *end = xmalloc(sizeof **end);
+    p.line = s->line;
+    **end = p;
+}
+
+/* JSON = RESULT [TURN [ANSWER]] */
+static void promise_call(struct script *s, const char *call, char *rest)
+{
+    json_t *const want = script_take_json(s, &rest);
+    if (!want || strcmp(script_word(&rest), "=") != 0) {
+        script_fail(s, "%s JSON = RESULT", call);
+        return;
+    }
+    const enum tc_accepted result = accepted(s, script_word(&rest));
+    const char *const turn = script_word(&rest);
+    promise(s,
+            (struct stage_promise){.call = call,
+                                   .want = want,
+                                   .turn = *turn && strcmp(turn, "-") != 0 ? xstrdup(turn) : NULL,
+                                   .answer = rest && *rest ? xstrdup(rest) : NULL,
+                                   .result = result});
+}
+
+void script_submit(struct script *s, char *rest)
+{
+    promise_call(s, "submit", rest);
+}
+
+void script_decide(struct script *s, char *rest)
+{
+    promise_call(s, "answer", rest);
+}
+
+void script_cancel(struct script *s, char *rest)
+{
+    const char *const turn = script_word(&rest), *const user = script_word(&rest);
+    json_t *const want = json_pack("{s:s, s:s}", "turn", turn, "user", user);
+    script_word(&rest);
+    const enum tc_accepted result = accepted(s, script_word(&rest));
+    promise(s, (struct stage_promise){.call = "cancel",
+                                      .want = want,
+                                      .answer = rest && *rest ? xstrdup(rest) : NULL,
+                                      .result = result});
+}
+
+void script_stranger(struct script *s, char *rest)
+{
+    s->stage->stranger = arena_strdup(&s->stage->config, script_word(&rest));
+}
