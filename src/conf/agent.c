@@ -26,6 +26,7 @@ static const struct row rows[] = {
     {"command", read_command, AGENT(command), 1, 1000, NULL},
     {"resume", read_command, AGENT(resume), 0, 1000, NULL},
     {"dialect", read_string, AGENT(dialect), 0, 0, NULL},
+    {"mode", read_string, AGENT(mode), 0, 0, NULL},
     {"cwd", read_path, AGENT(cwd), 0, 0, NULL},
     {"env_pass", read_env, AGENT(env_pass), 0, 1000, ""},
     {"env_set", read_env, AGENT(env_set), 0, 1000, "="},

@@ -44,6 +44,7 @@ struct conf_agent {
     char **command;  /* argv; {session_id}, {conversation} as arguments, or as --option={...} */
     char **resume;   /* appended when a session is resumed; same placeholders */
     char *dialect;   /* "claude" */
+    char *mode;      /* how freely it may act, in its own word; or NULL: as it is */
     char *cwd;       /* or NULL */
     char **env_pass; /* names passed on from the host's environment, beside the basic ones */
     char **env_set;  /* "K=V" */

@@ -100,7 +100,8 @@ static void send_message(struct executor *x)
     const struct dialect_prompt prompt = {.text = x->message.p,
                                           .len = x->message.len,
                                           .session_id = x->session_id,
-                                          .cwd = cwd ? cwd : "/"};
+                                          .cwd = cwd ? cwd : "/",
+                                          .mode = x->agent->mode};
     CLEANUP_BUF struct buf bytes = {0};
     dialog_begin(&x->dialog, turn_dialect(x->turn), &prompt, &bytes);
     process_write(x->process, bytes.p, bytes.len);

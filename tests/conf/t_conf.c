@@ -79,6 +79,7 @@ static void test_agent_defaults(void)
     is_str(joined(a->env_pass), "", "env_pass");
     is_str(joined(a->env_set), "", "env_set");
     is_str(a->dialect, "claude", "dialect");
+    ok(!a->mode, "mode");
     ok(!a->cwd, "cwd");
     is_str(joined(a->prefix), "", "prefix");
     is_str(conf_agent_program(a), "claude", "so it is itself executed");
@@ -124,6 +125,7 @@ static void test_agent(void)
              "    command = (\"agent\", \"--id\", \"{session_id}\", \"{conversation}\");\n"
              "    resume = [\"--resume\", \"{session_id}\"];\n"
              "    dialect = \"other\";\n"
+             "    mode = \"plan\";\n"
              "    cwd = \"work\";\n"
              "    env_pass = [\"HTTP_PROXY\", \"LANG\"];\n"
              "    env_set = [\"A=b=c\", \"EMPTY=\"];\n"
@@ -144,6 +146,7 @@ static void test_agent(void)
     is_str(joined(a->command), "agent|--id|{session_id}|{conversation}", "command");
     is_str(joined(a->resume), "--resume|{session_id}", "resume");
     is_str(a->dialect, "other", "dialect");
+    is_str(a->mode, "plan", "mode");
     is_str(a->cwd, below("work"), "cwd is below the file's folder");
     is_str(joined(a->env_pass), "HTTP_PROXY|LANG", "env_pass");
     is_str(joined(a->env_set), "A=b=c|EMPTY=", "env_set");
