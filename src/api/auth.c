@@ -44,7 +44,8 @@ struct auth {
     unsigned logged, failures;
 };
 
-static const struct principal local = {"local", CONF_SUBMIT | CONF_CANCEL | CONF_WATCH};
+static const struct principal local = {"local",
+                                       CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
 
 static struct digest digest_of(const char *text, size_t len)
 {

@@ -11,7 +11,7 @@
 
 struct principal {
     const char *name;
-    unsigned grants; /* CONF_SUBMIT, CONF_CANCEL, CONF_WATCH */
+    unsigned grants; /* CONF_… */
 };
 
 struct auth;

@@ -126,7 +126,10 @@ static void add_me(struct buf *out, const struct principal *p)
     static const struct {
         const char *name;
         unsigned bit;
-    } grants[] = {{"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"watch", CONF_WATCH}};
+    } grants[] = {{"submit", CONF_SUBMIT},
+                  {"cancel", CONF_CANCEL},
+                  {"watch", CONF_WATCH},
+                  {"answer", CONF_ANSWER}};
     buf_add_str(out, ",\"me\":{");
     jsonw_member_str(out, "name", p->name);
     buf_add_str(out, ",\"grants\":[");

@@ -38,6 +38,8 @@ static const struct row rows[] = {
     {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
     {"max_line_bytes", read_int, AGENT(max_line), 4096, 1 << 30, NULL},
     {"attempts", read_int, AGENT(attempts), 1, 10, NULL},
+    {"ask_timeout_s", read_ms, AGENT(ask_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"approvals", rule_read_all, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -123,6 +125,7 @@ int agent_read(const struct reader *r, const struct node *n, struct conf_agent *
         .term_grace_ms = 5000,
         .max_line = 16 << 20,
         .attempts = 3,
+        .ask_timeout_ms = 300 * 1000,
         .line = n->line,
     };
     if (part_check_name(r, n) < 0 || read_rows(r, n, rows, agent) < 0)

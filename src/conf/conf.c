@@ -183,12 +183,43 @@ static int check_agent_of(const struct reader *r, const struct conf *c,
                      inst->agent);
 }
 
+/* Whoever is asked has to be there; cli is when the file names no instance. */
+static bool is_instance(const struct conf_box *box, const char *name)
+{
+    for (size_t i = 0; i < box->conf.n_instances; i++)
+        if (strcmp(box->conf.instances[i].name, name) == 0)
+            return true;
+    return !box->named_instances && strcmp(name, "cli") == 0;
+}
+
+static int check_rule(const struct reader *r, const struct conf_box *box, const char *agent,
+                      const struct conf_rule *rule)
+{
+    const struct node at = {.line = rule->line};
+    for (const struct conf_place *to = rule->to; to && to->instance; to++)
+        if (!is_instance(box, to->instance))
+            return read_fail(r, &at, "agents.%s.approvals: to: there is no instance \"%s\"", agent,
+                             to->instance);
+    return 0;
+}
+
+static int check_rules(const struct reader *r, const struct conf_box *box)
+{
+    for (size_t i = 0; i < box->conf.n_agents; i++) {
+        const struct conf_agent *const agent = &box->conf.agents[i];
+        for (size_t k = 0; k < agent->n_rules; k++)
+            if (check_rule(r, box, agent->name, &agent->rules[k]) < 0)
+                return -1;
+    }
+    return 0;
+}
+
 static int check_agents(const struct reader *r, const struct conf_box *box)
 {
     for (size_t i = 0; i < box->conf.n_instances; i++)
         if (check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
             return -1;
-    return check_default_agent(r, box);
+    return check_rules(r, box) < 0 ? -1 : check_default_agent(r, box);
 }
 
 static int read_file(struct conf_box *box, const char *path, struct tc_err *err)

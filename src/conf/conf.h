@@ -37,6 +37,27 @@ struct conf_user {
     size_t n_groups;
 };
 
+/* What becomes of a call that an agent asks leave for. */
+enum conf_leave { CONF_ASK, CONF_ALLOW, CONF_DENY };
+
+/* Where a question is asked: in a conversation of an instance, or in all that it has. */
+struct conf_place {
+    const char *instance;      /* NULL ends a list */
+    const char *chat, *thread; /* or NULL */
+};
+
+/* One rule of an agent's approvals; the first that fits decides. */
+struct conf_rule {
+    enum conf_leave action;
+    const char *tool; /* its name, or a glob */
+    const char
+        *argument; /* the name of the one that is looked at; NULL: the main one of the tool */
+    enum conf_match { CONF_ANY, CONF_EXACT, CONF_PREFIX, CONF_GLOB } match;
+    const char *pattern;         /* NULL of CONF_ANY */
+    const struct conf_place *to; /* NULL: wherever the turn is shown */
+    int line;
+};
+
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
@@ -56,11 +77,14 @@ struct conf_agent {
     int64_t term_grace_ms;   /* from SIGTERM to SIGKILL */
     int64_t max_line;        /* bytes */
     int64_t attempts;        /* of a turn whose error may pass: rate limit, network, context */
+    int64_t ask_timeout_ms;  /* a question that nobody answered is denied; 0: never */
+    const struct conf_rule *rules;
+    size_t n_rules;
     int line;
 };
 
 /* What an instance, or who has a key of the HTTP server, may ask of the host. */
-enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_WATCH = 4 };
+enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_WATCH = 4, CONF_ANSWER = 8 };
 
 /* What goes wrong in an instance, for tests. */
 enum conf_chaos_act {
@@ -96,6 +120,7 @@ struct conf_instance {
     unsigned grants;             /* CONF_… */
     char **allow;                /* ids of people who may; NULL or empty: nobody */
     char **allow_chats;          /* ids of chats in which they may; NULL: all */
+    char **approvers;            /* those of allow who may answer questions; NULL: all of them */
     bool sees_all, sees_all_set; /* visibility = "all" | "agent"; else the plugin's own default */
     char *audience;              /* or NULL: the plugin's */
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
@@ -125,7 +150,7 @@ struct conf_key {
     char *name;         /* of the principal */
     char *source;       /* where the secret comes from, as secret_resolve takes it */
     const char *secret; /* NULL before conf_resolve_keys */
-    unsigned grants;    /* CONF_SUBMIT, CONF_CANCEL, CONF_WATCH */
+    unsigned grants;    /* CONF_… */
     int line;
 };
 
@@ -200,7 +225,7 @@ const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
 const char *conf_instance_key(size_t i);
 /* All keys are the same that an instance is started with; others (agent, grants, allow,
- * allow_chats) are looked up when they are needed. */
+ * allow_chats, approvers) are looked up when they are needed. */
 bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b);
 /* Forgets the file's instances: --plugin stands in their place. */
 void conf_drop_instances(struct conf *c);

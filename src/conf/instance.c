@@ -24,7 +24,8 @@ static int read_ports(const struct reader *r, const struct node *n, const struct
 
 static const struct choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
-static const struct choice grants[] = {{"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {NULL, 0}};
+static const struct choice grants[] = {
+    {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
 
 static const struct row rows[] = {
     {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},
@@ -44,6 +45,7 @@ static const struct row rows[] = {
     {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
     {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
+    {"approvers", read_ids, INSTANCE(approvers), 0, 10000, NULL},
     {"chaos", chaos_read, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };

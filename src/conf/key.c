@@ -12,8 +12,11 @@
 static int read_secret(const struct reader *r, const struct node *n, const struct row *row,
                        void *target);
 
-static const struct choice grants[] = {
-    {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"watch", CONF_WATCH}, {NULL, 0}};
+static const struct choice grants[] = {{"submit", CONF_SUBMIT},
+                                       {"cancel", CONF_CANCEL},
+                                       {"watch", CONF_WATCH},
+                                       {"answer", CONF_ANSWER},
+                                       {NULL, 0}};
 
 static const struct row rows[] = {
     {"secret", read_secret, KEY(source), 0, 0, NULL},
@@ -43,7 +46,7 @@ static int read_key(const struct reader *r, const struct node *n, struct conf_ke
         return -1;
     if (!key->source)
         return read_fail(r, n, "secret_file is missing");
-    return key->grants ? 0 : read_fail(r, n, "grants is missing: submit, cancel, watch");
+    return key->grants ? 0 : read_fail(r, n, "grants is missing: submit, cancel, watch, answer");
 }
 
 int key_read_all(const struct reader *r, const struct node *n, const struct row *row, void *target)

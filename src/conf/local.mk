@@ -18,6 +18,7 @@ libtcconf_la_SOURCES = \
 	src/conf/paths.h \
 	src/conf/read.c \
 	src/conf/read.h \
+	src/conf/rule.c \
 	src/conf/secret.c \
 	src/conf/secret.h \
 	src/conf/serve.c \

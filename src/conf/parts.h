@@ -9,6 +9,9 @@
 /* Fills *agent from its group, defaults first. */
 int agent_read(const struct reader *r, const struct node *n, struct conf_agent *agent)
     __attribute__((__warn_unused_result__));
+/* The rules of an agent's approvals, into the struct conf_agent that target is. */
+int rule_read_all(const struct reader *r, const struct node *n, const struct row *row, void *target)
+    __attribute__((__warn_unused_result__));
 /* Fills *inst from its group, defaults first; keys that are not the host's become options. */
 int instance_read(const struct reader *r, const struct node *n, struct conf_instance *inst)
     __attribute__((__warn_unused_result__));

@@ -59,12 +59,10 @@ static bool has_line(struct permit *p, int64_t now)
     return p->lines < PERMIT_LINES && ++p->lines;
 }
 
-bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
-                   const char *user, const char *chat)
+/* Counts one who was turned away, and logs it unless that was done lately. */
+static void turn_away(struct permit *p, const struct conf_instance *inst, const char *user,
+                      const char *chat, const char *reason)
 {
-    const char *const reason = find_reason(inst, grant, user, chat);
-    if (!reason)
-        return true;
     const int64_t now = clock_mono_ms();
     const uint64_t who = hash(hash(0xcbf29ce484222325, inst->name), user ? user : "");
     p->denied++;
@@ -72,5 +70,24 @@ bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned 
         log_line(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",
                  inst->name, user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason,
                  p->denied);
-    return false;
+}
+
+bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
+                   const char *user, const char *chat)
+{
+    const char *const reason = find_reason(inst, grant, user, chat);
+    if (reason)
+        turn_away(p, inst, user, chat, reason);
+    return !reason;
+}
+
+bool permit_answers(struct permit *p, const struct conf_instance *inst, const char *user,
+                    const char *chat)
+{
+    const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
+    if (!reason && inst->approvers && !is_listed(inst->approvers, user))
+        reason = "not in approvers";
+    if (reason)
+        turn_away(p, inst, user, chat, reason);
+    return !reason;
 }

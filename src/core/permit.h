@@ -27,5 +27,8 @@ struct permit {
 /* Whether this person may in that chat (NULL: it is not about one). `grant` is a CONF_… */
 bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
                    const char *user, const char *chat);
+/* Whether this person may answer what an agent asks: may in that chat, and is an approver. */
+bool permit_answers(struct permit *p, const struct conf_instance *inst, const char *user,
+                    const char *chat);
 
 #endif

@@ -3,14 +3,24 @@
 
 noinst_LTLIBRARIES += libtcturn.la
 libtcturn_la_SOURCES = \
+	src/turn/argument.c \
+	src/turn/argument.h \
 	src/turn/book.c \
 	src/turn/book.h \
 	src/turn/dialog.c \
 	src/turn/dialog.h \
+	src/turn/glob.c \
+	src/turn/glob.h \
 	src/turn/guard.c \
 	src/turn/guard.h \
 	src/turn/guard_pairs.c \
 	src/turn/guard_parts.h \
+	src/turn/match_loose.c \
+	src/turn/match_loose.h \
+	src/turn/match_strict.c \
+	src/turn/match_strict.h \
+	src/turn/policy.c \
+	src/turn/policy.h \
 	src/turn/slash.c \
 	src/turn/slash.h \
 	src/turn/sniff.c \

@@ -92,6 +92,8 @@ static void test_agent_defaults(void)
     is_int(a->term_grace_ms, 5000, "term_grace_s");
     is_int(a->max_line, 16 << 20, "max_line_bytes");
     is_int(a->attempts, 3, "attempts");
+    is_int(a->ask_timeout_ms, 300000, "ask_timeout_s: five minutes");
+    is_int(a->n_rules, 0, "approvals: none");
     is_int(a->line, 2, "line");
     conf_unref(c);
 }
@@ -346,19 +348,24 @@ static void test_store(void)
 
 static void test_people(void)
 {
-    struct conf *c = load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
-                          "plugins : { instances : {\n"
-                          "  none : { };\n"
-                          "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\"];\n"
-                          "    allow = (12345, \"U0123\", -7000000000);\n"
-                          "    allow_chats = [-1001234567890]; };\n"
-                          "  empty : { grants = [\"cancel\"]; allow = []; allow_chats = []; };\n"
-                          "}; };\n");
+    struct conf *c =
+        load("agents : { a : { command = [\"x\"]; }; b : { command = [\"x\"]; }; };\n"
+             "plugins : { instances : {\n"
+             "  none : { };\n"
+             "  some : { agent = \"b\"; grants = [\"submit\", \"cancel\", \"answer\"];\n"
+             "    approvers = [12345];\n"
+             "    allow = (12345, \"U0123\", -7000000000);\n"
+             "    allow_chats = [-1001234567890]; };\n"
+             "  empty : { grants = [\"cancel\"]; allow = []; allow_chats = [];\n"
+             "    approvers = []; };\n"
+             "}; };\n");
     const struct conf_instance *i = &c->instances[0];
     ok(!i->agent && !i->grants && !i->allow && !i->allow_chats, "R21: nothing is granted");
+    ok(!i->approvers, "whoever may is an approver");
     i = &c->instances[1];
     is_str(i->agent, "b", "agent");
-    is_int(i->grants, CONF_SUBMIT | CONF_CANCEL, "grants");
+    is_int(i->grants, CONF_SUBMIT | CONF_CANCEL | CONF_ANSWER, "grants");
+    is_str(joined(i->approvers), "12345", "approvers");
     is_str(joined(i->allow), "12345|U0123|-7000000000", "people: numbers and names");
     is_str(joined(i->allow_chats), "-1001234567890", "chats");
     ok(!i->options[0].key, "none of it goes to the plugin");
@@ -366,6 +373,44 @@ static void test_people(void)
     is_int(i->grants, CONF_CANCEL, "one grant");
     ok(i->allow && !i->allow[0], "R21: nobody");
     ok(i->allow_chats && !i->allow_chats[0], "R21: no chat, which is not any chat");
+    ok(i->approvers && !i->approvers[0], "R21: no approver, which is not anybody");
+    conf_unref(c);
+}
+
+static void test_approvals(void)
+{
+    struct conf *c = load("agents : { a : { command = [\"x\"]; ask_timeout_s = 0; approvals = (\n"
+                          "  { action = \"deny\"; tool = \"Bash\"; prefix = \"git push\"; },\n"
+                          "  { action = \"allow\"; tool = \"mcp__f__*\"; argument = \"path\"; "
+                          "exact = \"/a b\"; },\n"
+                          "  { action = \"allow\"; tool = \"Read\"; },\n"
+                          "  { tool = \"WebFetch\"; glob = \"https://*.x/**\"; action = \"ask\";\n"
+                          "    to = [\"tg:-100:7\", \"tg:5\", \"sl\"]; }\n"
+                          ");};};\n"
+                          "plugins : { instances : { tg : { }; sl : { }; }; };\n");
+    const struct conf_agent *const a = conf_agent_find(c, "a");
+    is_int(a->ask_timeout_ms, 0, "ask_timeout_s = 0");
+    is_int(a->n_rules, 4, "four rules");
+    const struct conf_rule *r = a->rules;
+    ok(r[0].action == CONF_DENY && r[0].match == CONF_PREFIX && !r[0].argument && !r[0].to,
+       "one that denies by a prefix");
+    is_str(r[0].tool, "Bash", "its tool");
+    is_str(r[0].pattern, "git push", "its pattern");
+    is_int(r[0].line, 2, "its line");
+    ok(r[1].action == CONF_ALLOW && r[1].match == CONF_EXACT, "one that allows exactly");
+    is_str(r[1].argument, "path", "by an argument");
+    ok(r[2].match == CONF_ANY && !r[2].pattern, "one without a pattern");
+    ok(r[3].action == CONF_ASK && r[3].match == CONF_GLOB, "one that asks by a glob");
+    is_str(r[3].to[0].instance, "tg", "where it asks: an instance");
+    is_str(r[3].to[0].chat, "-100", "its chat");
+    is_str(r[3].to[0].thread, "7", "its thread");
+    ok(!r[3].to[1].thread && strcmp(r[3].to[1].chat, "5") == 0, "a chat alone");
+    ok(!r[3].to[2].chat && strcmp(r[3].to[2].instance, "sl") == 0, "an instance alone");
+    ok(!r[3].to[3].instance, "and no more");
+    conf_unref(c);
+    c = load("agents : { a : { command = [\"x\"]; approvals = (\n"
+             "  { action = \"ask\"; tool = \"*\"; to = [\"cli\"]; }); }; };\n");
+    is_str(c->agents[0].rules[0].to[0].instance, "cli", "cli is there when no instance is named");
     conf_unref(c);
 }
 
@@ -506,6 +551,7 @@ int main(void)
     setenv("TURNCAST_TEST_PASSWORD", "hunter2hunter2", 1);
     test_store();
     test_people();
+    test_approvals();
     test_text();
     test_plugin_option();
     test_plugin_errors();

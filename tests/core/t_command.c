@@ -138,6 +138,30 @@ static void test_permit(void)
     is_int(p.denied, 10, "counted");
 }
 
+static void test_answers(void)
+{
+    struct permit p = {0};
+    struct conf_instance inst = {
+        .name = name, .allow = people, .grants = CONF_SUBMIT | CONF_CANCEL};
+    char *only_bob[] = {bob, NULL}, *stranger[] = {chat, NULL};
+    ok(!permit_answers(&p, &inst, "1", "-7"), "no answer without the grant");
+    inst.grants = CONF_ANSWER;
+    ok(permit_answers(&p, &inst, "1", "-7"), "who is listed may answer");
+    ok(!permit_answers(&p, &inst, "3", "-7"), "a stranger may not");
+    ok(!permit_answers(&p, &inst, NULL, "-7"), "nor somebody without an id");
+    inst.approvers = only_bob;
+    ok(permit_answers(&p, &inst, "2", "-7"), "an approver may");
+    ok(!permit_answers(&p, &inst, "1", "-7"), "another of those listed may not");
+    inst.allow_chats = nobody;
+    ok(!permit_answers(&p, &inst, "2", "-7"), "an approver only where people may");
+    inst.allow_chats = NULL;
+    inst.approvers = stranger;
+    ok(!permit_answers(&p, &inst, "-7", "-7"), "an approver who is not listed may not");
+    inst.approvers = nobody;
+    ok(!permit_answers(&p, &inst, "2", "-7"), "an empty approvers: nobody");
+    is_int(p.denied, 7, "those turned away are counted");
+}
+
 static void test_permit_log(void)
 {
     char path[512], user[20];
@@ -174,6 +198,7 @@ int main(void)
     test_unaddress();
     test_prompt();
     test_permit();
+    test_answers();
     test_permit_log();
     return 0;
 }

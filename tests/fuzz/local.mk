@@ -141,3 +141,9 @@ tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_frames_LDADD = $(TEST_PLUGIN)
 tests_fuzz_fuzz_frames_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/frames
+
+fuzz_targets += tests/fuzz/fuzz_policy
+tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_policy_LDADD = $(TEST_TURN)
+tests_fuzz_fuzz_policy_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/policy

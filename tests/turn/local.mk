@@ -30,3 +30,5 @@ check_PROGRAMS += tests/turn/t_translate
 tests_turn_t_translate_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_sniff
 tests_turn_t_sniff_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_policy
+tests_turn_t_policy_LDADD = $(TEST_TURN)
