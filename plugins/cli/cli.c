@@ -6,6 +6,7 @@
 
 #include <turncast/plugin.h>
 
+#include "ask.h"
 #include "lines.h"
 #include "view.h"
 
@@ -21,6 +22,7 @@ static const struct tc_option options[] = {
 
 struct state {
     struct term term;
+    struct ask ask;
     bool rich;
     bool failing; /* a write failed and that has been told */
 };
@@ -35,16 +37,39 @@ static int flush(struct tc_instance *inst)
     return rc;
 }
 
-static int on_start(struct tc_turn *turn, const struct tc_start *ev)
+/* What is asked stays the last line. */
+static int on_idle(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    ask_show(&s->ask, &s->term);
+    return flush(inst);
+}
+
+static int on_wake(struct tc_turn *lobby)
+{
+    struct state *s = lobby->inst->state;
+    ask_wake(&s->ask, &s->term, lobby);
+    return flush(lobby->inst);
+}
+
+/* The state, for a callback that may write. */
+static struct state *begin(struct tc_turn *turn)
 {
     struct state *s = turn->inst->state;
+    ask_hide(&s->ask, &s->term);
+    return s;
+}
+
+static int on_start(struct tc_turn *turn, const struct tc_start *ev)
+{
+    struct state *s = begin(turn);
     lines_start(&s->term, ev);
     return 0;
 }
 
 static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich)
         view_narration(turn->state, &s->term, ev);
     return 0;
@@ -52,7 +77,7 @@ static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
 
 static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich)
         view_thinking(turn->state, &s->term, ev);
     return 0;
@@ -60,7 +85,7 @@ static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich)
         view_final(turn->state, &s->term, ev);
     return 0;
@@ -68,7 +93,7 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 
 static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich) {
         view_tool_call(turn->state, &s->term, ev);
     } else {
@@ -80,7 +105,7 @@ static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 
 static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich) {
         view_tool_result(turn->state, &s->term, ev);
         return 0;
@@ -94,24 +119,37 @@ static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 
 static int on_progress(struct tc_turn *turn, const struct tc_progress *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     lines_progress(&s->term, ev);
     if (s->rich)
         view_progress(turn->state, &s->term, ev);
     return 0;
 }
 
+static bool is_quiet(const struct tc_request *ev)
+{
+    return ev->by ? strcmp(ev->by, "policy") == 0 : !ev->blocking && !ev->choices;
+}
+
+/* What was decided beforehand is nobody's to look at, a person's question is everybody's. */
 static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
+    const bool open = strcmp(ev->state, "open") == 0;
+    if (!open)
+        ask_forget(&s->ask, &s->term, turn, ev->request_id);
+    if (is_quiet(ev) || (open && ev->choices && ask_open(&s->ask, turn, ev)))
+        return 0;
     if (s->rich)
         view_request(turn->state, &s->term, ev);
+    else if (open ? ev->choices : ev->by)
+        lines_request(&s->term, ev);
     return 0;
 }
 
 static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     lines_step(&s->term, ev);
     if (s->rich)
         view_step(turn->state, &s->term, ev);
@@ -120,7 +158,7 @@ static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 
 static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich)
         view_notice(turn->state, &s->term, ev);
     return 0;
@@ -128,7 +166,7 @@ static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
 
 static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     if (s->rich && strcmp(ev->scope, "turn") == 0)
         view_usage(turn->state, &s->term, ev);
     return 0;
@@ -136,14 +174,15 @@ static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
     lines_error(&s->term, ev);
     return 0;
 }
 
 static int on_done(struct tc_turn *turn, const struct tc_done *ev)
 {
-    struct state *s = turn->inst->state;
+    struct state *s = begin(turn);
+    ask_forget(&s->ask, &s->term, turn, NULL);
     term_break(&s->term);
     lines_done(&s->term, ev);
     return flush(turn->inst);
@@ -176,12 +215,14 @@ static int init(struct tc_instance *inst)
     term_init(&s->term, STDERR_FILENO, tty && s->rich, (enum term_color)color);
     if (!s->rich)
         s->term.ascii = false;
+    ask_init(&s->ask, tty);
     return 0;
 }
 
 static void teardown(struct tc_instance *inst)
 {
     struct state *s = inst->state;
+    ask_fini(&s->ask, &s->term);
     term_break(&s->term);
     flush(inst);
 }
@@ -197,4 +238,4 @@ TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
                                 .on_error = on_error, .on_done = on_done,
                                 .on_progress = on_progress, .on_request = on_request,
                                 .on_start = on_start, .on_step = on_step, .on_notice = on_notice,
-                                .on_idle = flush));
+                                .on_idle = on_idle, .on_wake = on_wake));

@@ -59,6 +59,25 @@ void lines_step(struct term *t, const struct tc_step *ev)
     put_line(t, LOOK_DIM, text, NULL, "");
 }
 
+/* Who looks at a log cannot answer there, but may know where. */
+void lines_request(struct term *t, const struct tc_request *ev)
+{
+    static const char *const words[] = {"allow", "deny", "answered", "cancelled", "timeout"};
+    char text[64] = "Decided by ";
+    if (strcmp(ev->state, "open") == 0) {
+        put_line(t, LOOK_YELLOW, "Waiting for an answer: ",
+                 ev->subject ? ev->subject
+                 : ev->tool  ? ev->tool
+                             : ev->kind,
+                 "");
+        return;
+    }
+    for (size_t i = 0; ev->decision && i < sizeof words / sizeof *words; i++)
+        if (strcmp(ev->decision, words[i]) == 0)
+            snprintf(text, sizeof text, "Decided: %s, by ", words[i]);
+    put_line(t, LOOK_YELLOW, text, ev->by, "");
+}
+
 void lines_error(struct term *t, const struct tc_error *ev)
 {
     put_line(t, LOOK_RED, "Error: ", ev->message, "");

@@ -222,6 +222,10 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
         term_put(t, "? ", 2);
         const char *decision = ev->decision ? ev->decision : "resolved";
         term_phrase(t, decision, strlen(decision), 40);
+        if (ev->by) {
+            term_put(t, ", by ", 5);
+            term_phrase(t, ev->by, strlen(ev->by), 100);
+        }
     }
     term_look(t, LOOK_PLAIN);
     term_newline(t);

@@ -51,7 +51,7 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/node\\.c$", "libconfig stays in src/conf/node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^(plugins/(telegram|slack)/|src/(plugin/services|core/audit|api/[a-z_]+|cli/[a-z_]+)\\.[ch]$)",
+        only("^jansson", "^(plugins/(cli|slack|telegram)/|src/(plugin/services|core/audit|api/[a-z_]+|cli/[a-z_]+)\\.[ch]$)",
              "jansson is for state, plugin helpers and commands")
         only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/audit|dialect/missy_write|api/(auth|chat_seen|page))\\.c$)",
              "nettle is for audit chains and signatures")

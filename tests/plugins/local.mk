@@ -16,6 +16,11 @@ check_PROGRAMS += tests/plugins/t_cli
 tests_plugins_t_cli_SOURCES = tests/plugins/t_cli.c tests/plugins/sequences.h $(PLUGIN_HOST)
 tests_plugins_t_cli_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/plugins/t_cli_ask
+tests_plugins_t_cli_ask_SOURCES = tests/plugins/t_cli_ask.c $(SCRIPT_STAGE)
+tests_plugins_t_cli_ask_LDFLAGS = $(tests_plugins_script_LDFLAGS)
+tests_plugins_t_cli_ask_LDADD = $(tests_plugins_script_LDADD)
+
 check_PROGRAMS += tests/plugins/t_cli_glyph
 tests_plugins_t_cli_glyph_SOURCES = tests/plugins/t_cli_glyph.c tests/plugins/sequences.h \
 	plugins/cli/glyph.c plugins/cli/term.c

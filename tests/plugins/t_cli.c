@@ -100,6 +100,38 @@ static void test_lines(void)
            "in a log: the reporter's lines, nothing else");
 }
 
+/* What the policy decides is nobody's to look at. */
+static void play_requests(struct host *h)
+{
+    host_send(h, "request",
+              "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
+              "\"subject\":\"make\\ncheck\",\"blocking\":true,\"choices\":[{\"id\":\"allow\","
+              "\"label\":\"Allow\"}]}");
+    host_send(h, "request",
+              "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"resolved\","
+              "\"blocking\":true,\"decision\":\"allow\",\"by\":\"Ann (telegram)\"}");
+    host_send(h, "request",
+              "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
+              "\"subject\":\"ls\",\"blocking\":false}");
+    host_send(h, "request",
+              "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"resolved\","
+              "\"blocking\":false,\"decision\":\"allow\",\"by\":\"policy\"}");
+}
+
+static void test_requests(void)
+{
+    struct stage s = stage_new("lines", "auto");
+    play_requests(s.h);
+    is_str(stage_text(&s),
+           "  [progress] Waiting for an answer: make check\n"
+           "  [progress] Decided: allow, by Ann (telegram)\n",
+           "in a log: what waits for a person, and who decided");
+    s = stage_new("rich", "never");
+    play_requests(s.h);
+    is_str(stage_text(&s), "? waiting for approval: Bash: make check\n? allow, by Ann (telegram)\n",
+           "rich, without a keyboard: the same");
+}
+
 /* A turn as an agent's: text, two parallel tools, a sub-agent, an answer. */
 static void play_turn(struct host *h)
 {
@@ -381,6 +413,7 @@ int main(void)
 {
     plan_lazy();
     test_lines();
+    test_requests();
     test_rich();
     test_many_calls();
     test_sequences("rich");
