@@ -298,7 +298,7 @@ static const struct handler handlers[] = {
     {"rate_limit_event", claude_rate_limit, false},
     {"control_request", claude_control_request, false},
     {"control_cancel_request", claude_control_cancel, false},
-    {"control_response", handle_nothing, true},
+    {"control_response", claude_control_response, false},
     {"keep_alive", handle_nothing, true},
 };
 
@@ -420,8 +420,8 @@ void claude_close(void *state)
     ids_fini(&c->denied);
     ids_fini(&c->tasks);
     claude_questions_fini(&c->questions);
-    struct buf *const bufs[] = {&c->session_raw, &c->session,     &c->model,
-                                &c->early,       &c->held_result, &c->api_error};
+    struct buf *const bufs[] = {&c->session_raw, &c->session,   &c->model,   &c->early,
+                                &c->held_result, &c->api_error, &c->plan_id, &c->plan};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
         buf_fini(bufs[i]);
 }

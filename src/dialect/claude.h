@@ -137,10 +137,11 @@ struct claude {
     struct claude_told told;
     struct claude_ids denied, tasks;
     struct claude_questions questions;
-    struct buf early;       /* lines before the start, newline after each */
-    size_t early_left_out;  /* lines that did not fit */
-    struct buf held_result; /* a result that does not answer the user, until the end */
-    struct buf api_error;   /* text of an error line, until something goes on after it */
+    struct buf plan_id, plan; /* the newest plan that was handed in: its call, its text */
+    struct buf early;         /* lines before the start, newline after each */
+    size_t early_left_out;    /* lines that did not fit */
+    struct buf held_result;   /* a result that does not answer the user, until the end */
+    struct buf api_error;     /* text of an error line, until something goes on after it */
     char api_code[CLAUDE_CODE];
     char stop_reason[CLAUDE_CODE]; /* of the newest message of the main agent */
     char counted_id[2][96];        /* message whose usage was told last: main, sub */
@@ -247,6 +248,10 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l);
 void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
                             bool is_error);
 void claude_questions_fini(struct claude_questions *q);
+/* A call was told: the plan that ExitPlanMode hands in is kept until it is asked about. */
+void claude_plan_take(struct claude *c, const struct tc_tool_call *call);
+/* What the CLI thinks of a request of the host. */
+void claude_control_response(struct claude *c, const struct claude_line *l);
 
 /* claude_notice.c */
 void claude_system(struct claude *c, const struct claude_line *l);

@@ -1,31 +1,72 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is written to Claude Code's stdin (--input-format stream-json). */
+ * Owns what is written to Claude Code's stdin (--input-format stream-json): the mode, the message,
+ * the interrupt. What it asks is in claude_control.c, which it does with --permission-prompt-tool
+ * stdio.
+ *
+ * It takes leave by the end of its input: end_session would kill at once what it left at work in
+ * the background, which may take the grace the agent is given, and was not tried before 2.1. */
 #include "base/utf8.h"
 #include "dialect/claude.h"
+#include "dialect/claude_control.h"
 #include "event/jsonw.h"
 
+static void add_text(struct buf *out, const char *text, size_t len)
+{
+    CLEANUP_BUF struct buf good = {0};
+    utf8_repair(&good, text, len);
+    jsonw_string(out, good.p ? good.p : "", good.len);
+}
+
+static void ask_mode(struct buf *out, const char *mode)
+{
+    buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"" CLAUDE_CONTROL_MODE_ID "\","
+                     "\"request\":{\"subtype\":\"set_permission_mode\",\"mode\":");
+    add_text(out, mode, strlen(mode));
+    buf_add_str(out, "}}\n");
+}
+
 /* client_composed: the text goes to the model as it is, without commands and file mentions. */
-static void write_prompt(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     (void)state;
-    CLEANUP_BUF struct buf text = {0};
-    utf8_repair(&text, prompt->text, prompt->len);
+    if (prompt->mode)
+        ask_mode(out, prompt->mode);
     buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
-    jsonw_string(out, text.p ? text.p : "", text.len);
+    add_text(out, prompt->text, prompt->len);
     buf_add_str(out,
                 "},\"parent_tool_use_id\":null,\"session_id\":\"\",\"client_composed\":true}\n");
 }
 
-static void write_interrupt(void *state, struct buf *out)
+static void take_line(void *state, struct buf *out, const char *line, size_t len)
 {
-    (void)state;
+    claude_control_line(state, out, line, len);
+}
+
+static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+{
+    return claude_control_answer(state, out, answer);
+}
+
+/* The CLI withdraws what it has asked. */
+static void interrupt(void *state, struct buf *out)
+{
+    claude_control_end(state);
     buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"turncast-interrupt\","
                      "\"request\":{\"subtype\":\"interrupt\"}}\n");
 }
 
+static void end(void *state)
+{
+    claude_control_end(state);
+}
+
 const struct dialect_input claude_input = {
-    .begin = write_prompt,
-    .interrupt = write_interrupt,
+    .state_size = sizeof(struct claude_control),
+    .begin = begin,
+    .line = take_line,
+    .answer = answer_request,
+    .interrupt = interrupt,
+    .close = end,
     .keep_open = true,
     .ends_by_eof = true,
 };

@@ -4,9 +4,11 @@
 
 #include "base/alloc.h"
 #include "dialect/claude.h"
+#include "dialect/claude_control.h"
 #include "event/jsonw.h"
 
 #define QUESTIONS_MAX 32
+#define PLAN_MAX ((size_t)256 << 10)
 
 static void add_options(struct claude *c, struct buf *out, struct str options)
 {
@@ -99,6 +101,38 @@ static void remember(struct claude_questions *questions, const struct tc_request
                                   .ask = ask};
 }
 
+/* ---- a plan that waits for leave ---- */
+
+static const char plan_tool[] = "ExitPlanMode";
+
+void claude_plan_take(struct claude *c, const struct tc_tool_call *call)
+{
+    if (strcmp(call->name, plan_tool) != 0)
+        return;
+    const struct str text =
+        value_string(value_member((struct str){call->args, call->args_len}, "plan"));
+    buf_reset(&c->plan_id);
+    buf_reset(&c->plan);
+    if (!text.p || text.len > PLAN_MAX)
+        return;
+    buf_add_str(&c->plan_id, call->tool_use_id);
+    buf_add(&c->plan, text.p, text.len);
+}
+
+/* The plan is what is asked about. From 2.1 it is not in the request, only in the call before. */
+static void add_plan(struct claude *c, struct tc_request *r, struct str input)
+{
+    struct arena *const a = c->out->scratch;
+    struct str text = value_string(value_member(input, "plan"));
+    if (!text.p && c->plan.len && c->plan_id.len &&
+        strcmp(c->plan_id.p, r->tool_use_id ? r->tool_use_id : "") == 0) {
+        text = (struct str){c->plan.p, c->plan.len};
+        r->args = arena_sprintf(a, "{\"plan\":\"%s\"}", c->plan.p);
+    }
+    if (text.p)
+        r->message = json_unescape(a, text, NULL);
+}
+
 static void can_use_tool(struct claude *c, struct str request_id, struct str request)
 {
     static const char *const skip[] = {"subtype",     "tool_name",   "input",
@@ -124,6 +158,8 @@ static void can_use_tool(struct claude *c, struct str request_id, struct str req
     r->message = claude_text(c, text);
     r->reason = claude_text(c, reason);
     r->blocking = true;
+    if (value_is(name, plan_tool))
+        add_plan(c, r, input);
     ev.meta.x = value_rest(a, request, skip);
     remember(&c->questions, r, ask);
     claude_emit(c, NULL, &ev);
@@ -174,7 +210,20 @@ void claude_request_settled(struct claude *c, const char *tool_use_id, const cha
     const bool denied = strcmp(outcome, "denied") == 0;
     for (size_t i = 0; i < CLAUDE_IDS; i++) {
         struct claude_question *const q = &c->questions.slots[i];
-        if (q->id && strcmp(q->tool_use_id, tool_use_id) == 0 && (denied || !is_error))
+        if (q->id && *q->tool_use_id && strcmp(q->tool_use_id, tool_use_id) == 0 &&
+            (denied || !is_error))
             tell_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
     }
+}
+
+void claude_control_response(struct claude *c, const struct claude_line *l)
+{
+    struct str subtype = {0}, id = {0}, error = {0};
+    const struct value_row wants[] = {
+        {"subtype", &subtype}, {"request_id", &id}, {"error", &error}};
+    value_pick(value_member(l->self, "response"), VALUE_ROWS(wants));
+    if (!value_is(subtype, "error") || !value_is(id, CLAUDE_CONTROL_MODE_ID))
+        return;
+    const char *const text = claude_text(c, error);
+    claude_notice(c, "warn", "mode_refused", text ? text : "the mode was refused", (struct str){0});
 }

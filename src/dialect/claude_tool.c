@@ -102,6 +102,7 @@ static void tell_call(struct claude *c, const struct claude_lane *lane, struct e
     ev->u.tool_call.tool_use_id = id ? id : "";
     ev->u.tool_call.name = name ? name : "";
     ev->u.tool_call.message_id = lane->message.id.p;
+    claude_plan_take(c, &ev->u.tool_call);
     claude_emit(c, lane, ev);
 }
 

@@ -37,11 +37,14 @@ libtcdialect_la_SOURCES = \
 	src/dialect/claude_answer.c \
 	src/dialect/claude_assistant.c \
 	src/dialect/claude_block.c \
+	src/dialect/claude_control.c \
+	src/dialect/claude_control.h \
 	src/dialect/claude_input.c \
 	src/dialect/claude_line.c \
 	src/dialect/claude_line.h \
 	src/dialect/claude_message.c \
 	src/dialect/claude_notice.c \
+	src/dialect/claude_reply.c \
 	src/dialect/claude_request.c \
 	src/dialect/claude_result.c \
 	src/dialect/claude_stream.c \

@@ -16,6 +16,8 @@ READING = tests/dialect/reading.c tests/dialect/reading.h
 check_PROGRAMS += tests/dialect/t_claude
 tests_dialect_t_claude_SOURCES = tests/dialect/t_claude.c tests/dialect/claude_lines.h $(READING)
 tests_dialect_t_claude_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_claude_input
+tests_dialect_t_claude_input_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_claude_tools
 tests_dialect_t_claude_tools_SOURCES = tests/dialect/t_claude_tools.c \
 	tests/dialect/claude_lines.h $(READING)

@@ -388,22 +388,6 @@ static void test_escapes(void)
             "\xe2\x80\xa8", 0, "a line separator, raw");
 }
 
-static void test_input(void)
-{
-    const struct dialect_input *const input = dialect_find("claude")->input;
-    CLEANUP_BUF struct buf out = {0};
-    input->begin(NULL, &out, &(struct dialect_prompt){.text = "/x \"q\"\n\xff", .len = 8});
-    is_str(out.p,
-           "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"/x \\\"q\\\"\\n"
-           "\xef\xbf\xbd\"},\"parent_tool_use_id\":null,\"session_id\":\"\","
-           "\"client_composed\":true}\n",
-           "the prompt is one line, verbatim, and no command");
-    ok(input->keep_open, "stdin stays open");
-    buf_reset(&out);
-    input->interrupt(NULL, &out);
-    has_str(out.p, "{\"subtype\":\"interrupt\"}}\n", "an interrupt is a control request");
-}
-
 int main(void)
 {
     plan_lazy();
@@ -418,6 +402,5 @@ int main(void)
     test_big();
     test_noise();
     test_escapes();
-    test_input();
     return 0;
 }

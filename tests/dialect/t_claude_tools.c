@@ -254,6 +254,47 @@ static void test_request(void)
          "raw", "\"name\":\"control_request/mcp_message\"", "other control requests are raw");
 }
 
+#define PLANNED(input)                                                                             \
+    INIT LINE("m1", "{'type':'tool_use','id':'t1','name':'ExitPlanMode','input':" input "}", "")
+#define ASKED_FOR(id, tool, input)                                                                 \
+    "{'type':'control_request','request_id':'" id "','request':{'subtype':'can_use_tool',"         \
+    "'tool_name':'" tool "','tool_use_id':'t1','input':" input "}}\n"
+
+static void test_plan(void)
+{
+    ends(PLANNED("{'plan':'1. Do\\n2. \\'That\\''}") ASKED_FOR("r1", "ExitPlanMode", "{}"),
+         "request",
+         "\"tool\":\"ExitPlanMode\",\"args\":{\"plan\":\"1. Do\\n2. \\\"That\\\"\"},"
+         "\"message\":\"1. Do\\n2. \\\"That\\\"\"",
+         "leave for a plan shows the plan, which only the call has");
+    ends(INIT ASKED_FOR("r1", "ExitPlanMode", "{'plan':'Do'}"), "request",
+         "\"args\":{\"plan\":\"Do\"},\"message\":\"Do\"", "or the request itself");
+    ends(PLANNED("{'plan':'Do'}")
+             LINE("m2", "{'type':'tool_use','id':'t2','name':'ExitPlanMode','input':{}}", "")
+                 ASKED_FOR("r1", "ExitPlanMode", "{}"),
+         "request", "\"args\":{},\"blocking\"", "not that of another call");
+    ends(PLANNED("{'plan':'Do'}") ASKED_FOR("r1", "Bash", "{}"), "request",
+         "\"args\":{},\"blocking\"", "nor is it of another tool");
+}
+
+static void test_mode_refused(void)
+{
+    const char *const refused = "{'type':'control_response','response':{'subtype':'error',"
+                                "'request_id':'turncast-mode','error':'not launched with it'}}\n";
+    char lines[4096];
+    snprintf(lines, sizeof(lines), "%s%s", refused, INIT);
+    ends(lines, "notice",
+         "{\"level\":\"warn\",\"text\":\"not launched with it\",\"code\":\"mode_refused\"}",
+         "a mode that the CLI refuses");
+    struct reading r;
+    reading_of(&r, "claude",
+               INIT "{'type':'control_response','response':{'subtype':'error','request_id':'x'}}\n"
+                    "{'type':'control_response','response':{'subtype':'success','request_id':"
+                    "'turncast-mode'}}\n{'type':'control_response'}\n");
+    is_int((long long)r.counts[TC_NOTICE], 0, "other answers of the CLI are not told");
+    reading_fini(&r);
+}
+
 static void test_thinking(void)
 {
     struct reading r;
@@ -375,6 +416,8 @@ int main(void)
     test_sub_agent();
     test_many_lanes();
     test_request();
+    test_plan();
+    test_mode_refused();
     test_thinking();
     test_start();
     test_early_bound();
