@@ -227,9 +227,11 @@ static bool is_known(MD_BLOCKTYPE type)
     return (size_t)type < sizeof blocks / sizeof blocks[0];
 }
 
+/* A tight item's text is no block, so what it left open ends here, too. */
 int parse_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct parse *p = arg;
+    parse_end_inlines(p, 0);
     if (is_known(type) && blocks[type].enter)
         blocks[type].enter(p, detail);
     return parse_stopped(p);

@@ -71,6 +71,8 @@ static const struct {
     {"a quote in a quote", "> a\n> > b", "{q:a⏎⏎{q:b}}"},
     {"a list in a quote", "> - a\n> - b", "{q:{item:{m1=- :• }a}⏎{item:{m1=- :• }b}}"},
     {"a quote in a list", "- a\n  > b", "{item:{m1=- :• }a⏎{q:b}}"},
+    {"what an item leaves open ends before its quote", "1. *http://a.b*c\n   > d",
+     "{item:{m1=1. :1. }{i:{a=http://a.b*c:http://a.b*c}}⏎{q:d}}"},
     {"a fence", "```\nx\n```", "{pre:x}"},
     {"a fence with a language", "```python\nx\n\ny\n```", "{pre=python:x⏎⏎y}"},
     {"a fence with more words", "```c title=\"x\"\nx\n```", "{pre=c:x}"},
