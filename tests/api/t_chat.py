@@ -210,14 +210,15 @@ def check_failures(host):
     none = stream(host, chat("hello", model="missing"))
     equal((none.status, json.loads(none.text())["error"]["type"]), (500, "server_error"),
           "an agent that cannot run is told before the first byte")
-    late = stream(host, chat("id=f tools=1 ms=50 fail"))
+    late = stream(host, chat("id=late tools=1 gated fail"))
     equal(late.status, 200, "one that fails later")
+    host.let_go("late")
     chunks = late.rest()
     equal(chunks[-1], "[DONE]", "ends all the same")
     last = chunks[-2]
     equal((last["choices"][0]["finish_reason"], last["choices"][0]["x_agenticore_event_type"]),
           ("stop", "error"), "tagged, with an end that clients know")
-    ok("Part f is broken" in last["error"]["message"], "and an error beside it", last)
+    ok("Part late is broken" in last["error"]["message"], "and an error beside it", last)
 
 
 # ---- what the agent is told ----
@@ -272,11 +273,12 @@ def check_conversations(host):
 
 def check_again(host):
     before = len(host.turns())
-    body = chat("id=again tools=2 ms=300")
+    body = chat("id=again tools=2 gated")
     first = stream(host, body, X_Request_Id="r-1")
     role = first.next()
     second = stream(host, body, X_Request_Id="r-1")
     third = stream(host, body, Idempotency_Key="r-1")
+    host.let_go("again", 2)
     one = [role, *first.rest()]
     equal(second.rest(), one, "the same request again gets the same turn from its beginning")
     equal(third.rest(), one, "by either header")
@@ -287,9 +289,10 @@ def check_again(host):
     equal(len(host.turns()), before + 2, "another request of that name is another")
     stream(host, body, key="bob", X_Request_Id="r-1").rest()
     equal(len(host.turns()), before + 3, "as is that of another key")
-    retried = chat("id=retried ms=500")
+    retried = chat("id=retried gated")
     leader = stream(host, retried, X_Stainless_Retry_Count="0")
     follower = stream(host, retried, X_Stainless_Retry_Count="1")
+    host.let_go("retried")
     equal(leader.rest(), follower.rest(), "a client's own second try follows the first")
     equal(len(host.turns()), before + 4, "as one turn")
     stream(host, retried, X_Stainless_Retry_Count="0").rest()
@@ -391,9 +394,10 @@ def main():
                       check_leaving, check_limits, check_shutdown):
             check(host)
     with Door(http=http_group({"ann": KEYS["ann"]}, on_disconnect="continue")) as host:
-        left = stream(host, chat("id=on ms=300", model="any-name"))
+        left = stream(host, chat("id=on tools=1 gated", model="any-name"))
         equal(left.status, 200, "any model is the only agent")
         left.leave()
+        host.let_go("on")
         host.await_state(newest(host)["id"], "final")
         ok(True, "on_disconnect = continue: the turn of a client that left goes on")
     for file in folder.iterdir():

@@ -27,7 +27,7 @@ def cookie_of(host, key):
 
 def test_rotate(host):
     cookies = {name: cookie_of(host, secret(name)) for name in ("ann", "bob")}
-    turn = host.begin("id=long tools=200 ms=50")["id"]
+    turn = host.begin("id=long tools=1 gated")["id"]
     host.await_state(turn, "running")
     path = f"/turns/{turn}/events"
     streams = [host.follow(path), host.follow("/turns/events"),

@@ -104,18 +104,19 @@ def test_crowd(host):
     ok(all(items == all_items[0] for items in all_items)
        and ends_well(all_items[0]), "20 readers get the same")
     ok(len(answer(all_items[0])) > 3000000, "an outcome of three megabytes among it")
-    ok(time.monotonic() - began < 20, "and do not wait for one that does not read")
+    ok(time.monotonic() - began < 60, "and do not wait for one that does not read")
     slow.widen()
     equal(slow.rest(), all_items[0], "which gets all of it, when it reads")
 
 
 def test_gap(host):
     """More than a turn may keep."""
-    turn = host.begin("id=much tools=1 chars=9000000")["id"]
+    turn = host.begin("id=much tools=1 gated chars=9000000")["id"]
     stream = host.follow(f"/turns/{turn}/events")
     first = stream.next()
     equal(json.loads(first[2])["type"], "start", "who follows from the first event on")
     stream.close()
+    host.let_go("much")
     host.await_state(turn, *OVER)
     items = host.follow(f"/turns/{turn}/events", Last_Event_ID="1").rest()
     ident, event, data = items[0]
@@ -149,8 +150,9 @@ def test_list(host):
 
 
 def test_queue(host):
-    first = host.begin("id=one ms=200", conversation="c")
+    first = host.begin("id=one gated", conversation="c")
     second = host.begin("id=two", conversation="c")
+    host.let_go("one")
     ok(second["state"] == "waiting" and first["id"] != second["id"], "each has a turn of its own")
     texts = []
     for turn in (first, second):
@@ -224,7 +226,7 @@ def test_switches(host):
 def test_end():
     host = Door(extra=LOG + "conversations : { max_turns = 2; per_user = 2; };")
     with host:
-        turns = [host.begin(f"id=end{i} tools=2 ms=400", conversation=f"e{i}")["id"]
+        turns = [host.begin(f"id=end{i} tools=2 gated", conversation=f"e{i}")["id"]
                  for i in range(2)]
         waits = host.begin("id=later", conversation="e9")["id"]
         gone = host.begin("id=never", conversation="e9")["id"]
@@ -235,13 +237,16 @@ def test_end():
         listed, waiting = host.follow("/turns/events"), host.follow(f"/turns/{waits}/events")
         began = time.monotonic()
         host.process.terminate()
+        until(lambda: "asked to end" in host.log(), "the host is to end")
+        for i in range(2):
+            host.let_go(f"end{i}", 2)
         found = [stream.rest() for stream in streams]
         for items in found:
             ok(ends_well(items),
                "a turn that runs when the host is to end gets its time, and is told to the end", kinds(items))
         ok(listed.rest() and waiting.rest() == [], "other streams end as they should")
         equal(host.process.wait(30), 0, "and the host ends well")
-        ok(time.monotonic() - began < 10, "soon")
+        ok(time.monotonic() - began < 30, "soon")
         host.process = None
         host.start()
         items = host.follow(f"/turns/{waits}/events").rest()
@@ -260,7 +265,7 @@ def test_deaf_end():
         lists = [host.follow("/turns/events") for _ in range(50)]
         began = time.monotonic()
         equal(host.stop(), 0, "with clients that do not read the host ends well")
-        ok(time.monotonic() - began < 8, "soon")
+        ok(time.monotonic() - began < 20, "soon")
         ok(all(stream.rest() is not None for stream in lists), "lists end")
         deaf.close()
 

@@ -9,6 +9,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+# What is waited for comes in a moment, but for a sanitizer on a machine that does much else.
+PATIENCE_S = 120
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -59,7 +61,7 @@ class Fake:
     def violations(self):
         return json.loads(self.get("violations"))
 
-    def wait(self, timeout=10, **query):
+    def wait(self, timeout=PATIENCE_S, **query):
         path = "/_wait?" + urllib.parse.urlencode({"timeout": timeout, **query})
         status, text = self._ask(path, timeout=timeout + 60)
         if status == 400:

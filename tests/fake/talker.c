@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * An agent to talk to: reads one message and answers as its words ask, in the claude dialect.
  *
- *   talker [SESSION]
+ *   talker [-g FOLDER] [SESSION]
  *
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
- * waits so long in each; chars=N makes the answer at least so long; echo=TEXT, to the end of its
- * line, is in all that is said; fail ends in an error; hang never ends. The answer tells the id,
- * the session, and how long the files of the message are. */
+ * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
+ * is gone; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
+ * that is said; fail ends in an error; hang never ends. The answer tells the id, the session, and
+ * how long the files of the message are. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +19,14 @@
 struct wish {
     char id[64], echo[256]; /* of JSON, and for JSON */
     long tools, ms, chars, files, bytes;
-    int fail, hang;
+    int fail, hang, gated;
 };
 
+#define GATE_S 600 /* nothing waits for ever, whatever became of the test */
+#define LOOK_MS 20
+
 static char session[64];
+static const char *gates = "."; /* a folder */
 
 static long number(const char *message, const char *word)
 {
@@ -57,14 +63,35 @@ static struct wish read_wish(const char *message)
     w.chars = number(message, "chars=");
     w.fail = strstr(message, "fail") != NULL;
     w.hang = strstr(message, "hang") != NULL;
+    w.gated = strstr(message, "gated") != NULL;
     read_files(&w, message);
     return w;
 }
 
-static void rest(long ms)
+static int is_open(const char *gate, long place)
 {
-    if (ms > 0)
-        nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    struct stat st;
+    return stat(gate, &st) == 0 && st.st_size >= place;
+}
+
+static void pass_gate(const struct wish *w, long place)
+{
+    char gate[4096];
+    snprintf(gate, sizeof gate, "%s/%s", gates, w->id);
+    for (long ms = 0; !is_open(gate, place) && ms < GATE_S * 1000; ms += LOOK_MS) {
+        struct pollfd out = {.fd = STDOUT_FILENO}; /* tells only that nobody reads it any more */
+        if (poll(&out, 1, LOOK_MS) > 0)
+            exit(1);
+    }
+}
+
+/* In the n-th place where it can be made to wait. */
+static void rest(const struct wish *w, long place)
+{
+    if (w->ms > 0)
+        nanosleep(&(struct timespec){w->ms / 1000, w->ms % 1000 * 1000000}, NULL);
+    if (w->gated)
+        pass_gate(w, place);
 }
 
 static void say(const char *id, const char *content)
@@ -88,7 +115,7 @@ static void use_tool(long i, const struct wish *w)
              i, i, w->echo);
     say(id, text);
     fflush(stdout);
-    rest(w->ms);
+    rest(w, i);
     printf("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":"
            "\"tool_result\",\"tool_use_id\":\"call_%ld\",\"content\":\"%ld%% used%s\","
            "\"is_error\":false}]},\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
@@ -135,6 +162,11 @@ static void fail(const struct wish *w)
 int main(int argc, char **argv)
 {
     static char message[1 << 20];
+    if (argc > 2 && strcmp(argv[1], "-g") == 0) {
+        gates = argv[2];
+        argc -= 2;
+        argv += 2;
+    }
     if (argc > 1)
         snprintf(session, sizeof session, "%s", argv[1]);
     else
@@ -149,7 +181,7 @@ int main(int argc, char **argv)
     for (long i = 1; i <= w.tools; i++)
         use_tool(i, &w);
     if (w.tools == 0)
-        rest(w.ms);
+        rest(&w, 1);
     while (w.hang)
         pause();
     if (w.fail)

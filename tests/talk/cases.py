@@ -6,7 +6,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
-from talk import ok
+from talk import PATIENCE_S, ok
 
 AT_ONCE = 8
 
@@ -29,7 +29,7 @@ def same(found, wanted, what=""):
     assert found == wanted, f"{what}: found {found!r}, wanted {wanted!r}"
 
 
-def await_(condition, what, seconds=30):
+def await_(condition, what, seconds=PATIENCE_S):
     """What the condition returned once it held."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

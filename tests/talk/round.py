@@ -174,7 +174,7 @@ def main():
             service.ask()
             for number, on_show in enumerate(service.looks):
                 agent.step(number)
-                fake.wait(status=200, timeout=30, **on_show)
+                fake.wait(status=200, **on_show)
                 service.look(number)
 
 

@@ -49,12 +49,17 @@ class Person:
     def ended(self, question):
         return [m for m in outcomes(self, question) if not m["streaming"]]
 
-    def answer(self, question, seconds=30):
-        return await_(lambda: self.ended(question), f"the outcome of {question}", seconds)[0]
+    def answer(self, question):
+        return await_(lambda: self.ended(question), f"the outcome of {question}")[0]
 
     def hear(self, text, thread, **more):
         where = {"chat": self.chat, "thread": thread, "text": text, **more}
-        return self.fake.wait(visible=1, **{"from": "bot"}, timeout=40, **where)[0]
+        return self.fake.wait(visible=1, **{"from": "bot"}, **where)[0]
+
+    def hears_back(self, thread):
+        """What came in before has been dealt with."""
+        self.say("!queue", thread)
+        self.hear("^Nothing waits", thread)
 
     def calls(self, *methods):
         calls = [r for r in self.fake.record() if r["kind"] == "call" and r["chat"] == self.chat]

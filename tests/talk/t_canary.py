@@ -125,7 +125,7 @@ def answers(fake):
 
 def wait_for_answers(tg, sl, count, what):
     """Where an answer was lost on its way there may be one more of it."""
-    until(lambda: len(answers(tg)) >= count and len(answers(sl)) >= count, what, 60)
+    until(lambda: len(answers(tg)) >= count and len(answers(sl)) >= count, what)
 
 
 def crash(host, folder):
@@ -156,7 +156,7 @@ def converse(tg, sl, host, folder):
     since = {fake: fake.record()[-1]["seq"] for fake in (tg, sl)}
     ask(tg, sl, "second")
     for fake in (tg, sl):
-        fake.wait(text="Answered", stage="arrived", since=since[fake], timeout=30)
+        fake.wait(text="Answered", stage="arrived", since=since[fake])
     look_at(host, folder, "while answers are on their way")
     crash(host, folder)
     look_at(host, folder, "after a crash")

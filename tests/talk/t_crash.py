@@ -17,7 +17,8 @@ from talk import BUILD, SOURCE, done, equal, note, ok, until
 PEOPLE = {"telegram": 4, "slack": 8}
 QUESTIONS = ("tools=1 ms=100", "tools=4 ms=500")
 REFUSED = 3000  # who has blocked the bot: what is said there becomes a dead letter
-DEATH_S = 60  # a host under a sanitizer starts slowly
+DEATH_S = 120  # a host under a sanitizer starts slowly
+TOLD_S = 300  # back-off, and the pace, behind what a death left
 UNLISTED = {"reserve-spent"}  # needs a full disk: tests/io/t_store.c
 
 
@@ -75,9 +76,9 @@ def live_well(deaths):
     """A life in which all is told: what is in flight at three deaths would be taken for poison."""
     deaths.host.start()
     telegram, slack = deaths.fakes
-    telegram.wait(polling=1, timeout=DEATH_S)
-    slack.wait(acked=1, timeout=DEATH_S)
-    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", 120)
+    telegram.wait(polling=1)
+    slack.wait(acked=1)
+    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", TOLD_S)
 
 
 def crash_loop(deaths, chatter, names):

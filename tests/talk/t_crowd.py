@@ -5,6 +5,7 @@ it, and no answer waits for more than its place in the pace.
 An answer's place: its chat may have been written to just before, so one slot of the chat; and
 one slot of the account for each answer that goes out while it waits. Nothing else goes before it."""
 import json
+import os
 import re
 import time
 
@@ -15,7 +16,7 @@ PEOPLE = 200
 CHAT_SLOT = 1.1
 ACCOUNT_SLOT = 1 / 25
 LOAD = 1.5  # a busy machine is late for each slot, and what it is late is lost
-MARGIN = 1.0
+MARGIN = 1.0  # by who has a core to run on
 ANSWER = re.compile(r"(?s)\A(?!.*⏱)Answer ([a-z]\d+) of ")
 
 
@@ -44,7 +45,12 @@ def sent(fake, began):
     return found
 
 
-def in_its_place(host, fake, began, asked, what):
+def crowding():
+    """How many want each core of the machine, at least one."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
+def in_its_place(host, fake, began, asked, margin, what):
     had, came = finals(host), sent(fake, began)
     ids = [q.id for q in asked]
     waits = sorted(came[i] - had[i] for i in ids)
@@ -55,12 +61,12 @@ def in_its_place(host, fake, began, asked, what):
     shown = ", ".join(f"{waits[int((len(waits) - 1) * q)]:.2f}" for q in (0, 0.5, 0.9, 0.99, 1))
     note(f"{what}: answers waited {shown} s (least, half, 90 %, 99 %, all);")
     note(f"the one worst placed went {-max(over):.2f} s before its time was over")
-    ok(max(over) <= MARGIN, f"R6: {what}, every final is within its pacing slot", max(over))
+    ok(max(over) <= margin, f"R6: {what}, every final is within its pacing slot", max(over))
 
 
 def round_of(crowd, letter, people, words):
     asked = [crowd.ask(who, f"{letter}{who}", words(who)) for who in range(people)]
-    until(lambda: all(outcomes(crowd, q) for q in asked), "all answers arrive", 180)
+    until(lambda: all(outcomes(crowd, q) for q in asked), "all answers arrive", 300)
     equal([len(outcomes(crowd, q)) for q in asked], [1] * people, "each once")
     return asked
 
@@ -79,8 +85,10 @@ def main():
             note(f"host: {host.cpu_seconds():.2f} s CPU, {host.memory_kib()} KiB at most")
             equal(host.stop(), 0, "the host ends well")
             ok("error" not in host.log(), "without a complaint", host.log())
-            in_its_place(host, fake, began, together, "all answers at one moment")
-            in_its_place(host, fake, began, apart, "answers one after another")
+            margin = MARGIN * crowding()
+            note(f"the margin is {margin:.1f} s here")
+            in_its_place(host, fake, began, together, margin, "all answers at one moment")
+            in_its_place(host, fake, began, apart, margin, "answers one after another")
     done()
 
 

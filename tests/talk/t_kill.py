@@ -2,15 +2,17 @@
 """The host is killed again and again while people talk to it and the services misbehave: every
 message gets one outcome, every outcome arrives or is a dead letter, nothing is shown behind an
 outcome, and what arrives twice was on the wire at a kill, or its answer got lost."""
+import json
 import os
 import random
+import re
 import time
 
 import ledger
 from chatter import Chatter
 from deaths import Deaths, crowded_host
 from judge import judge
-from talk import LONG, done, equal, note, until
+from talk import LONG, PATIENCE_S, done, equal, note, until
 
 KILLS = 300 if LONG else 30
 PEOPLE = {"telegram": 15, "slack": 35}  # Telegram lets a bot say less in a second
@@ -21,19 +23,38 @@ FAULTS = (
     # No fault: an answer that takes its time, so that a kill can come before its end.
     {"do": "slow", "chunk": 100, "every": 0.05, "rate": 0.3, "match": {"text": "."}},
 )
+BUTTON = re.compile(r'inline_keyboard[\\": ]*\[\[')
 
 
-def pause(chance, number):
+
+
+def shows_a_turn(fake, since):
+    """Whether people have been shown a turn as running."""
+    calls = [r for r in fake.record(since) if r["kind"] == "call" and r.get("status") == 200]
+    streams = any(call["method"] == "chat.startStream" for call in calls)
+    return streams or any(BUTTON.search(json.dumps(call["params"])) for call in calls)
+
+
+def talk_until(chatter, condition, seconds):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not condition():
+        chatter.go_on()
+        time.sleep(0.03)
+
+
+def live(deaths, chatter, chance, number):
     """Until the next kill: at times a turn with a progress message lives to its end."""
-    return chance.uniform(3, 4.5) if number % 4 == 3 else chance.uniform(0.02, 1.2)
+    if number % 4 == 3:
+        news = [(fake, fake.record()[-1]["seq"]) for fake in deaths.fakes]
+        talk_until(chatter, lambda: all(shows_a_turn(*new) for new in news), PATIENCE_S)
+        talk_until(chatter, lambda: False, chance.uniform(1.5, 3))
+    else:
+        talk_until(chatter, lambda: False, chance.uniform(0.02, 1.2))
 
 
 def kill_loop(deaths, chatter, chance):
     for number in range(KILLS):
-        deadline = time.monotonic() + pause(chance, number)
-        while time.monotonic() < deadline:
-            chatter.go_on()
-            time.sleep(0.03)
+        live(deaths, chatter, chance, number)
         deaths.kill()
         deaths.host.start()
 
@@ -50,7 +71,7 @@ def run(deaths, chatter, seed):
     kill_loop(deaths, chatter, random.Random(seed))
     for fake in deaths.fakes:
         fake.control("clear")
-    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", 120)
+    until(lambda: not ledger.open_work(deaths.host), "all is told in the end", 300)
     equal(deaths.host.stop(), 0, "the host ends well")
     note(f"{len(chatter.asked)} messages, {KILLS} kills")
 

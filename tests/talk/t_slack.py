@@ -43,10 +43,13 @@ def stranger(fake, host):
 def native_stop(fake, host):
     """R19, R21: Slack's own Stop ends the turn, but not when a stranger presses it"""
     person = Person(fake)
-    asked = person.ask("tools=1 ms=4000")
+    asked = person.ask("tools=1 gated")
     person.hear("Looking at part 1", asked.message)
+    fake.wait(acked=1)
     event = {"type": "agent_session_stopped", "channel": person.chat, "user": STRANGER}
     fake.control("event", {"event": {**event, "thread_ts": asked.message}})
+    person.hears_back(asked.message)
+    host.let_go(asked.id)
     assert person.answer(asked)["text"].count("Answer") == 1, person.seen(asked)
     cut = person.ask("tools=1 ms=600000")
     person.hear("Looking at part 1", cut.message)
@@ -95,7 +98,9 @@ def lost(method, words, done_, readable):
         asked = person.ask(words)
         if words:
             person.hear("Looking at part 1", asked.message)
-        fake.wait(method="conversations.replies", chat=person.chat, status=200, timeout=40)
+            person.hears_back(asked.message)
+            host.let_go(asked.id)
+        fake.wait(method="conversations.replies", chat=person.chat, status=200)
         person.answer(person.ask("", asked.message))  # in order: the first is decided
         judge_lost(person, asked, done_, readable)
 
@@ -125,15 +130,20 @@ def refused(fake, host):
     assert "*0* parts" in answer["text"] and "**" not in answer["text"], answer["text"]
 
 
+def answered_lines(person, asked):
+    """Without those that a stream had of it before it was known to be the answer."""
+    return [n for m in person.seen(asked) for n in lines_of(m["text"])][-750:]
+
+
 def long_answer(fake, host):
     """R11: a long answer is several messages, and nothing of it is lost"""
     person = Person(fake)
     asked = person.ask("chars=30000")
     person.hear("Line 000749", asked.message)
+    person.answer(asked)
     parts = person.seen(asked)
     assert len(parts) > 1 and all(len(m["text"]) <= 12000 for m in parts), len(parts)
-    same([n for m in parts for n in lines_of(m["text"])], list(range(750)), "lines")
-    same(len(outcomes(person, asked)), 1)
+    same(answered_lines(person, asked), list(range(750)), "lines")
 
 
 def file_answer(fake, host):
@@ -141,11 +151,10 @@ def file_answer(fake, host):
     person = Person(fake)
     asked = person.ask("chars=110000")
     fake.wait(method="files.completeUploadExternal", chat=person.chat, status=200, count=2)
-    files = [m["document"] for m in person.seen(asked)]
+    files = [m["document"] for m in person.seen(asked) if m["document"]]
     same([f["name"] for f in files], ["answer-1.md", "answer-2.md"])
     text = "".join(fake.get("file", id=f["id"]).decode() for f in files)
     same(lines_of(text), list(range(2750)), "lines of the files")
-    same(len(messages(fake, person.chat)), 2, "messages")
     assert "Line 000000" in person.seen(asked)[0]["text"]
 
 
@@ -154,8 +163,9 @@ def mentions(fake, host):
     person = Person(fake)
     names = "<!channel> <!here|x> <!everyone> <@U0BOB> <!subteam^S1> <#C0GENERAL> @here @channel"
     escaped = names.replace("<", "&lt;").replace(">", "&gt;")
-    asked = person.ask(f"tools=1 ms=4000 echo={escaped}")
+    asked = person.ask(f"tools=1 gated echo={escaped}")
     person.hear("Looking at part 1", asked.message)
+    host.let_go(asked.id)
     answer = person.answer(asked)
     assert "U0BOB" in answer["text"], answer
     for call in person.calls(*STREAM, "chat.postMessage"):
@@ -168,12 +178,13 @@ def thread(fake, host):
     """R24, R11: in a channel all goes to the thread of the question"""
     fake.control("channel", {"id": "C0LONG", "type": "channel"})
     person = Person(fake, "C0LONG")
-    asked = person.ask("tools=1 ms=12000 chars=30000", both=True)
+    asked = person.ask("tools=1 gated chars=30000", both=True)
     person.hear("Looking at part 1", asked.message)
+    host.let_go(asked.id)
     person.hear("Line 000749", asked.message)
+    person.answer(asked)
     same({m["thread"] for m in messages(fake, "C0LONG")}, {asked.message}, "threads")
-    lines = [n for m in person.seen(asked) for n in lines_of(m["text"])]
-    same(lines, list(range(750)), "lines")
+    same(answered_lines(person, asked), list(range(750)), "lines")
 
 
 def attachment(fake, host):
@@ -221,8 +232,9 @@ def twice(fake, host):
 
 
 LOST = ((True, True), (False, True), (True, False))
+# An app may end few streams in a minute; where that is used up, an answer goes beside its stream.
+ENDS = [lost("chat.stopStream", "tools=1 gated", d, r) for d, r in LOST]
 CASES = [  # the longest first
-    *(lost("chat.stopStream", "tools=1 ms=14000", d, r) for d, r in LOST),
     *(native_stop, mentions, thread, file_answer, long_answer, flood, sessions),
     *(lost("chat.postMessage", "", d, r) for d, r in LOST),
     *(stranger, refused, attachment, channel, twice),
@@ -233,6 +245,7 @@ def by_socket():
     with Fake("slack") as fake:
         with Host(slack(fake, allow=ALLOWED), extra=EXTRA) as host:
             fake.wait(sockets=1)
+            run(ENDS, fake, host, at_once=1)
             run(CASES, fake, host, at_once=len(CASES))
             equal(host.stop(), 0, "the host ends well")
         acks = [r for r in fake.record() if r["kind"] == "socket" and r["event"] == "ack"]

@@ -6,19 +6,24 @@ from people import Question, messages, outcomes
 from slackers import ALLOWED, EXTRA, NAME, STRANGER, Person, fault
 from talk import Fake, Host, done, equal, slack
 
+PAUSE_S = 15  # long enough for a turn to end meanwhile
+
 
 def latch(fake, host):
     """a service without native streams is asked once, and gets a message that is edited"""
     person = Person(fake)
-    asked = person.ask("tools=2 ms=3500")
+    asked = person.ask("tools=2 gated")
     progress = person.hear("Looking at part 1", asked.message, buttons=1)
+    host.let_go(asked.id)
     person.hear("Looking at part 2", asked.message, id=progress["id"])
+    host.let_go(asked.id)
     answer = person.answer(asked)
     fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part")
     assert answer["id"] > progress["id"] and not answer["edits"], answer
     same(len(person.seen(asked)), 1, "what is left")
-    second = person.ask("tools=1 ms=4000")
+    second = person.ask("tools=1 gated")
     person.hear("Looking at part 1", second.message, buttons=1)
+    host.let_go(second.id)
     person.answer(second)
     calls = [r for r in fake.record() if r.get("method") == "chat.startStream"]
     same(len(calls), 1, "tries to begin a stream")
@@ -44,11 +49,13 @@ def stop_by(words):
 def stop_by_button(fake, host):
     """R19, R21: the button stops the turn, but not for a stranger"""
     person = Person(fake)
-    asked = person.ask("tools=1 ms=5000")
+    asked = person.ask("tools=1 gated")
     press = {"channel": person.chat, "action_id": "turncast_stop"}
     shown = person.hear("Looking at part 1", asked.message, buttons=1)
     fake.control("user", {"id": STRANGER, "name": "stranger"})
     fake.control("action", {**press, "ts": shown["id"], "user": STRANGER})
+    person.hears_back(asked.message)
+    host.let_go(asked.id)
     assert "Answer" in person.answer(asked)["text"], "stopped by a stranger"
     cut = person.ask("tools=1 ms=600000")
     shown = person.hear("Looking at part 1", cut.message, buttons=1)
@@ -59,14 +66,15 @@ def stop_by_button(fake, host):
 def queue(fake, host):
     """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
     person = Person(fake)
-    first = person.ask("tools=1 ms=8000")
+    first = person.ask("tools=1 gated")
     person.hear("Looking at part 1", first.message)
     second, third = (person.ask(word, first.message) for word in ("second", "third"))
     person.say("!queue", first.message)
     person.hear("2 messages wait", first.message)
     same(person.ended(first), [], "told before its end")
+    host.let_go(first.id)
     both = [second, third]
-    last = await_(lambda: [m for q in both for m in person.ended(q)], "the second", 40)[0]
+    last = await_(lambda: [m for q in both for m in person.ended(q)], "the second")[0]
     assert float(person.answer(first)["id"]) < float(last["id"])
     said = [m for m in person.seen(first) if m["text"].startswith("Answer")]
     same(len(said), 2, "answers to three messages")
@@ -75,20 +83,26 @@ def queue(fake, host):
 def flood_first(fake, host):
     """R6: behind a pause the answer is the first"""
     person = Person(fake)
-    fault(fake, "chat.postMessage", person.chat, "flood", retry_after=5)
-    person.answer(person.ask("tools=2 ms=2000"))
+    fault(fake, "chat.postMessage", person.chat, "flood", retry_after=PAUSE_S)
+    asked = person.ask("tools=2 gated")
+    fake.wait(method="chat.postMessage", status=429, chat=person.chat)
+    host.let_go(asked.id, 2)
+    person.answer(asked)
     first, second = person.calls("chat.postMessage", "chat.update")
     assert first["status"] == 429 and "Looking at" in first["text"], first
-    assert second["t"] - first["t_done"] >= 5 and second["text"].startswith("Answer"), second
+    assert second["t"] - first["t_done"] >= PAUSE_S and second["text"].startswith("Answer"), second
 
 
 def late_edit(fake, host):
     """R8, R9: no edit overtakes the answer, which is a message of its own"""
     person = Person(fake)
     fault(fake, "chat.update", person.chat, "hold")
-    asked = person.ask("tools=2 ms=3500 id=late")
-    fake.wait(method="chat.update", chat=person.chat, stage="arrived", timeout=30)
-    await_(lambda: any(w == "active" for w in statuses(person)), "the end of the turn", 60)
+    asked = person.ask("tools=2 gated")
+    person.hear("Looking at part 1", asked.message)
+    host.let_go(asked.id)
+    fake.wait(method="chat.update", chat=person.chat, stage="arrived")
+    host.let_go(asked.id)
+    await_(lambda: any(w == "active" for w in statuses(person)), "the end of the turn")
     same(person.ended(asked), [], "beside an edit")
     fake.control("release")
     person.answer(asked)

@@ -14,11 +14,12 @@ def sockets(fake, *events):
 def drops(fake, host):
     """R16, R17: a connection that is lost is opened anew, and nothing is lost or answered twice"""
     person = Person(fake)
-    asked = [person.ask("tools=1 ms=500")]
+    asked = [person.ask("tools=1 gated")]
     fault(fake, "apps.connections.open", None, "html")
     fake.control("socket", {"do": "drop"})
+    host.let_go(asked[0].id)
     asked.append(person.ask())
-    fake.wait(sockets=1, timeout=30)
+    fake.wait(sockets=1)
     fake.control("socket", {"do": "close", "code": 1001})
     asked.append(person.ask())
     for question in asked:
@@ -29,7 +30,7 @@ def drops(fake, host):
 def refresh(fake, host):
     """R17: before a connection is left the next one is there"""
     person = Person(fake)
-    fake.wait(sockets=1, timeout=30)
+    fake.wait(sockets=1)
     old = max(r["socket"] for r in sockets(fake, "open"))
     fake.control("socket", {"do": "disconnect", "reason": "refresh_requested"})
     asked = person.ask()  # goes to the old one, or to the new
@@ -44,9 +45,14 @@ def expiry(fake, host):
     """R13: a stream that Slack ends does not take the answer with it"""
     fake.control("options", {"stream_life": 2})
     person = Person(fake)
-    asked = person.ask("tools=4 ms=1500")
-    person.answer(asked)
+    asked = person.ask("tools=4 gated")
+    person.hear("Looking at part 1", asked.message, streaming=True)
+    person.hear("Looking at part 1", asked.message, streaming=False)
     fake.control("options", {"stream_life": 300})
+    for part in range(1, 5):
+        person.hear(f"Looking at part {part}", asked.message)
+        host.let_go(asked.id)
+    person.answer(asked)
     same(len(outcomes(person, asked)), 1)
     told = "\n".join(m["text"] for m in person.seen(asked))
     same([told.count(f"Looking at part {n}") for n in range(1, 5)], [1] * 4, "narration")
@@ -54,34 +60,37 @@ def expiry(fake, host):
 
 def restart(fake, host):
     """R17, R18, R26, R27: what was acknowledged outlives a kill, and the session too"""
-    person, busy = Person(fake), Person(fake)
-    first = person.ask()
-    told = session_of(person.answer(first))
-    cut = busy.ask("tools=1 ms=600000")
-    busy.hear("Looking at part 1", cut.message)
-    waits = busy.ask("", cut.message)
-    asked = [person.ask("", first.message), *(Person(fake).ask() for _ in range(2))]
+    busy = Person(fake)
+    first = busy.ask()
+    told = session_of(busy.answer(first))
+    busy.ask("tools=1 ms=600000", first.message)
+    busy.hear("Looking at part 1", first.message)
+    waits = busy.ask("", first.message)
+    asked = [Person(fake).ask() for _ in range(3)]
     fake.wait(acked=1)
     host.kill()
     host.start()
-    same(session_of(person.answer(asked[0])), told, "the session after the restart")
-    assert busy.answer(cut)["text"].startswith("⚠")
+    answer = busy.hear(f"Answer {waits.id} of", first.message)
+    same(session_of(answer), told, "the session after the restart")
+    busy.hear("^⚠", first.message)
     payload = inbound(fake, first.message)
     fake.control("event", {"event": payload["event"], "event_id": payload["event_id"]})
-    for question in (waits, *asked):
-        person.answer(question)
-    person.answer(person.ask("", first.message))
-    answers = [m for m in person.seen(first) if "Answer" in m["text"]]
-    same(len(answers), 3, "answers in the thread of three")
-    same([len(outcomes(person, q)) for q in asked], [1] * len(asked))
+    for question in asked:
+        busy.answer(question)
+    last = busy.ask("", first.message)
+    busy.hear(f"Answer {last.id} of", first.message)
+    answers = [m for m in busy.seen(first) if "Answer" in m["text"]]
+    same(len(answers), 3, "answers in the thread: before the kill, to who waited, to the last")
+    same([len(outcomes(busy, q)) for q in asked], [1] * len(asked))
 
 
 def held(fake, host):
     """R6: a stream that has to wait does not hold up the answer"""
     person = Person(fake)
     fault(fake, "chat.startStream", None, "flood", retry_after=60)
-    asked = person.ask("tools=1 ms=4000")
+    asked = person.ask("tools=1 gated")
     fake.wait(method="chat.startStream", status=429, chat=person.chat)
+    host.let_go(asked.id)
     person.answer(asked)
     same(len(person.calls("chat.startStream")), 1)
 
@@ -101,7 +110,7 @@ def bad_token(fake, host):
 
 def bad_app_token(fake, host):
     """R16: a token that opens no connection is told of once, and asked with once"""
-    fake.wait(sockets=1, timeout=30)
+    fake.wait(sockets=1)
     before = fake.record()[-1]["seq"]
     fake.control("options", {"tokens_revoked": True})
     fake.control("socket", {"do": "drop"})
@@ -111,7 +120,7 @@ def bad_app_token(fake, host):
     refused_ = [r for r in calls if (r.get("answer") or {}).get("error") == "token_revoked"]
     same([r["method"] for r in refused_], ["apps.connections.open"])
     same(host.log().count("Socket Mode is over"), 1, "how often it is told")
-    fake.wait(sockets=1, timeout=30)
+    fake.wait(sockets=1)
     person = Person(fake)
     person.answer(person.ask())
 

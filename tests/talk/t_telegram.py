@@ -44,8 +44,8 @@ class Person:
         found = messages(self.fake, question.chat)
         return [m for m in found if str(m.get("reply_to")) == question.message]
 
-    def answer(self, question, seconds=30):
-        return await_(lambda: outcomes(self, question), f"the outcome of {question}", seconds)[0]
+    def answer(self, question):
+        return await_(lambda: outcomes(self, question), f"the outcome of {question}")[0]
 
     def sees_end_of(self, question):
         """A turn that was stopped says so."""
@@ -54,7 +54,7 @@ class Person:
 
     def hear(self, text, **more):
         query = {"visible": 1, "from": "bot", "chat": self.chat, "text": text, **more}
-        return self.fake.wait(30, **query)[0]
+        return self.fake.wait(**query)[0]
 
     def calls(self, *methods):
         calls = [r for r in self.fake.record() if r["kind"] == "call" and r["chat"] == self.chat]
@@ -81,7 +81,7 @@ def stop_by(text):
         said = Question("telegram", person.chat, person.say(text), "-")
         person.sees_end_of(question)
         person.hear("Stopping")
-        fake.wait(30, visible=1, gone=1, chat=person.chat, text="Looking at part 1")
+        fake.wait(visible=1, gone=1, chat=person.chat, text="Looking at part 1")
         person.answer(person.ask())
         same(outcomes(person, said), [], "the agent's answer to it")
 
@@ -96,7 +96,7 @@ def stop_by_button(fake, host):
     shown = person.hear("Looking at part 1", buttons=1)
     press = {"chat": int(person.chat), "message_id": shown["id"], "button": "⏹ Stop"}
     fake.control("callback", {**press, "from": 9999})
-    fake.wait(30, method="answerCallbackQuery", text="You may not stop this")
+    fake.wait(method="answerCallbackQuery", text="You may not stop this")
     person.hear("Looking at part 1", buttons=1)
     fake.control("callback", {**press, "from": person.id})
     person.sees_end_of(question)
@@ -105,11 +105,12 @@ def stop_by_button(fake, host):
 def queue(fake, host):
     """R26: messages during a turn wait, are told of, are joined, and are answered in order"""
     person = Person(fake)
-    first = person.ask("tools=1 ms=8000")
+    first = person.ask("tools=1 gated")
     person.hear("Looking at part 1")
     second, third = person.ask("second"), person.ask("third")
     person.say("/queue")
     person.hear("2 messages wait")
+    host.let_go(first.id)
     await_(lambda: outcomes(person, second) or outcomes(person, third), "the second")
     fourth = person.answer(person.ask())
     found = [m for m in messages(fake, person.chat) if m["text"].startswith("Answer")]
@@ -130,29 +131,34 @@ def flood(fake, host):
     """R5, R6: a pause that is asked for is kept and told, and the answer is the first behind it"""
     person = Person(fake)
     match = {"method": ["sendMessage", "editMessageText"], "chat": person.chat}
-    fake.control("fault", {"match": match, "do": "flood", "retry_after": 6})
-    question = person.ask("tools=3 ms=1000")
+    fake.control("fault", {"match": match, "do": "flood", "retry_after": 15})
+    question = person.ask("tools=3 gated")
+    fake.wait(method="sendMessage", status=429, chat=person.chat)
+    host.let_go(question.id, 3)
     person.answer(question)
     calls = person.calls("sendMessage", "editMessageText")
     pause = calls[1]["t"] - calls[0]["t_done"]
-    assert calls[0]["status"] == 429 and pause >= 6.0, pause
+    assert calls[0]["status"] == 429 and pause >= 15.0, pause
     assert calls[1]["text"].startswith("Answer"), calls[1]
-    same(host.log().count("tg: its service wants a pause of 6.0 s"), 1, host.log())
+    same(host.log().count("tg: its service wants a pause of 15.0 s"), 1, host.log())
 
 
 def lost_answer(fake, host):
     """R1: an answer of which nobody knows whether it has arrived is not doubled unmarked"""
-    lose_answer(fake, Person(fake), "")
+    lose_answer(fake, host, Person(fake), "")
     person = Person(fake)
-    lose_answer(fake, person, "tools=1 ms=3000")
+    lose_answer(fake, host, person, "tools=1 gated")
     edits = person.calls("editMessageText")
     assert "(resent)" in edits[-1]["text"], "the progress message is the answer"
 
 
-def lose_answer(fake, person, words):
+def lose_answer(fake, host, person, words):
     match = {"method": "sendMessage", "chat": person.chat, "text": "^Answer"}
     fake.control("fault", {"match": match, "do": "reset", "done": True})
     question = person.ask(words)
+    if words:
+        person.hear("Looking at part 1")
+        host.let_go(question.id)
     person.answer(question)
     person.answer(person.ask())
     found = ["(resent)" in m["text"] for m in outcomes(person, question)]
@@ -174,7 +180,8 @@ def long_answer(fake, host):
     """R11: a long answer is several messages, and nothing of it is lost"""
     person = Person(fake)
     question = person.ask("chars=9000")
-    person.hear("Line 000224")
+    person.hear("Line 000224", buttons=0)
+    await_(lambda: not any(m["buttons"] for m in messages(fake, person.chat)), "no progress")
     parts = messages(fake, person.chat)
     assert len(parts) > 1 and all(len(m["text"].encode("utf-16-le")) <= 8192 for m in parts)
     same([n for m in parts for n in lines_of(m["text"])], list(range(225)), "lines")
@@ -185,10 +192,10 @@ def file_answer(fake, host):
     """R12: a very long one is its beginning and a file"""
     person = Person(fake)
     person.ask("chars=100000")
-    call = fake.wait(30, method="sendDocument", chat=person.chat, status=200)[0]
+    call = fake.wait(method="sendDocument", chat=person.chat, status=200)[0]
     id_ = call["answer"]["result"]["document"]["file_id"]
     same(lines_of(fake.get("file", id=id_).decode()), list(range(2500)), "lines of the file")
-    same(len(messages(fake, person.chat)), 2, "messages")
+    await_(lambda: len(messages(fake, person.chat)) == 2, "its beginning and a file, no more")
 
 
 def topic(fake, host):
@@ -196,10 +203,11 @@ def topic(fake, host):
     chat = GROUPS[0]
     fake.control("chat", {"id": chat, "type": "supergroup", "is_forum": True, "topics": [7]})
     person = Person(fake, chat, 7)
-    person.ask("tools=1 ms=3000 chars=9000")
+    question = person.ask("tools=1 gated chars=9000")
     person.hear("Looking at part")
-    person.hear("Line 000224")
-    fake.wait(30, visible=1, gone=1, chat=chat, text="Looking at part")
+    host.let_go(question.id)
+    person.hear("Line 000224", buttons=0)
+    fake.wait(visible=1, gone=1, chat=chat, text="Looking at part")
     same(len(messages(fake, person.chat)), 3, "messages of the answer")
     for method in ("sendMessage", "sendChatAction"):
         threads = {r["params"].get("message_thread_id") for r in person.calls(method)}
@@ -259,7 +267,7 @@ def twice(fake, host):
     person = Person(fake)
     first = person.ask()
     person.answer(first)
-    fake.wait(30, polling=1)
+    fake.wait(polling=1)
     fake.control("options", {"updates_lost": 3})
     second = person.ask()
     person.answer(second)
@@ -300,7 +308,7 @@ def restart(fake, host):
     cut = busy.ask("tools=1 ms=600000")
     busy.hear("Looking at part 1")
     waits = busy.ask("waits")
-    fake.wait(30, polling=1)
+    fake.wait(polling=1)
     host.kill()
     host.start()
     same(session_of(person.answer(person.ask())), told, "the session after the restart")
@@ -312,7 +320,7 @@ def restart(fake, host):
 def bad_token(fake, host):
     """R2, R16: a token that is refused is said once, and its answers are dead letters"""
     person = Person(fake)
-    fake.wait(30, polling=1)
+    fake.wait(polling=1)
     fake.control("options", {"token": "123456:another"})
     person.ask()
     await_(lambda: f" for {person.chat}, " in host.run("dead", "list")[1], "the dead letter")
@@ -363,7 +371,7 @@ def through_webhook():
         url = f"http://127.0.0.1:{port}/hooks/tg/update"
         options = telegram(fake, allow=ALLOWED, webhook=url, webhook_secret=SECRET)
         with Host(options, extra=EXTRA + f'http : {{ listen = "127.0.0.1:{port}"; }};') as host:
-            fake.wait(30, method="setWebhook", status=200)
+            fake.wait(method="setWebhook", status=200)
             run([webhook], fake, host, url)
 
 
@@ -371,7 +379,7 @@ def main():
     with Fake("telegram") as fake:
         fake.control("message", {"from": 9999, "chat": 9999, "text": "early zanzibar"})
         with Host(telegram(fake, allow=ALLOWED), extra=EXTRA) as host:
-            fake.wait(30, polling=1)
+            fake.wait(polling=1)
             run(CASES, fake, host)
             run([twice, conflict, drops, restart], fake, host, at_once=1)
             equal(fake.violations(), [], "nothing a strict service objects to")

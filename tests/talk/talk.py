@@ -17,7 +17,8 @@ LONG = os.environ.get("TURNCAST_LONG") == "1"
 for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
-from drive import Fake  # noqa: E402,F401  (its folder is known from here on)
+import drive  # noqa: E402  (its folder is known from here on)
+from drive import PATIENCE_S  # noqa: E402,F401
 from tap import done, equal, ok  # noqa: E402,F401
 
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
@@ -28,7 +29,8 @@ def note(text):
     print(f"# {text}", flush=True)
 
 
-def until(condition, what, seconds=30):
+
+def until(condition, what, seconds=PATIENCE_S):
     """Looks until the condition holds; what it returned, or a failed result."""
     deadline = time.monotonic() + seconds
     while True:
@@ -41,6 +43,16 @@ def until(condition, what, seconds=30):
         time.sleep(0.01)
 
 
+class Fake(drive.Fake):
+    """A service that leaves a busy machine more time than Slack's 3 s to acknowledge an event, but
+    none until a turn has ended."""
+
+    def __init__(self, name, **more):
+        super().__init__(name, **more)
+        if name == "slack":
+            self.control("options", {"ack_time": 30})
+
+
 class Host:
     """`turncast serve` with a folder of its own; can be killed and started again."""
 
@@ -51,12 +63,13 @@ class Host:
         self.log_path = self.folder / "log"
         self.events = self.folder / "events"
         self.audit = self.folder / "audit"
+        self.gates = self.folder / "gates"
         self.config = self.folder / "turncast.conf"
         if events:
             instances += _instance("log", "jsonl", {"path": str(self.events)})
         talker = BUILD / "tests" / "fake" / "talker"
         self.config.write_text(
-            f"""agents : {{ main : {{ command = ["{talker}"]; resume = ["{{session_id}}"];
+            f"""agents : {{ main : {{ command = ["{talker}", "-g", "{self.gates}"]; resume = ["{{session_id}}"];
     exit_grace_s = 1; term_grace_s = 1; attempts = 1; }}; {agents} }};
 default_agent = "main";
 state_directory = "{self.state}";
@@ -66,6 +79,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         )
         self.config.chmod(0o600)
         self.state.mkdir(mode=0o700)
+        self.gates.mkdir()
         self.process = None
 
     def __enter__(self):
@@ -137,6 +151,11 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
             check=False,
         )
         return done_.returncode, done_.stdout + done_.stderr
+
+    def let_go(self, id_, times=1):
+        """Of a question that was `gated`: it leaves so many of the places where it waits."""
+        with open(self.gates / id_, "a", encoding="ascii") as gate:
+            gate.write("x" * times)
 
     def log(self):
         return self.log_path.read_text(errors="replace")
