@@ -132,15 +132,23 @@ static void pump(void *arg)
 }
 
 /* The answer that has not begun begins now. */
+static void begin_late(struct feed *f)
+{
+    if (!begin_held(f))
+        return;
+    feed_write(f, STR(": keep-alive\n\n"));
+    pump(f);
+}
+
 static void on_alive(void *arg)
 {
     struct feed *const f = arg;
-    const bool begins = f->held;
-    if (begins && !begin_held(f))
+    if (f->held) {
+        begin_late(f);
         return;
-    feed_write(f, STR(": keep-alive\n\n"));
-    if (begins)
-        pump(f);
+    }
+    httpd_stream_keep_alive(f->stream, STR(": keep-alive\n\n"));
+    loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
 static struct feed *new_feed(struct api *a, const struct feed_spec *spec)

@@ -138,6 +138,8 @@ struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const cha
                                   const struct httpd_header *more, size_t n);
 /* Never blocks and never calls back. Nothing, when it is gone. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes);
+/* What says only that the server is there: nothing, while the client has something to take. */
+void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes);
 bool httpd_stream_is_gone(const struct httpd_stream *s);
 /* As httpd_on_gone: called once when the stream goes before its end. fn may end it. */
 void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);

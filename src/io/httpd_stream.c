@@ -108,6 +108,12 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes)
         become(s, HTTPD_STREAM_DUE, 0);
 }
 
+void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
+{
+    if (httpd_stream_unread(s) == 0)
+        httpd_stream_write(s, bytes);
+}
+
 /* ---- beginning and end ---- */
 
 static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct httpd_answer *a)

@@ -400,12 +400,18 @@ static void test_big(void)
     bool gone = false;
     httpd_stream_on_gone(stream, on_gone, &gone);
     say((struct str){big, size});
+    loop_once(loop, 1);
+    httpd_stream_keep_alive(stream, STR(": alive\n"));
     for (int i = 0; i < 20000 && !gone && c.in.len < size; i++) {
         loop_once(loop, 1);
         for (int reads = 0; reads < 32 && !c.closed; reads++)
             client_read(&c);
     }
     ok(!gone && c.in.len > size, "a single write of 16 MiB comes");
+    ok(!strstr(c.in.p, ": alive"), "nobody who has something to take is told that all is well");
+    httpd_stream_keep_alive(stream, STR(": alive\n"));
+    await_text(&c, ": alive");
+    ok(!gone, "who has taken all is told so");
     httpd_stream_end(stream);
     client_hang_up(&c);
     end();
