@@ -39,6 +39,7 @@ struct run {
     struct buf message; /* as it goes to the agent */
     struct host host;
     struct turn *turn;
+    struct requests_turn *requests;
     struct executor *executor; /* NULL: it has not begun */
     int early;                 /* a signal that came before that; or 0 */
     bool kept;                 /* the turn is in the journal */
@@ -178,6 +179,22 @@ static void on_signal(void *arg, int signo)
         r->early = signo;
 }
 
+static int answer_agent(void *ctx, const struct dialect_answer *answer)
+{
+    const struct run *const r = ctx;
+    return r->executor ? executor_answer(r->executor, answer) : -1;
+}
+
+static void on_request(void *ctx, struct tc_request *request)
+{
+    requests_see(((struct run *)ctx)->requests, request);
+}
+
+static void on_unasked(void *ctx)
+{
+    requests_unask(((struct run *)ctx)->requests);
+}
+
 static void begin(struct run *r)
 {
     const struct executor_spec spec = {
@@ -187,6 +204,7 @@ static void begin(struct run *r)
         .session_id = r->args->session,
         .conversation = r->args->conversation,
         .spawned = on_spawned,
+        .unasked = on_unasked,
     };
     r->executor = executor_start(r->host.loop, r->turn, &spec, on_ended, r);
     if (r->early)
@@ -242,13 +260,24 @@ static int run_turn(struct run *r, struct buf *result)
         .visibility = r->visibility,
         .max_line = r->agent->max_line,
         .commit = commit,
+        .request = on_request,
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
+    r->requests = requests_begin(r->host.requests, &(struct requests_turn_spec){
+                                                       .id = turn_id(r->turn),
+                                                       .conversation = r->args->conversation,
+                                                       .agent = r->agent,
+                                                       .dialect = r->dialect,
+                                                       .answer = answer_agent,
+                                                       .ctx = r,
+                                                   });
+    requests_set_turn(r->requests, r->turn);
     run_loop(r);
     result_json(result, turn_result(r->turn), turn_elapsed_ms(r->turn));
     const bool bad = r->cancelled || turn_result(r->turn)->has_error;
     turn_free(r->turn);
+    requests_end(r->requests);
     if (r->spawn_failed)
         return EXIT_SPAWN;
     return bad ? EXIT_TURN_ERROR : 0;

@@ -3,10 +3,14 @@
 #include "cli/host.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/approvals.h"
+#include "core/requests_ask.h"
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/ledger.h"
@@ -63,13 +67,57 @@ static void take_over(const struct host *h)
         log_line(LOG_ERR, "host", "%s", err_str(&err));
 }
 
+static const struct conf_instance *find_instance(const struct conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (strcmp(conf->instances[i].name, name) == 0)
+            return &conf->instances[i];
+    return NULL;
+}
+
+/* There is one turn, and it takes no messages: of people only what it waits for is heard. */
+static void on_ask(void *ctx, struct ask *a)
+{
+    struct host *const h = ctx;
+    const struct conf_instance *const inst = find_instance(h->conf, a->instance);
+    if (inst && h->requests && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
+        requests_ask(h->requests, &h->permit, inst, a);
+    else
+        ask_answer(a, TC_DENIED, NULL, NULL);
+}
+
+/* The terminal's own connector can ask only where there is one. */
+static bool is_attended(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        if (inst->enabled && (inst->grants & CONF_ANSWER) &&
+            (strcmp(inst->plugin, "cli") != 0 || isatty(STDERR_FILENO)))
+            return true;
+    }
+    return false;
+}
+
+static void start_requests(struct host *h)
+{
+    h->approvals = approvals_new(h->ledger);
+    h->requests = requests_new(&(struct requests_spec){.loop = h->loop,
+                                                       .ledger = h->ledger,
+                                                       .approvals = h->approvals,
+                                                       .unattended = !is_attended(h->conf)});
+}
+
 int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
 {
     unsigned failed = 0;
+    h->conf = conf;
     h->loop = loop_new();
     h->httpc = httpc_new(h->loop, NULL);
     h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
-    const struct services services = {.loop = h->loop, .httpc = h->httpc, .ledger = h->ledger};
+    if (keeps)
+        start_requests(h);
+    const struct services services = {
+        .loop = h->loop, .httpc = h->httpc, .ledger = h->ledger, .ask = on_ask, .ctx = h};
     h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
         take_over(h);
@@ -87,6 +135,8 @@ void host_end(struct host *h)
     const int64_t left = deadline_ms - clock_mono_ms();
     dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
     ledger_close(h->ledger);
+    requests_free(h->requests);
+    approvals_free(h->approvals);
     httpc_free(h->httpc);
     loop_free(h->loop);
 }

@@ -7,6 +7,8 @@
 #include "cli/args.h"
 #include "conf/conf.h"
 #include "core/dispatch.h"
+#include "core/permit.h"
+#include "core/requests.h"
 #include "core/sticky.h"
 #include "core/turn.h"
 #include "turn/visibility.h"
@@ -26,6 +28,10 @@ struct host {
     struct httpc *httpc;
     struct ledger *ledger; /* NULL: there is none */
     struct dispatch *dispatch;
+    const struct conf *conf;
+    struct requests *requests; /* NULL: of replay */
+    struct approvals *approvals;
+    struct permit permit;
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance

@@ -153,6 +153,7 @@ static void add_cli(struct conf_box *box)
     struct arena *a = &box->arena;
     struct conf_instance cli = instance_default(arena_strdup(a, "cli"), arena_strdup(a, "cli"));
     cli.options = arena_alloc(a, sizeof *cli.options);
+    instance_settle(a, &cli);
     add_instance(box, &cli);
 }
 

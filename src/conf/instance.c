@@ -22,6 +22,8 @@ static int read_ids(const struct reader *r, const struct node *n, const struct r
 static int read_ports(const struct reader *r, const struct node *n, const struct row *row,
                       void *target);
 
+#define UNSAID (~0u) /* grants that the file does not mention */
+
 static const struct choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
 static const struct choice grants[] = {
@@ -275,7 +277,21 @@ struct conf_instance instance_default(char *name, char *plugin)
         .queue_events = 4096,
         .queue_bytes = 8 << 20,
         .memory_mb = 512,
+        .grants = UNSAID,
     };
+}
+
+void instance_settle(struct arena *a, struct conf_instance *inst)
+{
+    if (inst->grants != UNSAID)
+        return;
+    const bool terminal = inst->plugin && strcmp(inst->plugin, "cli") == 0;
+    inst->grants = terminal ? CONF_ANSWER : 0;
+    if (!terminal || inst->allow)
+        return;
+    inst->allow = arena_alloc(a, 2 * sizeof *inst->allow);
+    inst->allow[0] = arena_strdup(a, "terminal");
+    inst->allow[1] = NULL;
 }
 
 /* Reads what stands in the group; options in their order. */
@@ -311,6 +327,7 @@ int instance_read(const struct reader *r, const struct node *n, struct conf_inst
         return -1;
     if (!inst->plugin) /* an instance may be called as its plugin is */
         inst->plugin = inst->name;
+    instance_settle(r->arena, inst);
     return 0;
 }
 
@@ -383,5 +400,8 @@ int instance_read_spec(const struct reader *r, const char *spec, struct conf_ins
         group.n++;
     }
     *inst = instance_default(spec_name(r, plugin), plugin);
-    return check_name(r, &group, inst->name) < 0 ? -1 : read_keys(r, &group, inst);
+    if (check_name(r, &group, inst->name) < 0 || read_keys(r, &group, inst) < 0)
+        return -1;
+    instance_settle(r->arena, inst);
+    return 0;
 }

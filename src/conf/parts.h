@@ -24,6 +24,9 @@ int chaos_read(const struct reader *r, const struct node *n, const struct row *r
 bool chaos_same(const struct conf_chaos *a, const struct conf_chaos *b);
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
 struct conf_instance instance_default(char *name, char *plugin);
+/* Once its plugin is known: who sits at the terminal runs the host, so there nobody has to be named
+ * to answer. */
+void instance_settle(struct arena *a, struct conf_instance *inst);
 /* The groups `conversations` and `http`, filled at the row's offset. */
 int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
                              void *target) __attribute__((__warn_unused_result__));

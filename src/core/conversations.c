@@ -133,6 +133,7 @@ static void begin(struct conversations *cs, struct conversation *c)
         .dispatch = cs->spec.dispatch,
         .switches = cs->spec.switches,
         .sessions = cs->spec.sessions,
+        .requests = cs->spec.requests,
     };
     cs->running++;
     conversation_begin(c, &where, cs->spec.turnlog, on_over);

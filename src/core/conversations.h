@@ -22,6 +22,7 @@ struct conversations_spec {
     struct sessions *sessions;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
+    struct requests *requests;
 };
 
 struct conversations *conversations_new(const struct conversations_spec *spec);

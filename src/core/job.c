@@ -22,6 +22,7 @@ struct job {
     struct buf session;           /* that it resumes */
     struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
+    struct requests_turn *requests;
     unsigned cancels, shutdowns; /* asked for before it ran */
     bool forget;
     bool gone; /* nothing of the agent runs any more */
@@ -88,11 +89,36 @@ static void on_spawned(void *ctx, pid_t pid)
     CRASH_POINT("after-spawn");
 }
 
+static int answer_agent(void *ctx, const struct dialect_answer *answer)
+{
+    const struct job *const j = ctx;
+    return j->executor ? executor_answer(j->executor, answer) : -1;
+}
+
+static void on_request(void *ctx, struct tc_request *request)
+{
+    requests_see(((struct job *)ctx)->requests, request);
+}
+
+static void on_unasked(void *ctx)
+{
+    requests_unask(((struct job *)ctx)->requests);
+}
+
 static void run(struct job *j)
 {
     const struct job_spec *const s = &j->spec;
+    const struct dialect *const dialect = dialect_find(s->agent->dialect);
+    j->requests = requests_begin(s->requests, &(struct requests_turn_spec){
+                                                  .id = s->id,
+                                                  .conversation = s->conversation,
+                                                  .agent = s->agent,
+                                                  .dialect = dialect,
+                                                  .answer = answer_agent,
+                                                  .ctx = j,
+                                              });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){
-                                        .dialect = dialect_find(s->agent->dialect),
+                                        .dialect = dialect,
                                         .agent = s->agent->name,
                                         .conversation = s->conversation,
                                         .id = s->id,
@@ -102,8 +128,10 @@ static void run(struct job *j)
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .commit = commit,
+                                        .request = on_request,
                                         .ctx = j,
                                     });
+    requests_set_turn(j->requests, j->turn);
     const struct executor_spec spec = {
         .agent = s->agent,
         .message = s->prompt.p,
@@ -111,6 +139,7 @@ static void run(struct job *j)
         .session_id = j->session.len ? j->session.p : NULL,
         .conversation = s->conversation,
         .spawned = on_spawned,
+        .unasked = on_unasked,
     };
     j->executor = executor_start(s->loop, j->turn, &spec, on_ended, j);
     for (; j->cancels; j->cancels--)
@@ -230,6 +259,7 @@ void job_free(struct job *j)
         return;
     executor_free(j->executor);
     turn_free(j->turn);
+    requests_end(j->requests);
     buf_fini(&j->session);
     conf_unref(j->spec.conf);
     arena_fini(&j->arena);

@@ -7,6 +7,7 @@
 
 #include "conf/conf.h"
 #include "core/dispatch.h"
+#include "core/requests.h"
 #include "core/sessions.h"
 #include "core/switches.h"
 
@@ -21,6 +22,7 @@ struct job_spec {
     const struct conf_agent *agent;
     struct switches *switches;
     struct sessions *sessions;
+    struct requests *requests;
     const char *id, *conversation;
     const char *submitter, *route; /* route: or NULL */
     struct str prompt;

@@ -5,6 +5,8 @@ noinst_LTLIBRARIES += libtccore.la
 libtccore_la_SOURCES = \
 	src/core/answer.c \
 	src/core/answer.h \
+	src/core/approvals.c \
+	src/core/approvals.h \
 	src/core/audit.c \
 	src/core/audit.h \
 	src/core/command.c \
@@ -40,6 +42,14 @@ libtccore_la_SOURCES = \
 	src/core/reception.h \
 	src/core/reload.c \
 	src/core/reload.h \
+	src/core/requests.c \
+	src/core/requests.h \
+	src/core/requests_answer.c \
+	src/core/requests_ask.c \
+	src/core/requests_ask.h \
+	src/core/requests_impl.h \
+	src/core/requests_judge.c \
+	src/core/requests_ticket.c \
 	src/core/restart.c \
 	src/core/restart.h \
 	src/core/result.c \

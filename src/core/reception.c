@@ -9,9 +9,11 @@
 #include "base/cleanup.h"
 #include "base/crash_point.h"
 #include "core/answer.h"
+#include "core/approvals.h"
 #include "core/command.h"
 #include "core/permit.h"
 #include "core/prompt.h"
+#include "core/requests_ask.h"
 #include "core/toggle.h"
 
 #define COMMANDS_KNOWN 64 /* messages that were commands and are known when they come again */
@@ -21,6 +23,8 @@ struct reception {
     struct conversations *conversations;
     struct switches *switches;
     struct sessions *sessions;
+    struct requests *requests;
+    struct approvals *approvals;
     struct permit permit;
     char *commands[COMMANDS_KNOWN]; /* a ring */
     size_t n_commands;
@@ -83,6 +87,7 @@ static void forget_session(struct reception *r, struct ask *a, const char *key,
     if (runs)
         job_forget_session(c->job);
     sessions_forget(r->sessions, agent->name, key);
+    approvals_end_session(r->approvals, agent->name, key);
     ask_answer(a, TC_COMMAND, NULL,
                runs ? "The next message begins a new session; the running turn ends in the old one."
                     : "The next message begins a new session.");
@@ -292,7 +297,9 @@ static bool may_submit(struct reception *r, const struct conf_instance *inst, co
 void reception_ask(struct reception *r, struct ask *a)
 {
     const struct conf_instance *const inst = find_instance(r, a->instance);
-    if (inst && a->kind == ASK_CANCEL)
+    if (inst && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
+        requests_ask(r->requests, &r->permit, inst, a);
+    else if (inst && a->kind == ASK_CANCEL)
         cancel(r, a, inst);
     else if (inst && a->kind == ASK_MAY && may_submit(r, inst, a->user, a->chat))
         ask_answer(a, TC_ACCEPTED, NULL, NULL);
@@ -304,13 +311,16 @@ void reception_ask(struct reception *r, struct ask *a)
 }
 
 struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
-                                struct switches *switches, struct sessions *sessions)
+                                struct switches *switches, struct sessions *sessions,
+                                struct requests *requests, struct approvals *approvals)
 {
     struct reception *const r = xcalloc(1, sizeof *r);
     r->conf = conf;
     r->conversations = conversations;
     r->switches = switches;
     r->sessions = sessions;
+    r->requests = requests;
+    r->approvals = approvals;
     return r;
 }
 

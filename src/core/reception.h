@@ -6,13 +6,15 @@
 #define CORE_RECEPTION_H
 
 #include "core/conversations.h"
+#include "core/requests.h"
 #include "plugin/ask.h"
 
 struct reception;
 
 /* Borrows all. */
 struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
-                                struct switches *switches, struct sessions *sessions);
+                                struct switches *switches, struct sessions *sessions,
+                                struct requests *requests, struct approvals *approvals);
 /* The configuration from now on. */
 void reception_reconfigure(struct reception *r, const struct conf *conf);
 void reception_free(struct reception *r); /* NULL is fine */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/dir.h"
 #include "base/log.h"
+#include "core/approvals.h"
 #include "core/conversations.h"
 #include "core/reception.h"
 #include "core/reload.h"
@@ -35,6 +36,8 @@ struct server {
     struct shelf *shelf;
     struct switches *switches;
     struct sessions *sessions;
+    struct requests *requests;
+    struct approvals *approvals;
     struct reception *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
@@ -120,6 +123,9 @@ static void start_conversations(struct server *s)
     s->shelf = shelf_new(s->loop, s->conf);
     s->switches = switches_new(s->shelf, s->conf);
     s->sessions = sessions_new(s->ledger, s->shelf);
+    s->approvals = approvals_new(s->ledger);
+    s->requests = requests_new(
+        &(struct requests_spec){.loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
     s->conversations = conversations_new(&(struct conversations_spec){
         .conf = s->conf,
         .loop = s->loop,
@@ -128,8 +134,10 @@ static void start_conversations(struct server *s)
         .sessions = s->sessions,
         .dispatch = s->dispatch,
         .turnlog = s->turnlog,
+        .requests = s->requests,
     });
-    s->reception = reception_new(s->conf, s->conversations, s->switches, s->sessions);
+    s->reception = reception_new(s->conf, s->conversations, s->switches, s->sessions, s->requests,
+                                 s->approvals);
 }
 
 static int begin(struct server *s, struct tc_err *err)
@@ -183,6 +191,8 @@ struct server_parts server_parts(struct server *s)
         .conversations = s->conversations,
         .switches = s->switches,
         .turnlog = s->turnlog,
+        .requests = s->requests,
+        .approvals = s->approvals,
     };
 }
 
@@ -291,6 +301,8 @@ void server_free(struct server *s)
     ledger_close(s->ledger);
     reception_free(s->reception);
     conversations_free(s->conversations);
+    requests_free(s->requests);
+    approvals_free(s->approvals);
     sessions_free(s->sessions);
     switches_free(s->switches);
     turnlog_free(s->turnlog);

@@ -18,6 +18,8 @@ struct server_parts {
     struct conversations *conversations;
     struct switches *switches;
     struct turnlog *turnlog;
+    struct requests *requests;
+    struct approvals *approvals;
 };
 
 /* Opens the state directory (one host at a time), listens, starts the instances, takes over what

@@ -29,6 +29,12 @@ check_PROGRAMS += tests/core/t_turn
 tests_core_t_turn_SOURCES = tests/core/t_turn.c tests/core/cast_log.c tests/core/cast_log.h
 tests_core_t_turn_LDADD = $(TEST_CORE)
 
+ASKED = tests/core/asked.c tests/core/asked.h
+
+check_PROGRAMS += tests/core/t_requests_random
+tests_core_t_requests_random_SOURCES = tests/core/t_requests_random.c $(ASKED)
+tests_core_t_requests_random_LDADD = $(TEST_CORE)
+
 STAGE = tests/core/stage.c tests/core/stage.h tests/core/cast_log.c tests/core/cast_log.h \
 	tests/fake/children.c tests/fake/children.h
 

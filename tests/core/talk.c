@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/approvals.h"
 #include "core/stage.h"
 #include "fake/children.h"
 #include "tap/tap.h"
@@ -75,6 +76,9 @@ void talk_begin(const char *const *others)
     talk.shelf = shelf_new(talk.loop, &talk.conf);
     talk.switches = switches_new(talk.shelf, &talk.conf);
     talk.sessions = sessions_new(&talk.disk, talk.shelf);
+    talk.approvals = approvals_new(&talk.disk);
+    talk.requests =
+        requests_new(&(struct requests_spec){.loop = talk.loop, .approvals = talk.approvals});
     talk.all = conversations_new(&(struct conversations_spec){
         .conf = &talk.conf,
         .loop = talk.loop,
@@ -82,8 +86,10 @@ void talk_begin(const char *const *others)
         .switches = talk.switches,
         .sessions = talk.sessions,
         .dispatch = &talk.log,
+        .requests = talk.requests,
     });
-    talk.reception = reception_new(&talk.conf, talk.all, talk.switches, talk.sessions);
+    talk.reception = reception_new(&talk.conf, talk.all, talk.switches, talk.sessions,
+                                   talk.requests, talk.approvals);
 }
 
 void talk_end(const char *what)
@@ -92,6 +98,8 @@ void talk_end(const char *what)
     shelf_free(talk.shelf);
     reception_free(talk.reception);
     conversations_free(talk.all);
+    requests_free(talk.requests);
+    approvals_free(talk.approvals);
     sessions_free(talk.sessions);
     switches_free(talk.switches);
     is_int(children_marked(mark), 0, "%s: no process is left", what);

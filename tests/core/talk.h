@@ -17,6 +17,8 @@ extern struct talk {
     struct shelf *shelf;
     struct switches *switches;
     struct sessions *sessions;
+    struct requests *requests;
+    struct approvals *approvals;
     struct reception *reception;
     struct conf conf;
     struct conf_store store;           /* of the configuration; set before talk_begin */

@@ -5,6 +5,12 @@
 EXTRA_PROGRAMS += tests/fake/agent
 CLEANFILES += tests/fake/agent$(EXEEXT)
 
+# asker: an agent that asks before it acts
+EXTRA_PROGRAMS += tests/fake/asker
+CLEANFILES += tests/fake/asker$(EXEEXT)
+tests_fake_asker_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_fake_asker_LDADD = $(JANSSON_LIBS)
+
 # talker: an agent that answers what it is asked
 EXTRA_PROGRAMS += tests/fake/talker
 CLEANFILES += tests/fake/talker$(EXEEXT)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * The registry of requests between its files: requests.c (what is open, and until when),
+ * requests_judge.c (what need not be asked), requests_answer.c (what somebody decided),
+ * requests_ticket.c (what stands for one in a button). */
+#ifndef CORE_REQUESTS_IMPL_H
+#define CORE_REQUESTS_IMPL_H
+
+#include "base/arena.h"
+#include "core/requests.h"
+
+#define REQUESTS_OPEN 64  /* of one turn; more are denied at once */
+#define REQUESTS_OVER 256 /* of one turn that are still known */
+#define REQUESTS_TICKETS 4096
+
+enum request_state {
+    REQUEST_OPEN, /* somebody is asked */
+    REQUEST_SOON, /* it is decided, and told when the event that opens it has been */
+    REQUEST_OVER,
+};
+
+struct request {
+    struct request *next;
+    struct requests_turn *turn;
+    struct arena arena; /* of all texts */
+    enum request_state state;
+    const char *id, *kind;
+    const char *tool, *subject, *message, *args, *questions, *choices, *to; /* or NULL */
+    const char *argument; /* what it is remembered by; NULL: by nothing */
+    int64_t opened_ms, expires_ms;
+    struct loop_timer *timer; /* or NULL */
+    struct dialect_answer soon;
+    const char *decision, *by; /* over; soon: by */
+};
+
+struct requests_turn {
+    struct requests_turn *next;
+    struct requests *registry;
+    struct requests_turn_spec spec; /* its strings are its own */
+    char *id, *conversation;
+    struct turn *turn;
+    struct request *first, *last;
+    unsigned n_open, n_known;
+    struct loop_timer *soon;
+};
+
+struct request_ticket {
+    char text[33];
+    char *instance, *turn, *request;
+};
+
+struct requests {
+    struct requests_spec spec;
+    struct requests_turn *turns;
+    struct request_ticket tickets[REQUESTS_TICKETS]; /* a ring */
+    uint64_t n_tickets;
+};
+
+/* requests.c */
+struct request *requests_lookup(const struct requests *r, const char *turn, const char *request);
+/* The agent is told, then everybody; by the word it is known under. -1: the agent does not wait
+ * for it any more, and it is told as cancelled. */
+int request_decide(struct request *q, const struct dialect_answer *answer, const char *decision,
+                   const char *by);
+
+/* It is asked at these places alone; NULL: wherever its turn is shown. */
+void request_ask_at(struct request *q, const struct conf_place *places);
+
+/* requests_judge.c: decides what needs nobody: state REQUEST_SOON, soon, by. */
+void request_judge(struct request *q);
+
+/* requests_ticket.c */
+void requests_forget_tickets(struct requests *r);
+
+#endif
