@@ -2,6 +2,7 @@
  * Owns the life of an acp stream: who speaks, which session, and the way to what handles a line. */
 #include "dialect/acp.h"
 
+#include "dialect/rpc.h"
 #include "dialect/tell.h"
 
 char *acp_text(const struct acp_call *call, struct str value)
@@ -85,6 +86,11 @@ static void set_session(const struct acp_call *call)
     buf_add_str(&call->a->session, text);
 }
 
+bool acp_speaks(struct str result)
+{
+    return value_int(value_member(result, "protocolVersion"), -1) == 1;
+}
+
 /* The answer to initialize says who speaks. Returns whether it was one. */
 static bool greet(const struct acp_call *call)
 {
@@ -98,6 +104,28 @@ static bool greet(const struct acp_call *call)
     return true;
 }
 
+/* Why our own next step cannot follow an answer; NULL: it can. */
+static const char *find_break(const struct acp_call *call)
+{
+    if (rpc_is_ours(call->id, ACP_INITIALIZE) && !acp_speaks(call->result))
+        return "the agent does not speak version 1 of the protocol";
+    if (rpc_is_ours(call->id, ACP_NEW) && !call->a->session.len)
+        return "the agent did not name its session";
+    return NULL;
+}
+
+/* Behind the answer to our loading a session the past may be told until the answer to what is
+ * asked next: there is more to ask, as the session has a mode. */
+static bool tells_past(const struct acp_call *call)
+{
+    return rpc_is_ours(call->id, ACP_LOAD) && acp_mode_of(call->result).current.p;
+}
+
+static bool is_stop(const struct acp_call *call)
+{
+    return value_member(call->result, "stopReason").p;
+}
+
 static void dispatch(const struct acp_call *call)
 {
     if (call->error.p)
@@ -106,7 +134,7 @@ static void dispatch(const struct acp_call *call)
         acp_take_result(call);
     else if (value_is(call->method, "session/update"))
         take_update(call);
-    else if (value_is(call->method, "session/request_permission"))
+    else if (call->id.p && value_is(call->method, "session/request_permission"))
         acp_take_permission(call);
     else if (value_is(call->method, "$/cancel_request"))
         acp_take_cancel(call);
@@ -129,16 +157,21 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     call.kind = value_member(call.update, "sessionUpdate");
     set_session(&call);
     const bool greeting = greet(&call);
-    const bool waits = greeting || (!a->session.len && !call.error.p && !call.kind.p);
-    if (!a->started && waits) {
+    const bool answer = call.id.p && !call.method.p && !call.error.p;
+    const char *const broken = answer ? find_break(&call) : NULL;
+    a->ready |= answer && !greeting && !tells_past(&call);
+    const bool waits =
+        greeting || (!a->session.len && !call.error.p && !call.kind.p && !is_stop(&call));
+    if (!a->started && waits && !broken) {
         early_keep(&a->early, out->scratch, call.self);
         return 0;
     }
     if (!a->started)
         tell_start(&call);
-    if (call.result.p && !greeting)
-        a->ready = true;
-    dispatch(&call);
+    if (broken)
+        acp_end_turn(&call, broken, "protocol");
+    else
+        dispatch(&call);
     return 0;
 }
 
@@ -188,4 +221,5 @@ const struct dialect dialect_acp = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .input = &acp_input,
 };

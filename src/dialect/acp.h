@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * State of the acp dialect (Agent Client Protocol, version 1: what the agent writes), shared by its
  * files: acp.c the life of a stream, acp_text.c what the agent says, acp_tool.c its tools and the
- * permission it asks for, acp_end.c answers that end the turn. */
+ * permission it asks for, acp_end.c answers that end the turn; acp_input.c is the other half, what
+ * is written to the agent. */
 #ifndef DIALECT_ACP_H
 #define DIALECT_ACP_H
 
@@ -10,13 +11,23 @@
 #include "dialect/early.h"
 #include "dialect/value.h"
 
+/* Our requests, by the ends of their ids. */
+#define ACP_INITIALIZE "initialize"
+#define ACP_NEW "new"
+#define ACP_LOAD "load"
+#define ACP_RESUME "resume"
+#define ACP_MODE "mode"
+#define ACP_PROMPT "prompt"
+
 #define ACP_CALLS 64 /* open at once: the oldest is forgotten */
 #define ACP_OUTPUT_MAX ((size_t)1 << 20)
+#define ACP_INPUT_MAX ((size_t)256 << 10)
 
 /* A tool call that is open. */
 struct acp_tool {
     char *id, *name;  /* owned; no id: an empty slot */
     char *request_id; /* owned, of the permission that is asked for, or NULL */
+    char *input;      /* owned, its arguments as JSON, or NULL: not said, or too long to keep */
     struct buf output;
     uint64_t number; /* the order in which they began */
     bool told;       /* as tool_call; else its arguments are still to come */
@@ -46,9 +57,21 @@ struct acp_call {
 };
 
 /* acp.c */
+/* Whether the answer to initialize is of the version this dialect is written for. */
+bool acp_speaks(struct str result);
 char *acp_text(const struct acp_call *call, struct str value);
 void acp_send(const struct acp_call *call, struct event *ev);
 void acp_raw(const struct acp_call *call);
+
+/* acp_mode.c: what an answer that opens a session says. */
+struct acp_mode {
+    struct str option;  /* the id of the option that it is, or p NULL: it is none */
+    struct str current; /* p NULL: it is not said */
+};
+struct acp_mode acp_mode_of(struct str result);
+
+/* acp_input.c */
+extern const struct dialect_input acp_input;
 
 /* acp_text.c */
 void acp_take_message(const struct acp_call *call);
@@ -71,5 +94,7 @@ void acp_tool_fini(struct acp_tool *tool);
 void acp_take_usage(const struct acp_call *call);
 void acp_take_result(const struct acp_call *call);
 void acp_take_error(const struct acp_call *call);
+/* With an error, whatever is still open. */
+void acp_end_turn(const struct acp_call *call, const char *text, const char *code);
 
 #endif

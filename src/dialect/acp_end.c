@@ -126,6 +126,13 @@ void acp_take_result(const struct acp_call *call)
         acp_raw(call);
 }
 
+void acp_end_turn(const struct acp_call *call, const char *text, const char *code)
+{
+    begin_end(call);
+    tell_error(call->out, text, code);
+    tell_done(call->out, "error", NULL);
+}
+
 void acp_take_error(const struct acp_call *call)
 {
     const struct str data = value_member(call->error, "data");
@@ -133,7 +140,5 @@ void acp_take_error(const struct acp_call *call)
     const char *const name = acp_text(call, value_member(data, "errorName"));
     const char *const number =
         value_show(call->out->scratch, value_member(call->error, "code"), NULL);
-    begin_end(call);
-    tell_error(call->out, text ? text : "the agent answered with an error", name ? name : number);
-    tell_done(call->out, "error", NULL);
+    acp_end_turn(call, text ? text : "the agent answered with an error", name ? name : number);
 }

@@ -9,6 +9,7 @@
 #include "dialect/tell.h"
 #include "dialect/tool.h"
 #include "event/json.h"
+#include "event/jsonw.h"
 
 /* The members of a call, of an update or of the toolCall of a request. */
 struct facts {
@@ -31,6 +32,7 @@ void acp_tool_fini(struct acp_tool *tool)
     free(tool->id);
     free(tool->name);
     free(tool->request_id);
+    free(tool->input);
     buf_fini(&tool->output);
     *tool = (struct acp_tool){0};
 }
@@ -67,22 +69,6 @@ static char *name_of(const struct acp_call *call, const struct facts *f)
     return acp_text(call, f->kind);
 }
 
-/* The tool that is meant, new if it was not open. */
-static struct acp_tool *enter_tool(const struct acp_call *call, const struct facts *f)
-{
-    const char *const id = acp_text(call, f->id);
-    const char *const name = name_of(call, f);
-    struct acp_tool *tool = find_tool(call->a, id ? id : "");
-    if (!tool) {
-        tool = oldest_slot(call->a);
-        acp_tool_fini(tool);
-        *tool = (struct acp_tool){.id = xstrdup(id ? id : ""), .number = call->a->calls++};
-    }
-    if (name && !tool->name)
-        tool->name = xstrdup(name);
-    return tool;
-}
-
 /* Whether the model's arguments are still to come: nothing but what the agent itself adds. */
 static bool is_bare(struct str input)
 {
@@ -97,6 +83,26 @@ static bool is_bare(struct str input)
             return false;
     }
     return true;
+}
+
+/* The tool that is meant, new if it was not open. */
+static struct acp_tool *enter_tool(const struct acp_call *call, const struct facts *f)
+{
+    const char *const id = acp_text(call, f->id);
+    const char *const name = name_of(call, f);
+    struct acp_tool *tool = find_tool(call->a, id ? id : "");
+    if (!tool) {
+        tool = oldest_slot(call->a);
+        acp_tool_fini(tool);
+        *tool = (struct acp_tool){.id = xstrdup(id ? id : ""), .number = call->a->calls++};
+    }
+    if (name && !tool->name)
+        tool->name = xstrdup(name);
+    if (!is_bare(f->input) && f->input.len <= ACP_INPUT_MAX) {
+        free(tool->input);
+        tool->input = xstrndup(f->input.p, f->input.len);
+    }
+    return tool;
 }
 
 static void tell_call(const struct acp_call *call, struct acp_tool *tool, const struct facts *f)
@@ -292,16 +298,77 @@ void acp_take_tool_update(const struct acp_call *call)
     }
 }
 
-/* What is asked about, for people: the command itself, never only the model's words for it. */
-static const char *subject_of(const struct acp_call *call, const struct facts *f)
+/* --- what is asked about --------------------------------------------------------------------- */
+
+/* The parts of the content that are changes of files, as a list; the path of the first. */
+static size_t find_changes(const struct acp_call *call, struct str content, struct buf *list,
+                           struct str *path)
 {
-    static const char *const members[] = {"command", "path", "filePath", "file_path", "url"};
-    struct str found = {0};
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !found.p; i++)
-        found = value_string(value_member(f->input, members[i])).p
-                    ? value_member(f->input, members[i])
-                    : (struct str){0};
-    return acp_text(call, found.p ? found : f->title);
+    static const char *const told[] = {"path", "oldText", "newText", NULL};
+    size_t n = 0;
+    struct json j;
+    json_start(&j, content.p, content.len);
+    if (!content.p || !json_enter_array(&j))
+        return 0;
+    while (json_next_element(&j)) {
+        struct str part = {0};
+        json_skip(&j, &part);
+        if (!value_is(value_member(part, "type"), "diff"))
+            continue;
+        if (n++ == 0)
+            *path = value_member(part, "path");
+        buf_add_str(list, n > 1 ? "," : "");
+        buf_add_str(list, value_select(call->out->scratch, part, told, NULL));
+    }
+    return n;
+}
+
+/* Its title is the command itself, where others have the model's words for it. */
+static bool has_command_as_title(const struct acp_call *call, const struct facts *f)
+{
+    const struct buf *const agent = &call->a->agent;
+    return agent->len && strcmp(agent->p, "gemini-cli") == 0 && value_is(f->kind, "execute") &&
+           value_string(f->title).p;
+}
+
+static const char *subject_in(const struct acp_call *call, struct str input)
+{
+    static const char *const members[] = {"command",  "path",     "filePath", "file_path",
+                                          "filepath", "fileName", "url"};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const struct str value = value_member(input, members[i]);
+        if (value.p)
+            return value_show(call->out->scratch, value, NULL);
+    }
+    return NULL;
+}
+
+/* The command or the change itself, never the model's words for it: those are the message. */
+static void set_subject(const struct acp_call *call, const struct acp_tool *tool,
+                        const struct facts *f, struct tc_request *r)
+{
+    CLEANUP_BUF struct buf list = {0};
+    struct arena *const a = call->out->scratch;
+    struct str path = {0};
+    if (tool->input || !is_bare(f->input)) {
+        const struct str input =
+            is_bare(f->input) ? (struct str){tool->input, strlen(tool->input)} : f->input;
+        r->args = value_json(a, input, NULL);
+        r->subject = subject_in(call, input);
+        return;
+    }
+    const size_t changes = find_changes(call, f->content, &list, &path);
+    if (changes) {
+        r->args =
+            changes == 1 ? arena_strdup(a, list.p) : arena_sprintf(a, "{\"changes\":[%s]}", list.p);
+        r->subject = acp_text(call, path);
+    } else if (has_command_as_title(call, f)) {
+        buf_add_char(&list, '{');
+        jsonw_member_str(&list, "command", acp_text(call, f->title));
+        buf_add_char(&list, '}');
+        r->args = arena_strdup(a, list.p);
+        r->subject = acp_text(call, f->title);
+    }
 }
 
 void acp_take_permission(const struct acp_call *call)
@@ -321,8 +388,7 @@ void acp_take_permission(const struct acp_call *call)
     r->state = "open";
     r->tool_use_id = tool->id;
     r->tool = tool->name;
-    r->subject = subject_of(call, &f);
-    r->args = f.input.p ? value_json(call->out->scratch, f.input, NULL) : NULL;
+    set_subject(call, tool, &f, r);
     r->message = acp_text(call, f.title);
     r->blocking = true;
     ev.meta.x = value_rest(call->out->scratch, call->params, told);

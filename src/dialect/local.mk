@@ -6,6 +6,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/acp.c \
 	src/dialect/acp.h \
 	src/dialect/acp_end.c \
+	src/dialect/acp_input.c \
+	src/dialect/acp_mode.c \
 	src/dialect/acp_text.c \
 	src/dialect/acp_tool.c \
 	src/dialect/ag_ui.c \
@@ -91,6 +93,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/reasonix_tool.c \
 	src/dialect/reasonix_turn.c \
 	src/dialect/reasonix_write.c \
+	src/dialect/rpc.c \
+	src/dialect/rpc.h \
 	src/dialect/sse.c \
 	src/dialect/sse.h \
 	src/dialect/style.c \

@@ -78,5 +78,11 @@ check_PROGRAMS += tests/dialect/t_bugs
 tests_dialect_t_bugs_SOURCES = tests/dialect/t_bugs.c $(READING)
 tests_dialect_t_bugs_LDADD = $(TEST_TURN)
 
+# What is written to an agent.
+TALKING = tests/dialect/talking.c tests/dialect/talking.h
+check_PROGRAMS += tests/dialect/t_acp_input
+tests_dialect_t_acp_input_SOURCES = tests/dialect/t_acp_input.c $(TALKING) $(READING)
+tests_dialect_t_acp_input_LDADD = $(TEST_TURN)
+
 # What every source event became: tests/dialects/ROWS.
 dist_check_SCRIPTS += tests/dialect/rows.t
