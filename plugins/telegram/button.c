@@ -61,44 +61,17 @@ void button_free(struct telegram *s)
         button_forget(s, s->buttons->turn);
 }
 
-static const struct button *find(const struct telegram *s, const char *data)
+const char *button_pressed(struct tc_turn *lobby, const char *token, int64_t user)
 {
-    if (!data || strncmp(data, "s:", 2) != 0)
-        return NULL;
-    const struct button *b = s->buttons;
-    while (b && strcmp(b->token, data + 2) != 0)
-        b = b->next;
-    return b;
-}
-
-/* What the person reads. */
-static const char *press(struct tc_turn *lobby, const json_t *query)
-{
-    const struct button *const b = find(state_of(lobby), call_str(query, "data"));
+    const struct button *b = state_of(lobby)->buttons;
     struct tc_receipt receipt = {0};
+    while (b && strcmp(b->token, token) != 0)
+        b = b->next;
     if (!b)
         return "This is over.";
-    const char *const user =
-        tc_sprint(lobby, "%" PRId64, call_int(json_object_get(query, "from"), "id"));
-    const enum tc_accepted result = tc_cancel(lobby, b->turn, user, &receipt);
+    const enum tc_accepted result =
+        tc_cancel(lobby, b->turn, tc_sprint(lobby, "%" PRId64, user), &receipt);
     if (result == TC_COMMAND)
         return receipt.answer ? receipt.answer : "Stopping.";
     return result == TC_KNOWN ? "This is over." : "You may not stop this.";
-}
-
-/* The person's client waits for the answer, whatever it is. */
-void button_pressed(struct tc_turn *lobby, const json_t *query)
-{
-    const char *const id = call_str(query, "id");
-    char text[200];
-    if (!id)
-        return;
-    message_clip(text, sizeof text, press(lobby, query));
-    call_send(lobby,
-              &(struct call){.method = "answerCallbackQuery",
-                             .body = json_pack("{s:s, s:s}", "callback_query_id", id, "text", text),
-                             .tag = call_tag("pressed"),
-                             .priority = TC_P_REQUEST,
-                             .flags = TC_IDEMPOTENT,
-                             .max_age_ms = 15000});
 }

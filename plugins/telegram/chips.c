@@ -127,6 +127,15 @@ static void add_chip(struct message *m, const struct chip *c)
     message_add(m, took);
 }
 
+static void add_waiting(const struct tc_turn *turn, struct message *m)
+{
+    const size_t n = question_waiting(turn);
+    if (n == 1)
+        message_add(m, "\n✋ Waits for a decision");
+    else if (n > 1)
+        message_add(m, tc_sprint(m->turn, "\n✋ Waits for %zu decisions", n));
+}
+
 static void add_time(const struct live *l, struct message *m)
 {
     const int64_t now = call_now_ms();
@@ -162,6 +171,7 @@ void chips_show(struct tc_turn *turn, struct message *m)
         message_add(m, "\n");
         add_markdown(turn, m, l->thinking, TC_FOLDED);
     }
+    add_waiting(turn, m);
     add_time(l, m);
 }
 

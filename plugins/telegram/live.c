@@ -180,6 +180,7 @@ void live_begin(struct tc_turn *turn)
     json_t *const memory = turn->memory ? json_loads(turn->memory, 0, NULL) : NULL;
     l->message = call_int(memory, "message");
     json_decref(memory);
+    memory_read(turn);
     l->over = l->to.chat == 0;
     if (l->over)
         return;
@@ -233,18 +234,12 @@ int64_t live_message(const struct tc_turn *turn, const json_t *tag)
     return known ? kept : call_int(tag, "p");
 }
 
-static void keep(struct tc_turn *turn, int64_t message)
-{
-    char *const memory = tc_json(turn, "{s:I}", "message", (json_int_t)message);
-    tc_remember(turn, memory);
-}
-
 void live_use(struct tc_turn *turn)
 {
     struct live *const l = turn->state;
     l->used = true;
     l->message = 0;
-    keep(turn, 0);
+    memory_keep(turn);
 }
 
 /* ---- what came of it ---- */
@@ -294,7 +289,7 @@ int live_on_created(struct tc_turn *turn, const struct tc_reply *reply, const js
         l->message = call_int(a.result, "message_id");
         l->lost = l->message == 0;
         if (l->message)
-            keep(turn, l->message);
+            memory_keep(turn);
     } else if (reply->outcome == TC_AMBIGUOUS) {
         /* It may be there. Another one would be a second message. */
         l->lost = true;

@@ -6,13 +6,17 @@ plugins_telegram_la_SOURCES = \
 	plugins/telegram/button.c \
 	plugins/telegram/call.c \
 	plugins/telegram/chips.c \
+	plugins/telegram/draft.c \
 	plugins/telegram/error.c \
 	plugins/telegram/final.c \
+	plugins/telegram/form.c \
 	plugins/telegram/inbox.c \
 	plugins/telegram/ladder.c \
 	plugins/telegram/live.c \
+	plugins/telegram/memory.c \
 	plugins/telegram/message.c \
 	plugins/telegram/poll.c \
+	plugins/telegram/press.c \
 	plugins/telegram/question.c \
 	plugins/telegram/route.c \
 	plugins/telegram/telegram.c \

@@ -2,6 +2,7 @@
  * Owns a text with entities as it is put together, and how texts are cut for display. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "telegram.h"
@@ -51,6 +52,51 @@ void message_mark(struct message *m, const char *type, const char *text)
         json_array_append_new(m->entities,
                               json_pack("{s:s, s:I, s:I}", "type", type, "offset", (json_int_t)from,
                                         "length", (json_int_t)(m->units - from)));
+}
+
+/* Bytes of the character that is not shown as it is, or 0; *code: which. */
+static size_t unseen(const char *p, unsigned *code)
+{
+    const unsigned char *const c = (const unsigned char *)p;
+    *code = c[0];
+    if (c[0] < ' ' || c[0] == 0x7f)
+        return c[0] != '\n' && c[0] != '\t';
+    if ((c[0] & 0xf0) == 0xc0 || (c[0] & 0xf0) == 0xd0)
+        *code = (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu);
+    else if ((c[0] & 0xf0) == 0xe0)
+        *code = (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+    if ((*code >= 0x80 && *code < 0xa0) || *code == 0xad || *code == 0x61c)
+        return 2;
+    return (*code >= 0x200b && *code <= 0x200f) || (*code >= 0x2028 && *code <= 0x202e) ||
+                   (*code >= 0x2060 && *code <= 0x206f) || *code == 0xfeff
+               ? 3
+               : 0;
+}
+
+char *message_spell(const char *text, size_t most, size_t *cut)
+{
+    char *out = NULL;
+    size_t size = 0, units = 0;
+    unsigned code;
+    FILE *const to = open_memstream(&out, &size);
+    *cut = 0;
+    if (!to)
+        return NULL;
+    while (*text && units < most) {
+        const size_t hidden = unseen(text, &code);
+        size_t n = hidden ? hidden : 1;
+        while (!hidden && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n++;
+        if (hidden)
+            units += (size_t)fprintf(to, "<U+%04X>", code);
+        else
+            units += fwrite(text, 1, n, to) == 4 ? 2 : 1;
+        text += n;
+    }
+    for (; *text; text++)
+        *cut += ((unsigned char)*text & 0xc0) != 0x80;
+    fclose(to);
+    return out;
 }
 
 void message_piece(struct message *m, const struct tc_piece *p)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a person sees of the agent's requests: a message that rings, and how it was decided. */
+ * Owns the requests of the agent that people see: a message for each place where one is asked,
+ * which rings, and in the end says how it was decided, and has no buttons any more. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,173 +9,429 @@
 #include "telegram.h"
 
 #define EXPIRES_MS (30 * 60 * 1000)
-#define ARGS_MAX 600
 
-static const struct {
-    const char *kind, *title;
-} titles[] = {{"approval", "Approval needed"},
-              {"ask", "A question"},
-              {"credential", "A credential is needed"},
-              {"input", "Input is needed"}};
+/* ---- which there are ---- */
 
-static const char *title_of(const char *kind)
+struct question *question_find(const struct telegram *s, const char *turn, const char *id)
 {
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i].kind, kind) == 0)
-            return titles[i].title;
-    return "The agent waits";
+    struct question *q = s->questions;
+    while (q && (strcmp(q->turn, turn) != 0 || strcmp(q->id, id) != 0))
+        q = q->next;
+    return q;
 }
 
-static void add_line(struct message *m, const char *lead, const char *text)
+struct question *question_of_ticket(const struct telegram *s, const char *ticket)
 {
-    char line[ARGS_MAX];
-    if (!text || !*text)
-        return;
-    message_clip(line, sizeof line, text);
-    message_add(m, "\n");
-    message_add(m, lead);
-    message_add(m, line);
+    struct question *q = s->questions;
+    while (q && (!q->ticket || strcmp(q->ticket, ticket) != 0))
+        q = q->next;
+    return q;
 }
 
-static void add_questions(struct message *m, const char *questions)
+struct question *question_at(const struct telegram *s, int64_t chat, int64_t message)
 {
-    json_t *const list = questions ? json_loads(questions, 0, NULL) : NULL;
-    const json_t *question, *option;
-    size_t i, k;
-    json_array_foreach(list, i, question)
-    {
-        add_line(m, "", call_str(question, "prompt"));
-        json_array_foreach(json_object_get(question, "options"), k, option)
-        {
-            const char *const label = call_str(option, "label");
-            add_line(m, "• ", label ? label : json_string_value(option));
+    for (struct question *q = s->questions; q; q = q->next)
+        for (size_t i = 0; i < q->places; i++)
+            if (q->place[i].message == message && route_chat_now(s, q->place[i].to.chat) == chat)
+                return q;
+    return NULL;
+}
+
+static void free_question(struct question *q)
+{
+    for (size_t i = 0; i < q->drafts; i++)
+        json_decref(q->draft[i].answers);
+    json_decref(q->about);
+    json_decref(q->answers);
+    free(q->turn);
+    free(q->id);
+    free(q->ticket);
+    free(q->decided);
+    free(q->why);
+    free(q);
+}
+
+struct question *question_add(struct telegram *s, const char *turn, const char *id,
+                              const char *ticket, json_t *about)
+{
+    struct question *const q = calloc(1, sizeof *q);
+    if (!q) {
+        json_decref(about);
+        return NULL;
+    }
+    q->about = about;
+    q->turn = strdup(turn);
+    q->id = strdup(id);
+    q->ticket = ticket ? strdup(ticket) : NULL;
+    if (!q->turn || !q->id || (ticket && !q->ticket)) {
+        free_question(q);
+        return NULL;
+    }
+    struct question **end = &s->questions;
+    while (*end)
+        end = &(*end)->next;
+    return *end = q;
+}
+
+struct place *question_add_place(struct question *q, const struct target *to)
+{
+    if (q->places == PLACES)
+        return NULL;
+    struct place *const p = &q->place[q->places++];
+    *p = (struct place){.to = *to};
+    return p;
+}
+
+void question_free(struct telegram *s)
+{
+    while (s->questions) {
+        struct question *const q = s->questions;
+        s->questions = q->next;
+        free_question(q);
+    }
+}
+
+size_t question_waiting(const struct tc_turn *turn)
+{
+    size_t n = 0;
+    for (const struct question *q = state_of(turn)->questions; q; q = q->next)
+        n += q->ticket && !q->decided && strcmp(q->turn, turn->id) == 0;
+    return n;
+}
+
+/* One that is decided is forgotten when no message of it is under way. */
+static void forget_settled(struct telegram *s)
+{
+    for (struct question **at = &s->questions; *at;) {
+        struct question *const q = *at;
+        bool settled = q->decided != NULL;
+        for (size_t i = 0; i < q->places; i++)
+            settled &= !q->place[i].pending;
+        if (!settled) {
+            at = &q->next;
+            continue;
         }
+        *at = q->next;
+        free_question(q);
+    }
+}
+
+/* ---- asking ---- */
+
+/* INSTANCE:CHAT[:THREAD] of this instance, or INSTANCE: where the turn is shown. */
+static bool read_place(const struct tc_turn *turn, const char *text, struct target *to)
+{
+    const struct live *const l = turn->state;
+    const size_t n = strlen(turn->inst->name);
+    long long chat = 0, thread = 0;
+    if (!text || strncmp(text, turn->inst->name, n) != 0)
+        return false;
+    if (!text[n])
+        *to = l->to;
+    else if (sscanf(text + n, ":%lld:%lld", &chat, &thread) >= 1)
+        *to = (struct target){.chat = chat, .thread = thread, .group = chat < 0};
+    return to->chat != 0;
+}
+
+static bool is_place(const struct question *q, const struct target *to)
+{
+    for (size_t i = 0; i < q->places; i++)
+        if (q->place[i].to.chat == to->chat && q->place[i].to.thread == to->thread)
+            return true;
+    return false;
+}
+
+static void choose_places(const struct tc_turn *turn, struct question *q,
+                          const struct tc_request *ev)
+{
+    const struct live *const l = turn->state;
+    json_t *const list = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
+    const json_t *one;
+    size_t i;
+    if (!ev->to && l->to.chat)
+        question_add_place(q, &l->to);
+    json_array_foreach(list, i, one)
+    {
+        struct target to = {0};
+        if (read_place(turn, json_string_value(one), &to) && !is_place(q, &to))
+            question_add_place(q, &to);
     }
     json_decref(list);
 }
 
-static void compose(struct message *m, const struct tc_request *ev)
+static int64_t max_age(const struct question *q)
 {
-    char code[ARGS_MAX];
-    message_add(m, "❓ ");
-    message_mark(m, "bold", title_of(ev->kind));
-    add_line(m, "", ev->tool);
-    if (ev->subject && *ev->subject) {
-        message_clip(code, sizeof code, ev->subject);
-        message_add(m, ev->tool ? ": " : "\n");
-        message_mark(m, "code", code);
-    }
-    add_line(m, "", ev->reason);
-    add_line(m, "", ev->message);
-    add_questions(m, ev->questions);
-    if (ev->args && strcmp(ev->args, "{}") != 0 && strcmp(ev->args, "null") != 0 && !ev->subject) {
-        message_clip(code, sizeof code, ev->args);
-        message_add(m, "\n");
-        message_mark(m, "pre", code);
-    }
+    const int64_t wait_ms = call_int(q->about, "wait_ms");
+    return wait_ms > 0 ? wait_ms : EXPIRES_MS;
 }
 
-static struct question *find(struct live *l, const char *id)
+static int ask_at(struct tc_turn *turn, const struct question *q, struct place *p)
 {
-    for (size_t i = 0; i < l->questions; i++)
-        if (strcmp(l->question[i].id, id) == 0)
-            return &l->question[i];
-    return NULL;
-}
-
-/* The oldest is forgotten: its message stays as it is. */
-static struct question *add(struct live *l, const char *id)
-{
-    if (l->questions == REQUESTS)
-        memmove(l->question, l->question + 1, --l->questions * sizeof *l->question);
-    struct question *const q = &l->question[l->questions++];
-    *q = (struct question){0};
-    message_clip(q->id, sizeof q->id, id);
-    return q;
-}
-
-static int ask(struct tc_turn *turn, const struct tc_request *ev)
-{
-    struct live *const l = turn->state;
     struct message m;
     message_init(&m, turn);
-    compose(&m, ev);
-    struct question *const q = add(l, ev->request_id);
-    q->text = tc_keep(turn, m.text);
-    json_t *const body = final_body(turn, &l->to, 0), *const tag = call_tag("ask");
+    form_show(&m, q);
+    json_t *const body = final_body(turn, &p->to, 0), *const tag = call_tag("ask");
     message_put(&m, body, false);
     message_fini(&m);
+    json_object_set_new(body, "reply_markup", form_keyboard(q));
     json_object_set_new(tag, "id", json_string(q->id));
+    json_object_set_new(tag, "n", json_integer(p - q->place));
+    p->pending = true;
     return call_send(turn, &(struct call){.method = "sendMessage",
                                           .body = body,
                                           .tag = tag,
-                                          .to = &l->to,
+                                          .to = &p->to,
                                           .paced = true,
                                           .priority = TC_P_REQUEST,
                                           .flags = TC_DURABLE,
-                                          .max_age_ms = EXPIRES_MS});
+                                          .max_age_ms = max_age(q)});
 }
 
-static void show_decision(struct tc_turn *turn, const struct question *q)
+/* Told again after a restart of the instance, it is there already. What needs nobody's decision is
+ * not shown. */
+static int open_one(struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct live *const l = turn->state;
-    if (!q->message || !q->text || !q->decided)
-        return;
-    json_t *const body = call_body(turn, &l->to);
-    json_object_del(body, "message_thread_id");
-    json_object_set_new(body, "message_id", json_integer(q->message));
-    json_object_set_new(body, "text",
-                        json_string(tc_sprint(turn, "%s\n\n→ %s", q->text, q->decided)));
-    call_send(turn, &(struct call){.method = "editMessageText",
-                                   .body = body,
-                                   .tag = call_tag("decided"),
-                                   .to = &l->to,
-                                   .paced = true,
-                                   .priority = TC_P_NOTICE,
-                                   .flags = TC_IDEMPOTENT,
-                                   .max_age_ms = EXPIRES_MS});
+    struct telegram *const s = state_of(turn);
+    if ((!ev->choices && !ev->blocking) || question_find(s, turn->id, ev->request_id))
+        return 0;
+    const char *const ticket = ev->choices ? tc_ticket(turn, ev->request_id) : NULL;
+    struct question *const q =
+        question_add(s, turn->id, ev->request_id, ticket, form_read(turn, ev));
+    if (!q)
+        return -1;
+    choose_places(turn, q, ev);
+    int rc = 0;
+    for (size_t i = 0; i < q->places; i++)
+        rc |= ask_at(turn, q, &q->place[i]);
+    memory_keep(turn);
+    return rc;
 }
 
-/* Its message may not be there yet: then it is changed when it is. */
+/* ---- the decision ---- */
+
+/* Edits have neither topic nor what they reply to. */
+static json_t *edit_body(struct tc_turn *turn, const struct question *q, const struct place *p)
+{
+    struct message m;
+    json_t *const body = call_body(turn, &p->to);
+    message_init(&m, turn);
+    form_show(&m, q);
+    message_put(&m, body, false);
+    message_fini(&m);
+    json_object_del(body, "message_thread_id");
+    json_object_set_new(body, "message_id", json_integer(p->message));
+    json_object_set_new(body, "link_preview_options", json_pack("{s:b}", "is_disabled", 1));
+    json_object_set_new(body, "reply_markup", form_keyboard(q));
+    return body;
+}
+
+static void send_edit(struct tc_turn *turn, const struct target *to, const char *method,
+                      json_t *body, json_t *tag, uint32_t flags)
+{
+    call_send(turn, &(struct call){.method = method,
+                                   .body = body,
+                                   .tag = tag,
+                                   .to = to,
+                                   .paced = true,
+                                   .priority = TC_P_REQUEST,
+                                   .flags = flags | TC_IDEMPOTENT});
+}
+
+/* An edit without a keyboard takes the buttons away. */
+static void show_decision(struct tc_turn *turn, const struct question *q, const struct place *p)
+{
+    if (p->message)
+        send_edit(turn, &p->to, "editMessageText", edit_body(turn, q, p), call_tag("decided"),
+                  TC_DURABLE);
+}
+
+static void close_one(struct tc_turn *turn, struct question *q, const char *decided)
+{
+    q->decided = strdup(decided ? decided : "Over");
+    for (size_t i = 0; q->decided && i < q->places; i++)
+        show_decision(turn, q, &q->place[i]);
+}
+
+static const char *words_of(struct tc_turn *turn, const struct question *q,
+                            const struct tc_request *ev)
+{
+    const char *const d = ev->decision ? ev->decision : "";
+    const char *const by = ev->by ? tc_sprint(turn, " by %s", ev->by) : "";
+    const char *const why = ev->reason ? ev->reason : q->why;
+    const int64_t wait_ms = call_int(q->about, "wait_ms");
+    char wait[32];
+    if (strcmp(d, "allow") == 0)
+        return tc_sprint(turn, "Allowed%s", by);
+    if (strcmp(d, "deny") == 0)
+        return tc_sprint(turn, "Denied%s%s%s", by, why ? ": " : "", why ? why : "");
+    if (strcmp(d, "answered") == 0)
+        return tc_sprint(turn, "Answered%s", by);
+    if (strcmp(d, "cancelled") == 0)
+        return ev->by && strcmp(ev->by, "host") != 0 ? "No longer wanted by the agent"
+                                                     : "Cancelled with the turn";
+    if (strcmp(d, "timeout") != 0)
+        return "Over";
+    form_time(wait, sizeof wait, wait_ms);
+    return wait_ms > 0 ? tc_sprint(turn, "Nobody answered in %s: denied", wait)
+                       : "Nobody answered: denied";
+}
+
+/* A message of it may not be there yet: then it is changed when it is. */
 static void decide(struct tc_turn *turn, const struct tc_request *ev)
 {
-    char id[ID_MAX];
-    message_clip(id, sizeof id, ev->request_id);
-    struct question *const q = find(turn->state, id);
+    struct question *const q = question_find(state_of(turn), turn->id, ev->request_id);
     if (!q || q->decided)
         return;
-    char text[ARGS_MAX];
-    message_clip(text, sizeof text,
-                 tc_sprint(turn, "%s%s%s", ev->decision ? ev->decision : "over",
-                           ev->by ? " by " : "", ev->by ? ev->by : ""));
-    q->decided = tc_keep(turn, text);
-    show_decision(turn, q);
+    q->answers = ev->answers ? json_loads(ev->answers, 0, NULL) : NULL;
+    close_one(turn, q, words_of(turn, q, ev));
+    forget_settled(state_of(turn));
+    memory_keep(turn);
+}
+
+void question_end(struct tc_turn *turn)
+{
+    bool any = false;
+    for (struct question *q = state_of(turn)->questions; q; q = q->next)
+        if (!q->decided && strcmp(q->turn, turn->id) == 0) {
+            close_one(turn, q, "Cancelled with the turn");
+            any = true;
+        }
+    forget_settled(state_of(turn));
+    if (any)
+        memory_keep(turn);
 }
 
 int question_on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
-    const struct live *const l = turn->state;
-    if (l->over)
-        return 0;
-    live_touch(turn, false);
+    const size_t waiting = question_waiting(turn);
+    int rc = 0;
     if (strcmp(ev->state, "open") == 0)
-        return ask(turn, ev);
-    decide(turn, ev);
-    return 0;
+        rc = open_one(turn, ev);
+    else
+        decide(turn, ev);
+    live_touch(turn, question_waiting(turn) != waiting);
+    return rc;
 }
 
-int question_on_reply(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+/* ---- what came of it ---- */
+
+/* Nobody knows the question of this message any more. */
+static void disarm(struct tc_turn *turn, const struct tc_reply *reply, int64_t message)
+{
+    json_t *const sent = json_loadb(reply->http->body, reply->http->body_len, 0, NULL);
+    const int64_t chat = call_int(sent, "chat_id");
+    const struct target to = {.chat = chat, .group = chat < 0};
+    if (message && chat && json_object_get(sent, "reply_markup"))
+        send_edit(
+            turn, &to, "editMessageReplyMarkup",
+            json_pack("{s:I, s:I}", "chat_id", (json_int_t)chat, "message_id", (json_int_t)message),
+            call_tag("clear"), TC_DURABLE);
+    json_decref(sent);
+}
+
+static void on_sent(struct tc_turn *turn, struct question *q, struct place *p,
+                    const struct answer *a)
+{
+    const int64_t chat = call_int(json_object_get(a->result, "chat"), "id");
+    p->pending = false;
+    p->message = call_int(a->result, "message_id");
+    if (chat)
+        p->to.chat = chat;
+    if (q->decided)
+        show_decision(turn, q, p);
+    forget_settled(state_of(turn));
+    memory_keep(turn);
+}
+
+int question_on_asked(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
                       struct tc_verdict *v)
 {
     const char *const id = call_str(tag, "id");
-    struct question *const q = id ? find(turn->state, id) : NULL;
+    const size_t n = (size_t)call_int(tag, "n");
+    struct question *const q = id ? question_find(state_of(turn), turn->id, id) : NULL;
+    struct place *const p = q && n < q->places ? &q->place[n] : NULL;
     struct answer a = answer_read(reply);
-    if (q && reply->outcome == TC_OK) {
-        q->message = call_int(a.result, "message_id");
-        show_decision(turn, q);
-    }
-    if (reply->outcome == TC_REJECTED || reply->outcome == TC_AMBIGUOUS)
+    const bool refused = reply->outcome == TC_REJECTED || reply->outcome == TC_AMBIGUOUS;
+    if (reply->outcome == TC_OK && p)
+        on_sent(turn, q, p, &a);
+    else if (reply->outcome == TC_OK)
+        disarm(turn, reply, call_int(a.result, "message_id"));
+    else if (refused && q && q->decided)
+        v->next = TC_NEXT_DONE; /* too late to ask */
+    else if (refused)
         ladder_step(turn, reply, tag, &a, v);
+    /* The ladder says why it has nothing left. */
+    const bool given_up = reply->outcome == TC_DROPPED || v->next == TC_NEXT_DONE ||
+                          (v->next == TC_NEXT_FAIL && (v->reason || !refused));
+    if (reply->outcome != TC_OK && p && given_up) {
+        p->pending = false;
+        forget_settled(state_of(turn));
+    }
+    answer_free(&a);
+    return 0;
+}
+
+/* Where the words are refused, the buttons go at least. */
+int question_on_decided(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                        struct tc_verdict *v)
+{
+    (void)tag;
+    struct answer a = answer_read(reply);
+    if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v)) {
+        json_t *const sent = json_loadb(reply->http->body, reply->http->body_len, 0, NULL);
+        const int64_t chat = call_int(sent, "chat_id");
+        const struct target to = {.chat = chat, .group = chat < 0};
+        if (a.refusal != REFUSED_SAME && a.refusal != REFUSED_MESSAGE && a.refusal != REFUSED_CHAT)
+            send_edit(turn, &to, "editMessageReplyMarkup",
+                      json_pack("{s:I, s:I}", "chat_id", (json_int_t)chat, "message_id",
+                                (json_int_t)call_int(sent, "message_id")),
+                      call_tag("clear"), TC_DURABLE);
+        json_decref(sent);
+        v->next = TC_NEXT_DONE;
+    }
+    answer_free(&a);
+    return 0;
+}
+
+/* ---- while it is answered ---- */
+
+static void show_at(struct tc_turn *lobby, const struct question *q, struct place *p)
+{
+    json_t *const tag = call_tag("form");
+    json_object_set_new(tag, "t", json_string(q->ticket));
+    json_object_set_new(tag, "n", json_integer(p - q->place));
+    p->busy = true;
+    p->stale = false;
+    send_edit(lobby, &p->to, "editMessageText", edit_body(lobby, q, p), tag, 0);
+}
+
+/* One edit at a time: who presses fast sees what is so in the end. */
+void question_show(struct tc_turn *lobby, struct question *q)
+{
+    for (size_t i = 0; i < q->places; i++) {
+        struct place *const p = &q->place[i];
+        p->stale = p->message != 0;
+        if (p->stale && !p->busy)
+            show_at(lobby, q, p);
+    }
+}
+
+int question_on_shown(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                      struct tc_verdict *v)
+{
+    const char *const ticket = call_str(tag, "t");
+    struct question *const q = ticket ? question_of_ticket(state_of(lobby), ticket) : NULL;
+    const size_t n = (size_t)call_int(tag, "n");
+    struct place *const p = q && !q->decided && n < q->places ? &q->place[n] : NULL;
+    struct answer a = answer_read(reply);
+    const bool waits = reply->outcome == TC_REJECTED && answer_rule(lobby, &a, v);
+    if (!p || (reply->outcome == TC_REJECTED && !waits))
+        v->next = TC_NEXT_DONE;
+    if (p && v->next != TC_NEXT_AGAIN) {
+        p->busy = false;
+        if (p->stale)
+            show_at(lobby, q, p);
+    }
     answer_free(&a);
     return 0;
 }

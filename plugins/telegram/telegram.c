@@ -68,6 +68,7 @@ static void teardown(struct tc_instance *inst)
     struct telegram *const s = inst->state;
     inbox_free(s);
     button_free(s);
+    question_free(s);
     route_free(s);
 }
 
@@ -159,6 +160,7 @@ static bool was_stopped(struct tc_turn *turn, const struct tc_final *ev)
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
     static const char stopped[] = "Stopped.";
+    question_end(turn);
     return was_stopped(turn, ev) ? final_send(turn, stopped, sizeof stopped - 1, true)
                                  : final_send(turn, ev->text, ev->text_len, false);
 }
@@ -166,12 +168,14 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
     const char *const text = tc_sprint(turn, "⚠ %s", ev->message);
+    question_end(turn);
     return text ? final_send(turn, text, strlen(text), true) : -1;
 }
 
 static int on_done(struct tc_turn *turn, const struct tc_done *ev)
 {
     (void)ev;
+    question_end(turn);
     live_end(turn);
     return 0;
 }
@@ -194,10 +198,11 @@ static const struct {
     const char *kind;
     int (*take)(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
 } kinds[] = {
-    {"me", poll_on_me},          {"poll", poll_on_updates},   {"hook", poll_on_hook},
-    {"final", final_on_reply},   {"clear", final_on_cleared}, {"ask", question_on_reply},
-    {"create", live_on_created}, {"edit", live_on_edited},    {"draft", live_on_draft},
-    {"file", inbox_on_file},     {"save", inbox_on_saved},
+    {"me", poll_on_me},          {"poll", poll_on_updates},        {"hook", poll_on_hook},
+    {"final", final_on_reply},   {"clear", final_on_cleared},      {"ask", question_on_asked},
+    {"form", question_on_shown}, {"decided", question_on_decided}, {"create", live_on_created},
+    {"edit", live_on_edited},    {"draft", live_on_draft},         {"file", inbox_on_file},
+    {"save", inbox_on_saved},
 };
 
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *v)

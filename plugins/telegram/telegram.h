@@ -8,7 +8,8 @@
 #include <turncast/plugin.h>
 
 #define CHIPS 8
-#define REQUESTS 8
+#define PLACES 8 /* of one question */
+#define DRAFTS 8
 #define ID_MAX 80
 #define HEADLINE_MAX 240
 #define THINKING_MAX 1000
@@ -38,11 +39,35 @@ struct chip {
     int64_t began_ms, took_ms;
 };
 
-/* A request of the agent that is shown. */
+/* Where a question is shown. */
+struct place {
+    struct target to;
+    int64_t message;  /* 0: not there yet, or never */
+    bool pending;     /* it is on its way */
+    bool busy, stale; /* an edit of it is under way; and what it says is no longer right */
+};
+
+/* What one person has chosen so far, of several choices that belong together. */
+struct draft {
+    int64_t user;
+    size_t at;       /* the question it is at */
+    json_t *answers; /* one for each question before, and what is ticked of this one */
+};
+
+/* A request of the agent that is shown; it ends when what was decided is on its way to each
+ * place. */
 struct question {
-    char id[ID_MAX];
-    char *text, *decided; /* of the turn; decided: NULL while it is open */
-    int64_t message;
+    struct question *next;
+    char *turn, *id;
+    char *ticket;  /* NULL: it cannot be answered here */
+    json_t *about; /* what is shown of it, see form_read */
+    char *decided; /* in words; NULL: it is open */
+    char *why;     /* what who refused it replied, or NULL */
+    json_t *answers;
+    size_t places, drafts;
+    struct place place[PLACES];
+    struct draft draft[DRAFTS];
+    int64_t viewer; /* whose draft is shown */
 };
 
 /* What is shown of a turn that runs. */
@@ -57,11 +82,10 @@ struct live {
     char said[ID_MAX]; /* the message that was narrated last */
     uint64_t shown;    /* hash of what the message says */
     unsigned tools;
-    size_t chips, questions;
+    size_t chips;
     int64_t tokens;
     char headline[HEADLINE_MAX], notice[HEADLINE_MAX], thinking[THINKING_MAX + 4];
     struct chip chip[CHIPS];
-    struct question question[REQUESTS];
 };
 
 struct inbox;
@@ -70,6 +94,7 @@ struct telegram {
     bool dead;  /* the token is no good: nothing is sent any more */
     bool ready; /* getMe has answered */
     bool no_rich, no_draft, unhooked;
+    bool forged; /* a press that is none of ours has been told of */
     char *username;
     int64_t self;
     int64_t offset; /* all before it is on disk; 0: not known */
@@ -78,6 +103,7 @@ struct telegram {
     unsigned failures, conflicts;
     struct inbox *inbox; /* updates that wait for their files */
     struct button *buttons;
+    struct question *questions;
     struct moved *moved;
 };
 
@@ -178,6 +204,9 @@ void message_mark(struct message *m, const char *type, const char *text);
 void message_piece(struct message *m, const struct tc_piece *p);
 /* Into a body: text and, when there are any and they are wanted, entities. */
 void message_put(const struct message *m, json_t *body, bool plain);
+/* About so many UTF-16 units of it, as they are; but what cannot be seen, or turns the direction of
+ * what is read, is spelled out. *cut: the characters that are left. To be freed. */
+char *message_spell(const char *text, size_t most, size_t *cut);
 /* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
 void message_clip(char *out, size_t cap, const char *text);
 /* "42s", "3m 05s", "1h 02m". */
@@ -206,6 +235,13 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
                          const char *note);
 /* Whether it speaks to the bot: all does in a private chat. */
 bool update_is_addressed(struct tc_turn *lobby, const json_t *message);
+/* What a message replies to, or NULL; its words; those without the name of the bot. */
+const json_t *update_replied_to(const json_t *message);
+const char *update_text(const json_t *message);
+char *update_spoken(struct tc_turn *lobby, const char *text);
+/* Tells who wrote the message, under it. */
+void update_say(struct tc_turn *lobby, const json_t *message, const char *text);
+void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji);
 
 /* ---- inbox.c ---- */
 
@@ -233,8 +269,16 @@ void inbox_free(struct telegram *s);
 /* The keyboard of a turn: Stop. */
 json_t *button_stop(struct tc_turn *turn);
 void button_forget(struct telegram *s, const char *turn);
-void button_pressed(struct tc_turn *lobby, const json_t *query);
+/* A press of it: what the person reads. */
+const char *button_pressed(struct tc_turn *lobby, const char *token, int64_t user);
 void button_free(struct telegram *s);
+
+/* ---- press.c ---- */
+
+void press_take(struct tc_turn *lobby, const json_t *query);
+/* Whether the message is a reply to a question, and so none to the agent; *taken: what came of
+ * it. */
+bool press_reply(struct tc_turn *lobby, const json_t *message, enum taken *taken);
 
 /* ---- live.c ---- */
 
@@ -269,8 +313,66 @@ void chips_summary(const struct live *l, char *out, size_t cap);
 /* ---- question.c ---- */
 
 int question_on_request(struct tc_turn *turn, const struct tc_request *ev);
-int question_on_reply(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+/* What is open at the end of its turn is over with it. */
+void question_end(struct tc_turn *turn);
+/* How many wait for somebody's decision, wherever they are shown. */
+size_t question_waiting(const struct tc_turn *turn);
+struct question *question_of_ticket(const struct telegram *s, const char *ticket);
+struct question *question_at(const struct telegram *s, int64_t chat, int64_t message);
+/* A new one, of that turn and id; what it is about is taken over. NULL: no memory. */
+struct question *question_add(struct telegram *s, const char *turn, const char *id,
+                              const char *ticket, json_t *about);
+struct question *question_find(const struct telegram *s, const char *turn, const char *id);
+struct place *question_add_place(struct question *q, const struct target *to);
+/* Another draft is to be seen. */
+void question_show(struct tc_turn *lobby, struct question *q);
+int question_on_asked(struct tc_turn *, const struct tc_reply *, const json_t *tag,
                       struct tc_verdict *);
+int question_on_decided(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                        struct tc_verdict *);
+int question_on_shown(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                      struct tc_verdict *);
+void question_free(struct telegram *s);
+
+/* ---- form.c ---- */
+
+/* What is shown of a request: {kind, tool, subject, subject_cut, more, more_cut, reason, message,
+ * context, wait_ms, questions, choices}; each may be missing. */
+json_t *form_read(const struct tc_turn *turn, const struct tc_request *ev);
+void form_show(struct message *m, const struct question *q);
+/* The buttons, or NULL: it has none. */
+json_t *form_keyboard(const struct question *q);
+/* Whether that is the text of a question that could be answered; *approval: by a yes or no. */
+bool form_is_question(const char *text, bool *approval);
+const char *form_label(const json_t *option);
+/* "5 min". */
+void form_time(char *out, size_t cap, int64_t ms);
+/* Text of the agent, spelled out. */
+void form_set_text(json_t *about, const char *key, const char *text, size_t most);
+
+/* ---- draft.c ---- */
+
+/* What that person has chosen so far. */
+struct draft *draft_of(struct question *q, int64_t user);
+const json_t *draft_question(const struct question *q, const struct draft *d);
+bool draft_is_multi(const json_t *question);
+/* Ticks an option, or takes the tick away. */
+void draft_tick(struct draft *d, const char *label);
+bool draft_is_ticked(const struct draft *d, const char *label);
+/* The answer to the question it is at, behind what is ticked; NULL: what is ticked is all. False:
+ * there is none. */
+bool draft_answer(const struct question *q, struct draft *d, const char *text);
+bool draft_is_complete(const struct question *q, const struct draft *d);
+/* All answers under the ids of their questions; to be freed. */
+char *draft_write(const struct question *q, const struct draft *d);
+void draft_drop(struct draft *d);
+
+/* ---- memory.c ---- */
+
+/* Keeps what the next life of host or instance has to know of the turn. */
+void memory_keep(struct tc_turn *turn);
+/* The questions of an earlier life. */
+void memory_read(struct tc_turn *turn);
 
 /* ---- final.c ---- */
 

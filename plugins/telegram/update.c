@@ -23,7 +23,7 @@ static bool is_group(const json_t *message)
     return !type || strcmp(type, "private") != 0;
 }
 
-static const char *text_of(const json_t *message)
+const char *update_text(const json_t *message)
 {
     const char *const text = call_str(message, "text"), *const caption =
                                                             call_str(message, "caption");
@@ -74,7 +74,7 @@ static bool names_us(struct tc_turn *lobby, const char *text, const json_t *enti
 }
 
 /* Messages of a topic name its first message as the one they reply to. */
-static const json_t *replied_to(const json_t *message)
+const json_t *update_replied_to(const json_t *message)
 {
     const json_t *const to = json_object_get(message, "reply_to_message");
     if (!to || json_object_get(to, "forum_topic_created"))
@@ -89,10 +89,10 @@ bool update_is_addressed(struct tc_turn *lobby, const json_t *message)
 {
     if (!is_group(message))
         return true;
-    const json_t *const from = json_object_get(replied_to(message), "from");
+    const json_t *const from = json_object_get(update_replied_to(message), "from");
     if (from && call_int(from, "id") == state_of(lobby)->self)
         return true;
-    const char *const text = text_of(message);
+    const char *const text = update_text(message);
     size_t i;
     const json_t *entity;
     json_array_foreach(entities_of(message), i,
@@ -104,7 +104,7 @@ bool update_is_addressed(struct tc_turn *lobby, const json_t *message)
 
 /* Without the mention it begins with, and without "@bot" behind a command: so "/stop@bot" and
  * "@bot stop" are what they are meant as. */
-static char *spoken(struct tc_turn *lobby, const char *text)
+char *update_spoken(struct tc_turn *lobby, const char *text)
 {
     char *const at = tc_sprint(lobby, "@%s", state_of(lobby)->username);
     const size_t n = at ? strlen(at) : 0;
@@ -121,13 +121,13 @@ static char *spoken(struct tc_turn *lobby, const char *text)
 static const char *quote_of(const json_t *message)
 {
     const char *const part = call_str(json_object_get(message, "quote"), "text");
-    const json_t *const to = replied_to(message);
-    return part ? part : to && *text_of(to) ? text_of(to) : NULL;
+    const json_t *const to = update_replied_to(message);
+    return part ? part : to && *update_text(to) ? update_text(to) : NULL;
 }
 
 /* ---- what the person sees of it ---- */
 
-static void react(struct tc_turn *lobby, const json_t *message, const char *emoji)
+void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji)
 {
     const int64_t chat = call_int(json_object_get(message, "chat"), "id");
     const struct target to = {.chat = chat, .group = is_group(message)};
@@ -144,7 +144,7 @@ static void react(struct tc_turn *lobby, const json_t *message, const char *emoj
                                     .max_age_ms = 60000});
 }
 
-static void say(struct tc_turn *lobby, const json_t *message, const char *text)
+void update_say(struct tc_turn *lobby, const json_t *message, const char *text)
 {
     json_t *const route = route_write(message);
     const struct target to = {.chat = call_int(route, "chat"),
@@ -179,15 +179,15 @@ static enum taken show(struct tc_turn *lobby, const json_t *message, enum tc_acc
 {
     switch (accepted) {
     case TC_ACCEPTED:
-        react(lobby, message, "👀");
+        update_react(lobby, message, "👀");
         return TAKEN;
     case TC_QUEUED: /* an hourglass is not among the reactions a bot may give */
-        react(lobby, message, "✍");
+        update_react(lobby, message, "✍");
         return TAKEN;
     case TC_COMMAND:
     case TC_FULL:
         if (receipt->answer)
-            say(lobby, message, receipt->answer);
+            update_say(lobby, message, receipt->answer);
         return TAKEN;
     case TC_KNOWN:
     case TC_DENIED:
@@ -212,9 +212,9 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
     }
     json_t *const route = route_write(message);
     char *const route_text = json_dumps(route, JSON_COMPACT);
-    const char *text = spoken(lobby, text_of(message));
+    const char *text = update_spoken(lobby, update_text(message));
     if (!text || !*text) /* a mention alone speaks too */
-        text = text_of(message);
+        text = update_text(message);
     const long long chat = call_int(route, "chat"), thread = call_int(route, "thread");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(
@@ -249,9 +249,12 @@ static enum taken take_message(struct tc_turn *lobby, const json_t *update)
     route_moved(s, call_int(message, "migrate_from_chat_id"), chat);
     if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
         return TAKEN; /* channels, and other bots: two that answer each other never end */
+    enum taken taken = TAKEN;
+    if (press_reply(lobby, message, &taken))
+        return taken;
     if (inbox_wants(message))
         return inbox_add(lobby, update);
-    if (!*text_of(message) || !update_is_addressed(lobby, message))
+    if (!*update_text(message) || !update_is_addressed(lobby, message))
         return TAKEN;
     return update_submit(lobby, update, NULL, "");
 }
@@ -260,6 +263,6 @@ enum taken update_take(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const query = json_object_get(update, "callback_query");
     if (query)
-        button_pressed(lobby, query);
+        press_take(lobby, query);
     return message_of(update) ? take_message(lobby, update) : TAKEN;
 }

@@ -64,6 +64,7 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/ladder.script \
 	tests/plugins/telegram/live.script \
 	tests/plugins/telegram/poll.script \
+	tests/plugins/telegram/request.script \
 	tests/plugins/telegram/webhook.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
 tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)

@@ -45,6 +45,19 @@ static const char *const updates[] = {
     "\"type\":"
     "\"private\"},\"document\":{\"file_id\":\"d\",\"file_name\":\"../x.txt\",\"file_size\":3}}}",
     "{\"update_id\":10,\"callback_query\":{\"id\":\"q\",\"from\":{\"id\":5},\"data\":\"s:00\"}}",
+    "{\"update_id\":12,\"callback_query\":{\"id\":\"q\",\"from\":{\"id\":5,\"first_name\":\"A\"},"
+    "\"message\":{\"message_id\":20,\"chat\":{\"id\":5}},\"data\":\"a:ticket-r:o0.1\"}}",
+    "{\"update_id\":13,\"callback_query\":{\"id\":\"q\",\"from\":{\"id\":6},\"message\":{\"message_"
+    "id\":"
+    "20,\"chat\":{\"id\":5}},\"data\":\"a:ticket-r:o1.0\"}}",
+    "{\"update_id\":14,\"callback_query\":{\"id\":\"q\",\"from\":{\"id\":5},\"message\":{\"message_"
+    "id\":"
+    "20,\"chat\":{\"id\":-100}},\"data\":\"a:ticket-r:done\"}}",
+    "{\"update_id\":15,\"message\":{\"message_id\":15,\"from\":{\"id\":5},\"chat\":{\"id\":5,"
+    "\"type\":"
+    "\"private\"},\"text\":\"mine\",\"reply_to_message\":{\"message_id\":20,\"from\":{\"id\":99},"
+    "\"text\":\"\u270b A question\\nx\",\"reply_markup\":{\"inline_keyboard\":[[{\"text\":\"x\","
+    "\"callback_data\":\"a:ticket-r:deny\"}]]}}}}",
     "{\"update_id\":11,\"message\":{\"message_id\":14,\"from\":{\"id\":5},\"chat\":{\"id\":-5,"
     "\"type\":"
     "\"group\"},\"migrate_to_chat_id\":-1005}}",
@@ -136,8 +149,17 @@ static void tell_one(struct stage *s, unsigned number)
         {"tool_result", "{\"tool_use_id\":\"u\",\"content\":\"\",\"is_error\":false}"},
         {"notice", "{\"level\":\"warn\",\"text\":\"w\"}"},
         {"request", "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"open\",\"blocking\":true}"},
+        {"request", "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"open\",\"blocking\":true,"
+                    "\"questions\":[{\"id\":\"a\",\"prompt\":\"p\",\"options\":[\"x\",{\"label\":"
+                    "\"y\"}],\"multi\":true},{\"id\":\"b\",\"prompt\":\"p\",\"options\":[\"x\"]}],"
+                    "\"choices\":[{\"id\":\"answer\"},{\"id\":\"deny\"}],\"to\":[\"test\","
+                    "\"test:-100:4\",\"x\",7]}"},
         {"request",
-         "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"resolved\",\"blocking\":true}"},
+         "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"blocking\":true,"
+         "\"subject\":\"\\u202els\",\"args\":{\"a\":[1]},\"expires_ms\":1890001000000,"
+         "\"choices\":[{\"id\":\"allow\",\"label\":\"Allow\"},7,{}]}"},
+        {"request", "{\"request_id\":\"r\",\"kind\":\"ask\",\"state\":\"resolved\",\"answers\":{"
+                    "\"a\":[7,\"x\"]},\"decision\":\"answered\",\"blocking\":true}"},
     };
     char id[16];
     snprintf(id, sizeof id, "t%u", number / 40);
