@@ -31,6 +31,10 @@ tests_core_t_turn_LDADD = $(TEST_CORE)
 
 ASKED = tests/core/asked.c tests/core/asked.h
 
+check_PROGRAMS += tests/core/t_requests
+tests_core_t_requests_SOURCES = tests/core/t_requests.c $(ASKED)
+tests_core_t_requests_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/t_requests_random
 tests_core_t_requests_random_SOURCES = tests/core/t_requests_random.c $(ASKED)
 tests_core_t_requests_random_LDADD = $(TEST_CORE)
