@@ -68,8 +68,9 @@ void gauge_count(struct gauge *g, bool failed)
 const char *gauge_running(const struct gauge *g, int64_t *since_ms)
 {
     const int running = atomic_load_explicit(&g->running, memory_order_acquire);
-    *since_ms = atomic_load_explicit(&g->since_ms, memory_order_relaxed);
-    return running ? gauge_callback_name(running - 1) : NULL;
+    const int64_t since = atomic_load_explicit(&g->since_ms, memory_order_relaxed);
+    *since_ms = since > 0 ? since : 0;
+    return running ? gauge_callback_name(running > 0 ? running - 1 : -1) : NULL;
 }
 
 uint64_t gauge_delivered(const struct gauge *g)
