@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/crash_point.h"
@@ -72,6 +74,53 @@ static int check_database(const struct store *s, enum sql_failure *failure, stru
         return *failure == SQL_DAMAGED ? -1 : 0;
     *failure = sql_failure(s->db);
     return err_set(err, s->file, "cannot be checked: %s", sql_message(s->db));
+}
+
+/* Spaces are nobody's business, nor is where things are in the file. */
+static int read_schema(struct sql *db, struct buf *out)
+{
+    struct sql_rows rows =
+        sql_select(db, "select type || ' ' || name || ' ' ||"
+                       " replace(replace(ifnull(sql, ''), ' ', ''), char(10), '')"
+                       " from sqlite_schema order by name");
+    while (sql_next(&rows)) {
+        const struct str line = sql_column_text(&rows, 0);
+        buf_printf(out, "%.*s\n", (int)line.len, line.p);
+    }
+    return sql_end(&rows);
+}
+
+/* What the steps up to a version make. */
+static int make_schema(const struct store *s, int64_t version, struct buf *out)
+{
+    enum sql_failure failure;
+    struct sql *const db = sql_open(":memory:", &failure, NULL);
+    int rc = db ? 0 : -1;
+    for (int64_t i = 0; rc == 0 && i < version; i++)
+        rc = sql_script(db, s->spec.schema[i]);
+    if (rc == 0)
+        rc = read_schema(db, out);
+    sql_close(db);
+    return rc;
+}
+
+/* To SQLite a damaged declaration is another one, in which nothing can be written. */
+static int check_schema(const struct store *s, int64_t version, enum sql_failure *failure,
+                        struct tc_err *err)
+{
+    CLEANUP_BUF struct buf found = {0};
+    CLEANUP_BUF struct buf wanted = {0};
+    if (read_schema(s->db, &found) < 0) {
+        *failure = sql_failure(s->db);
+        return err_set(err, s->file, "cannot be checked: %s", sql_message(s->db));
+    }
+    if (make_schema(s, version, &wanted) < 0)
+        return err_set(err, s->file, "cannot be checked: its tables cannot be made anew");
+    if (found.len == wanted.len && (!found.len || memcmp(found.p, wanted.p, found.len) == 0))
+        return 0;
+    *failure = SQL_DAMAGED;
+    return err_set(err, s->file, "is damaged: its tables are not those of version %" PRId64,
+                   version);
 }
 
 static int backup(struct store *s, int64_t version, struct tc_err *err)
@@ -156,7 +205,8 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     int64_t version = 0;
     if (read_version(s, &version, failure, err) < 0)
         return -1;
-    if (check && check_database(s, failure, err) < 0)
+    if (check &&
+        (check_database(s, failure, err) < 0 || check_schema(s, version, failure, err) < 0))
         return -1;
     if (sql_script(s->db, "pragma journal_mode=wal; pragma synchronous=normal;"
                           "pragma secure_delete=fast; pragma cell_size_check=on;") < 0) {
