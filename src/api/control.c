@@ -148,6 +148,7 @@ struct control *control_new(struct server *server, struct tc_err *err)
     httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
     httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_PATIENT, on_instance, c);
+    httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_forget_approvals, c);
     httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
     return c;
 }

@@ -8,6 +8,10 @@
  *                            ends that instance and starts it again; 404: there is none, 422: why
  *                            it does not start
  *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
+ *     POST /approvals/ID/forget
+ *     POST /approvals/forget?agent=NAME
+ *                            what was allowed for longer is forgotten, of all agents without a
+ * name; how many there were. 404: there is none of that number
  *
  * Loop thread only. */
 #ifndef API_CONTROL_H

@@ -6,6 +6,8 @@
 #include "api/control.h"
 #include "io/httpd.h"
 
+#define CONTROL_APPROVALS "/approvals/"
+
 struct control {
     struct server *server;
     struct httpd *httpd;
@@ -19,5 +21,7 @@ void control_answered(struct control *c);
 
 /* control_status.c: GET /status */
 void control_tell_status(void *control, struct httpd_request *r);
+/* control_approvals.c: what people allowed for longer is forgotten */
+void control_forget_approvals(void *control, struct httpd_request *r);
 
 #endif

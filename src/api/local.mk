@@ -22,6 +22,7 @@ libtcapi_la_SOURCES = \
 	src/api/control.c \
 	src/api/control.h \
 	src/api/control_impl.h \
+	src/api/control_approvals.c \
 	src/api/control_status.c \
 	src/api/events.c \
 	src/api/feed.c \

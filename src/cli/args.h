@@ -12,7 +12,7 @@
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
     double speed; /* 0: as fast as it goes */
-    bool verbose, json;
+    bool verbose, json, all;
     char **plugins; /* n_plugins of them */
     size_t n_plugins;
     char **operands; /* borrowed, NULL-terminated */

@@ -15,8 +15,9 @@
 #include "conf/options.h"
 
 static const struct command *const commands[] = {
-    &cmd_run,     &cmd_serve, &cmd_status, &cmd_reload,     &cmd_restart, &cmd_replay,
-    &cmd_plugins, &cmd_check, &cmd_doctor, &cmd_visibility, &cmd_audit,   &cmd_dead};
+    &cmd_run,    &cmd_serve,   &cmd_status,   &cmd_reload, &cmd_restart,
+    &cmd_replay, &cmd_plugins, &cmd_check,    &cmd_doctor, &cmd_visibility,
+    &cmd_audit,  &cmd_dead,    &cmd_approvals};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 static void print_help(FILE *out)

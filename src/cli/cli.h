@@ -20,6 +20,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_visibility;
 extern const struct command cmd_audit;
 extern const struct command cmd_dead;
+extern const struct command cmd_approvals;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

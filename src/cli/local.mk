@@ -9,6 +9,7 @@ libtccli_la_SOURCES = \
 	src/cli/call.h \
 	src/cli/cli.c \
 	src/cli/cli.h \
+	src/cli/cmd_approvals.c \
 	src/cli/cmd_audit.c \
 	src/cli/cmd_check.c \
 	src/cli/cmd_dead.c \

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: MIT
- * What people have allowed beyond one call: for the rest of a turn, for a session, for always.
- * Loop thread only. */
+ * What people allowed for longer than once: for the turn, for the session of a conversation, or for
+ * good. It is looked at where the policy would ask, so what that denies stays denied. Calls are
+ * compared by a digest of agent, tool and argument; nothing else of an argument is kept but its
+ * beginning, without secrets, for people. Loop thread only. */
 #ifndef CORE_APPROVALS_H
 #define CORE_APPROVALS_H
 
-#include <stdbool.h>
+#include "io/ledger.h"
+
+#define APPROVALS_MAX 10000 /* in all; above, the oldest are forgotten */
 
 struct approvals;
-struct ledger;
 
 enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 
+/* Reads what is kept: waits for the disk. Borrows the ledger; NULL: none outlives the process. */
 struct approvals *approvals_new(struct ledger *ledger);
 void approvals_free(struct approvals *a); /* NULL is fine */
-/* Whether a call of that tool with exactly that argument was allowed, in any scope that holds. */
+
+/* Whether the call was allowed before. `argument` is what policy_argument says; NULL: the call
+ * cannot be remembered. `conversation` may be NULL. */
 bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
                    const char *turn, const char *tool, const char *argument);
-/* `by`: who allowed it, for people. */
+/* Remembers it; `by` is who allowed it, for people. Without a conversation that for the session is
+ * for the turn. */
 void approvals_keep(struct approvals *a, enum approvals_scope scope, const char *agent,
                     const char *conversation, const char *turn, const char *tool,
                     const char *argument, const char *by);
+/* The turn is over; the conversation begins a new session. */
 void approvals_end_turn(struct approvals *a, const char *turn);
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation);
+/* Forgets one by its id; all, or those of an agent. Returns how many there were. */
+size_t approvals_forget(struct approvals *a, int64_t id);
+size_t approvals_forget_all(struct approvals *a, const char *agent);
 
 #endif

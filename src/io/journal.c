@@ -62,6 +62,12 @@ static const char *const schema[] = {
     /* `seen`: who has to be told when the host dies; null: not known. */
     "alter table turn add column seen text;"
     "pragma user_version=2;",
+    /* What people allowed for longer than once; conv '': in every conversation. */
+    "create table approval("
+    "  id integer primary key, agent text not null, conv text not null, key text not null,"
+    "  tool text not null, shown text not null, by text not null, at integer not null,"
+    "  unique(conv, key)) strict;"
+    "pragma user_version=3;",
     NULL,
 };
 

@@ -123,6 +123,19 @@ enum record_status journal_dead_add(struct journal *j, const struct journal_dead
 enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq) MUST_CHECK;
 enum record_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;
 
+/* ---- what was allowed for longer (journal_approval.c) */
+
+/* In the place of one with the same key and conversation. The id is the caller's, above all. */
+enum record_status journal_approval_keep(struct journal *j,
+                                         const struct record_approval *a) MUST_CHECK;
+/* Oldest first. */
+enum record_status journal_approval_list(struct journal *j, const struct record_approvals *which,
+                                         void (*each)(void *ctx, const struct record_approval *a),
+                                         void *ctx) MUST_CHECK;
+/* UNCHANGED: there are none. */
+enum record_status journal_approval_drop(struct journal *j,
+                                         const struct record_approvals *which) MUST_CHECK;
+
 /* ---- small texts (journal_kv.c) */
 
 /* value.p NULL removes. */

@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Owns the journal's thread and the way there and back: each call is an order with copies of all
  * that it says. */
-#include "io/ledger.h"
+#include "io/ledger_impl.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "io/journal.h"
-#include "io/worker.h"
 
 #define PRUNE_MS (60 * 1000)
-
-struct ledger {
-    /* loop thread */
-    struct worker *worker;
-    int64_t next_seq;
-    int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
-    /* the worker's thread */
-    struct journal *journal;
-    struct unended *unended;
-};
 
 /* A turn whose outcome could not be written, and was told all the same: it is over, and what is
  * known of it has to say so when there is room again, or the next host would tell another. */
@@ -52,6 +40,8 @@ struct order {
     struct record_outcome outcome;
     struct record_settlement settlement;
     struct journal_stats stats;
+    struct record_approval approval;
+    struct record_approvals approvals;
 };
 
 /* ---- there and back */
@@ -375,6 +365,43 @@ void ledger_remember(struct ledger *l, const char *conn, const char *turn, const
     post(o);
 }
 
+/* ---- what was allowed for longer */
+
+static enum record_status run_keep_approval(struct journal *j, struct order *o)
+{
+    return journal_approval_keep(j, &o->approval);
+}
+
+void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
+                          void *ctx)
+{
+    struct order *const o = new_order(l, run_keep_approval, done, ctx);
+    o->approval = (struct record_approval){
+        .id = a->id,
+        .agent = copy(o, a->agent),
+        .conv = copy(o, a->conv),
+        .key = copy(o, a->key),
+        .tool = copy(o, a->tool),
+        .shown = copy(o, a->shown),
+        .by = copy(o, a->by),
+    };
+    post(o);
+}
+
+static enum record_status run_forget_approvals(struct journal *j, struct order *o)
+{
+    return journal_approval_drop(j, &o->approvals);
+}
+
+void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
+                             ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_forget_approvals, done, ctx);
+    o->approvals =
+        (struct record_approvals){which->id, copy(o, which->agent), copy(o, which->conv)};
+    post(o);
+}
+
 /* ---- for operators */
 
 static enum record_status run_stats(struct journal *j, struct order *o)
@@ -459,74 +486,6 @@ void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
     struct order *const o = new_order(l, run_get, done, ctx);
     o->key = copy(o, key);
     post(o);
-}
-
-/* ---- at the start. The loop's thread stands still, so what `each` touches is safe. */
-
-struct reading {
-    struct ledger *ledger;
-    enum record_status status;
-    const char *conn, *turn;
-    void (*each_turn)(void *ctx, const struct record_turn *t);
-    void (*each_row)(void *ctx, const struct record_row *row);
-    void *ctx;
-    struct buf *text;
-};
-
-static void read_turns(void *arg)
-{
-    struct reading *const r = arg;
-    r->status = journal_open_turns(r->ledger->journal, r->each_turn, r->ctx);
-}
-
-enum record_status
-ledger_open_turns(struct ledger *l, void (*each)(void *ctx, const struct record_turn *t), void *ctx)
-{
-    struct reading r = {.ledger = l, .each_turn = each, .ctx = ctx};
-    worker_wait(l->worker, read_turns, &r);
-    return r.status;
-}
-
-static void read_turn(void *arg)
-{
-    struct reading *const r = arg;
-    r->status = journal_find_turn(r->ledger->journal, r->turn, r->each_turn, r->ctx);
-}
-
-enum record_status ledger_find_turn(struct ledger *l, const char *turn,
-                                    void (*each)(void *ctx, const struct record_turn *t), void *ctx)
-{
-    struct reading r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
-    worker_wait(l->worker, read_turn, &r);
-    return r.status;
-}
-
-static void read_rows(void *arg)
-{
-    struct reading *const r = arg;
-    r->status = journal_load(r->ledger->journal, r->conn, r->each_row, r->ctx);
-}
-
-enum record_status ledger_load(struct ledger *l, const char *conn,
-                               void (*each)(void *ctx, const struct record_row *row), void *ctx)
-{
-    struct reading r = {.ledger = l, .conn = conn, .each_row = each, .ctx = ctx};
-    worker_wait(l->worker, read_rows, &r);
-    return r.status;
-}
-
-static void read_memory(void *arg)
-{
-    struct reading *const r = arg;
-    r->status = journal_recall(r->ledger->journal, r->conn, r->turn, r->text);
-}
-
-enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
-                                 struct buf *text)
-{
-    struct reading r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
-    worker_wait(l->worker, read_memory, &r);
-    return r.status;
 }
 
 /* ---- its life */

@@ -44,6 +44,10 @@ enum record_status ledger_load(struct ledger *l, const char *conn,
 enum record_status ledger_find_turn(struct ledger *l, const char *turn,
                                     void (*each)(void *ctx, const struct record_turn *t),
                                     void *ctx);
+/* All that was allowed for longer, the oldest first. */
+enum record_status ledger_approvals(struct ledger *l,
+                                    void (*each)(void *ctx, const struct record_approval *a),
+                                    void *ctx);
 /* Appends what the connector remembered of the turn. UNCHANGED: nothing. */
 enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
                                  struct buf *text);
@@ -95,6 +99,14 @@ int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlem
  * that of the turn "" stays. */
 void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
                      ledger_done *done, void *ctx);
+
+/* ---- what was allowed for longer; the id is the caller's, above all. UNCHANGED of forget: there
+ * was none. */
+
+void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
+                          void *ctx);
+void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
+                             ledger_done *done, void *ctx);
 
 /* ---- for operators */
 

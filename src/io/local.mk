@@ -30,6 +30,7 @@ libtcio_la_SOURCES = \
 	src/io/httpd_stream.c \
 	src/io/journal.c \
 	src/io/journal.h \
+	src/io/journal_approval.c \
 	src/io/journal_dead.c \
 	src/io/journal_impl.h \
 	src/io/journal_kv.c \
@@ -42,6 +43,8 @@ libtcio_la_SOURCES = \
 	src/io/lanes.h \
 	src/io/ledger.c \
 	src/io/ledger.h \
+	src/io/ledger_impl.h \
+	src/io/ledger_read.c \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
 	src/io/libwebsockets.c \

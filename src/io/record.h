@@ -52,6 +52,23 @@ struct record_outcome {
     size_t n;
 };
 
+/* What a person allowed for longer than once. */
+struct record_approval {
+    int64_t id, at; /* at: Unix milliseconds */
+    const char *agent;
+    const char *conv;  /* "": in every conversation */
+    const char *key;   /* what is compared: of agent, tool and argument */
+    const char *tool;  /* for people, as the rest */
+    const char *shown; /* the argument, without secrets, cut */
+    const char *by;
+};
+
+/* Which of them: 0 and NULL mean any. */
+struct record_approvals {
+    int64_t id;
+    const char *agent, *conv;
+};
+
 /* A request to be made. */
 struct record_request {
     const char *turn, *lane;

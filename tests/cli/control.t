@@ -55,6 +55,8 @@ is "$err" "turncast: no host runs in $dir (turncast serve)" "is said, and where 
 try reload -c "$file"
 is "$status" 1 "nothing to reload"
 "$state" lay "$dir" talk t1 "400: Bad Request" "{}" 2>/dev/null
+for id in 4 5 6; do "$state" allow "$dir" $id slow "" Bash "id $id" Ann 2>/dev/null; done
+"$state" allow "$dir" 7 other "" Bash "id 7" Ann 2>/dev/null
 
 "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!
@@ -118,6 +120,24 @@ has "$out" "2  " "it was taken, and is none that can be sent"
 lacks "$out" "400: Bad Request" "which is a reason of its own"
 try dead retry 7 -c "$file"
 is "$status $err" "1 turncast: there is no dead letter 7" "one that is not there"
+
+# --- approvals -----------------------------------------------------------------------------------
+try approvals list -c "$file"
+is "$status $(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "0 4 5 6 7 " "approvals are listed beside the host"
+try approvals forget 5 9 -c "$file"
+is "$status $err" "1 turncast: there is no approval 9" "one is forgotten, another is not there"
+try approvals forget 5 -c "$file"
+is "$status $err" "1 turncast: there is no approval 5" "the host does not know it any more"
+try approvals forget --all --agent slow -c "$file"
+is "$status$err" 0 "those of an agent are forgotten"
+try approvals forget 6 -c "$file"
+is "$status" 1 "by the host, too"
+wait_for sh -c "! '$turncast' approvals list -c '$file' | grep slow"
+try approvals list -c "$file"
+is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "7 " "and on disk"
+try approvals forget --all -c "$file"
+is "$status$err" 0 "all of them"
+wait_for sh -c "[ -z \"\$('$turncast' approvals list -c '$file')\" ]"
 
 kill "$host"
 wait "$host"

@@ -147,6 +147,30 @@ void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
     answer(l, done, ctx, known ? RECORD_DONE : RECORD_UNCHANGED, known ? l->value : NULL);
 }
 
+enum record_status ledger_approvals(struct ledger *l,
+                                    void (*each)(void *ctx, const struct record_approval *a),
+                                    void *ctx)
+{
+    (void)l;
+    (void)each;
+    (void)ctx;
+    return RECORD_DONE;
+}
+
+void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
+                          void *ctx)
+{
+    (void)a;
+    answer(l, done, ctx, RECORD_DONE, NULL);
+}
+
+void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
+                             ledger_done *done, void *ctx)
+{
+    (void)which;
+    answer(l, done, ctx, RECORD_DONE, NULL);
+}
+
 void fake_ledger_fini(struct ledger *l)
 {
     for (size_t i = 0; i < l->n; i++) {

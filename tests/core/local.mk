@@ -52,6 +52,9 @@ tests_core_t_executor_SOURCES = tests/core/t_executor.c $(STAGE)
 tests_core_t_executor_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/t_approvals
+tests_core_t_approvals_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/t_command
 tests_core_t_command_LDADD = $(TEST_CORE)
 

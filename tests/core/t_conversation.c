@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/approvals.h"
 #include "core/stage.h"
 #include "core/talk.h"
 #include "tap/tap.h"
@@ -178,7 +179,12 @@ static void test_session(void)
     talk_await_quiet();
     ok(!talk_dumped("mark=s-1"), "R27: another conversation does not");
     snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
+    approvals_keep(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
+    approvals_keep(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
     talk_is(talk_say("/new"), TC_COMMAND, "The next message begins a new session.", "R27: /new");
+    ok(!approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "ls"),
+       "what was allowed for the session is asked again");
+    ok(approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "id"), "what is for good stays");
     is_str(talk.disk.value, "", "R27: forgets it");
     talk_say("three");
     talk_await_quiet();

@@ -4,8 +4,10 @@
  *   state lay DIR CONN TURN REASON BODY   makes a dead letter
  *   state bury DIR CONN TURN REASON BODY  the same of an event
  *   state rows DIR CONN                   prints the bodies of what waits, "?" behind one in doubt
+ *   state allow DIR ID AGENT CONV TOOL SHOWN BY   makes an approval
  *   state hold DIR                        holds it, says so, until its standard input ends */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +34,18 @@ static int bury(struct journal *j, char **words)
                                    .reason = words[2],
                                    .body = {words[3], strlen(words[3])}};
     return journal_dead_add(j, &d) == RECORD_DONE ? 0 : 1;
+}
+
+static int allow(struct journal *j, char **words)
+{
+    const struct record_approval a = {.id = strtoll(words[0], NULL, 10),
+                                      .agent = words[1],
+                                      .conv = words[2],
+                                      .key = words[0],
+                                      .tool = words[3],
+                                      .shown = words[4],
+                                      .by = words[5]};
+    return journal_approval_keep(j, &a) == RECORD_DONE ? 0 : 1;
 }
 
 static void print_row(void *ctx, const struct record_row *row)
@@ -65,6 +79,8 @@ int main(int argc, char **argv)
         status = lay(j, argv + 3);
     else if (argc == 7 && strcmp(argv[1], "bury") == 0)
         status = bury(j, argv + 3);
+    else if (argc == 9 && strcmp(argv[1], "allow") == 0)
+        status = allow(j, argv + 3);
     else if (argc == 4 && strcmp(argv[1], "rows") == 0)
         status = journal_load(j, argv[3], print_row, NULL) == RECORD_DONE ? 0 : 1;
     else if (argc == 3 && strcmp(argv[1], "hold") == 0)

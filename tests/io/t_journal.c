@@ -206,9 +206,62 @@ static void test_migration(void)
     is_str(seen.p, "t1:running:-:0:-:-:-:- t2:running:-:0:hello:{}:-:tg ",
            "it is known who saw it");
     is_int(kit_end(j, "t1", "host_restart", "c"), RECORD_DONE, "and the other ends");
+    const struct record_approval a = {1, 0, "a", "", "k", "Bash", "ls", ""};
+    is_int(journal_approval_keep(j, &a), RECORD_DONE, "what it did not know of is kept");
     buf_fini(&seen);
     journal_close(j);
     journal_close(kit_reopen(NULL));
+}
+
+/* "id agent conv key tool shown by|" of each. */
+static void list_approval(void *ctx, const struct record_approval *a)
+{
+    buf_printf(ctx, "%d %s %s %s %s %s %s|", (int)a->id, a->agent, a->conv, a->key, a->tool,
+               a->shown, a->by);
+}
+
+static const char *approvals(struct journal *j, const struct record_approvals *which)
+{
+    static char text[500];
+    struct buf out = {0};
+    is_int(journal_approval_list(j, which, list_approval, &out), RECORD_DONE, "approvals");
+    snprintf(text, sizeof text, "%s", out.p ? out.p : "");
+    buf_fini(&out);
+    return text;
+}
+
+static void test_approvals(void)
+{
+    static const struct record_approvals any = {0};
+    static char huge[RECORD_MAX_KEY + 2];
+    struct journal *j = kit_fresh();
+    struct record_approval a = {1, 0, "a", "", "k1", "Bash", "ls", "Ann"};
+    is_int(journal_approval_keep(j, &a), RECORD_DONE, "one for good");
+    a = (struct record_approval){2, 0, "a", "c", "k1", "Bash", "ls", "Ann"};
+    is_int(journal_approval_keep(j, &a), RECORD_DONE, "the same in a conversation");
+    a.id = 3;
+    a.by = "Bob";
+    is_int(journal_approval_keep(j, &a), RECORD_DONE, "again, by somebody else");
+    a = (struct record_approval){4, 0, "b", "c", "k2", "Read", "/x", ""};
+    is_int(journal_approval_keep(j, &a), RECORD_DONE, "of another agent");
+    memset(huge, 'x', sizeof huge - 1);
+    a.shown = huge;
+    is_int(journal_approval_keep(j, &a), RECORD_TOO_BIG, "a text above the cap");
+    journal_close(j);
+    j = kit_reopen(NULL);
+    is_str(approvals(j, &any), "1 a  k1 Bash ls Ann|3 a c k1 Bash ls Bob|4 b c k2 Read /x |",
+           "they are there after a restart, each once");
+    is_str(approvals(j, &(struct record_approvals){.agent = "b"}), "4 b c k2 Read /x |",
+           "those of an agent");
+    is_int(journal_approval_drop(j, &(struct record_approvals){.id = 9}), RECORD_UNCHANGED,
+           "none of that number");
+    is_int(journal_approval_drop(j, &(struct record_approvals){.agent = "a", .conv = "c"}),
+           RECORD_DONE, "those of a session are dropped");
+    is_str(approvals(j, &any), "1 a  k1 Bash ls Ann|4 b c k2 Read /x |", "no others");
+    is_int(journal_approval_drop(j, &(struct record_approvals){.id = 1}), RECORD_DONE, "one");
+    is_int(journal_approval_drop(j, &any), RECORD_DONE, "all");
+    is_str(approvals(j, &any), "", "none is left");
+    journal_close(j);
 }
 
 static void test_prompt(void)
@@ -356,6 +409,7 @@ int main(void)
     test_waiting();
     test_restart();
     test_migration();
+    test_approvals();
     test_prompt();
     test_kv();
     test_memory();

@@ -53,8 +53,8 @@ library_includes() {
         only("^(event2/|event\\.h)", "^src/io/[a-z_]+\\.c$", "libevent stays in src/io")
         only("^jansson", "^(plugins/(cli|slack|telegram)/|src/(plugin/services|core/audit|api/[a-z_]+|cli/[a-z_]+)\\.[ch]$)",
              "jansson is for state, plugin helpers and commands")
-        only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/audit|dialect/missy_write|api/(auth|chat_seen|page))\\.c$)",
-             "nettle is for audit chains and signatures")
+        only("^nettle/", "^(plugins/(audit|slack/sign)|src/(core/(audit|approvals)|dialect/missy_write|api/(auth|chat_seen|page))\\.c$)",
+             "nettle is for audit chains, signatures and digests")
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^hiredis", "^src/io/redis\\.c$", "Redis is spoken through io/redis.h")
         only("^seccomp", "^src/io/sandbox_seccomp\\.c$", "libseccomp stays in src/io/sandbox_seccomp.c")
