@@ -362,6 +362,8 @@ static void set_subject(const struct acp_call *call, const struct acp_tool *tool
         r->args =
             changes == 1 ? arena_strdup(a, list.p) : arena_sprintf(a, "{\"changes\":[%s]}", list.p);
         r->subject = acp_text(call, path);
+        if (r->subject && changes > 1)
+            r->subject = arena_sprintf(a, "%s and %zu more", r->subject, changes - 1);
     } else if (has_command_as_title(call, f)) {
         buf_add_char(&list, '{');
         jsonw_member_str(&list, "command", acp_text(call, f->title));

@@ -2,6 +2,7 @@
  * Owns the life of a codex-app stream: the thread, its turn and how it ends. */
 #include "dialect/codex_app.h"
 
+#include "dialect/rpc.h"
 #include "dialect/tell.h"
 #include "event/json.h"
 
@@ -185,6 +186,8 @@ static void take_refusal(const struct codex_app_call *call)
 {
     set_refusal(call);
     tell_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
+    if (rpc_is_ours(call->id, CODEX_APP_INTERRUPT)) /* the turn goes on */
+        buf_reset(&call->c->refusal);
 }
 
 static void take_nothing(const struct codex_app_call *call)
@@ -234,6 +237,32 @@ static struct str thread_of(const struct codex_app_call *call)
     return thread.p ? thread : value_member(call->params, "thread");
 }
 
+/* A step of our own that failed: nothing will follow it. */
+static bool is_broken(const struct codex_app_call *call)
+{
+    static const char *const steps[] = {CODEX_APP_INITIALIZE, CODEX_APP_THREAD, CODEX_APP_TURN};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && call->error.p; i++)
+        if (rpc_is_ours(call->id, steps[i]))
+            return true;
+    return !call->error.p && rpc_is_ours(call->id, CODEX_APP_THREAD) &&
+           !value_string(value_member(thread_of(call), "id")).len;
+}
+
+static void take_break(const struct codex_app_call *call)
+{
+    struct codex_app *const c = call->c;
+    const char *const text = codex_app_text(call, value_member(call->error, "message"));
+    if (!c->started)
+        tell_start(call, (struct str){0});
+    tell_error(call->out,
+               text            ? text
+               : call->error.p ? "a request was refused"
+                               : "the server did not name its thread",
+               "request_refused");
+    tell_done(call->out, "error", NULL);
+    c->ended = true;
+}
+
 /* Returns true when the line has been dealt with. */
 static bool before_start(const struct codex_app_call *call)
 {
@@ -270,9 +299,10 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     call.out = &timed;
     call.item = value_member(call.params, "item");
     call.agent = foreign_thread(&call);
-    if (!call.c->started && before_start(&call))
-        return 0;
-    dispatch(&call);
+    if (is_broken(&call))
+        take_break(&call);
+    else if (call.c->started || !before_start(&call))
+        dispatch(&call);
     return 0;
 }
 
@@ -301,6 +331,7 @@ static void close_state(void *state)
     early_fini(&c->early);
     tool_set_fini(&c->open);
     tool_set_fini(&c->asked);
+    tool_set_fini(&c->changes);
 }
 
 static int sniff_line(struct str line, const char *event)
@@ -321,4 +352,5 @@ const struct dialect dialect_codex_app = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .input = &codex_app_input,
 };

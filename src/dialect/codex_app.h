@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * State of the codex-app dialect (`codex app-server`, what the server writes), shared by its files:
  * codex_app.c the life of a thread and its turn, codex_app_item.c items, codex_app_request.c what
- * the server asks. */
+ * the server asks, codex_app_form.c its questions; codex_app_input.c is the other half, what is
+ * written to the server. */
 #ifndef DIALECT_CODEX_APP_H
 #define DIALECT_CODEX_APP_H
 
@@ -12,6 +13,26 @@
 #include "dialect/tool.h"
 #include "dialect/value.h"
 
+/* Our requests, by the ends of their ids. */
+#define CODEX_APP_INITIALIZE "initialize"
+#define CODEX_APP_THREAD "thread"
+#define CODEX_APP_TURN "turn"
+#define CODEX_APP_INTERRUPT "interrupt"
+
+/* What a request of the server asks for. */
+enum codex_app_ask {
+    CODEX_APP_ASKS_NOTHING, /* that a person answers */
+    CODEX_APP_ASKS_COMMAND,
+    CODEX_APP_ASKS_CHANGE,
+    CODEX_APP_ASKS_PERMISSIONS,
+    CODEX_APP_ASKS_TOOL, /* of an MCP server: leave to call it */
+    CODEX_APP_ASKS_FORM, /* an MCP server asks */
+    CODEX_APP_ASKS_QUESTIONS,
+};
+
+#define CODEX_APP_CHANGES 16 /* that are kept */
+#define CODEX_APP_CHANGE_MAX ((size_t)256 << 10)
+
 struct codex_app {
     struct early early;               /* lines from before the thread */
     struct buf thread;                /* whose turn it is: other threads are sub-agents */
@@ -19,6 +40,7 @@ struct codex_app {
     struct buf answer, answer_id;     /* the newest message that may be the answer */
     struct buf refusal;               /* the newest error a request of the client met with */
     struct tool_set open, asked;      /* asked: requests, and of which kind */
+    struct tool_set changes;          /* of files, open, and their arguments */
     struct tally tally;
     bool started, ended;
 };
@@ -44,7 +66,19 @@ void codex_app_take_text_delta(const struct codex_app_call *call);
 void codex_app_take_thought_delta(const struct codex_app_call *call);
 void codex_app_take_output_delta(const struct codex_app_call *call);
 
+/* codex_app_form.c: in our form, in the line's arena; NULL: there are none. */
+const char *codex_app_questions(const struct codex_app_call *call);
+const char *codex_app_form(const struct codex_app_call *call);
+bool codex_app_is_secret(const struct codex_app_call *call);
+/* Answers (a JSON object, or NULL) in the server's form: to questions, to a form of that schema. */
+void codex_app_add_answers(struct buf *out, const char *answers);
+void codex_app_add_content(struct buf *out, const char *schema, const char *answers);
+
+/* codex_app_input.c */
+extern const struct dialect_input codex_app_input;
+
 /* codex_app_request.c */
+enum codex_app_ask codex_app_asks(struct str method, struct str params);
 /* False: the method asks for nothing a person answers. */
 bool codex_app_take_request(const struct codex_app_call *call);
 void codex_app_take_resolved(const struct codex_app_call *call);

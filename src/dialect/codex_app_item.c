@@ -182,6 +182,16 @@ static const char *tool_name(const struct codex_app_call *call, const struct too
     return tool ? tool : kind->type;
 }
 
+/* For the request that may follow, which does not repeat it. */
+static void keep_change(struct tool_set *changes, const char *id, const struct tc_tool_call *tc)
+{
+    if (tc->args_len > CODEX_APP_CHANGE_MAX)
+        return;
+    if (changes->n == CODEX_APP_CHANGES)
+        tool_set_take(changes, changes->ids[0]);
+    tool_set_add(changes, id, tc->args);
+}
+
 static void tell_call(const struct codex_app_call *call, const struct tool_kind *kind,
                       const char *id)
 {
@@ -197,6 +207,8 @@ static void tell_call(const struct codex_app_call *call, const struct tool_kind 
     else
         tool_set_args(call->out->scratch, tc, value_member(call->item, "arguments"));
     tool_set_add(&call->c->open, id, tc->name);
+    if (strcmp(kind->type, "fileChange") == 0)
+        keep_change(&call->c->changes, id, tc);
     codex_app_send(call, &ev);
 }
 
@@ -258,6 +270,7 @@ static void take_tool(const struct codex_app_call *call, const struct tool_kind 
     }
     if (is_completed(call)) {
         tool_set_take(&c->open, id);
+        tool_set_take(&c->changes, id);
         tell_result(call, kind, id);
     }
 }

@@ -54,6 +54,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/codex.c \
 	src/dialect/codex_app.c \
 	src/dialect/codex_app.h \
+	src/dialect/codex_app_form.c \
+	src/dialect/codex_app_input.c \
 	src/dialect/codex_app_item.c \
 	src/dialect/codex_app_request.c \
 	src/dialect/copilot.c \

@@ -83,6 +83,9 @@ TALKING = tests/dialect/talking.c tests/dialect/talking.h
 check_PROGRAMS += tests/dialect/t_acp_input
 tests_dialect_t_acp_input_SOURCES = tests/dialect/t_acp_input.c $(TALKING) $(READING)
 tests_dialect_t_acp_input_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_codex_app_input
+tests_dialect_t_codex_app_input_SOURCES = tests/dialect/t_codex_app_input.c $(TALKING) $(READING)
+tests_dialect_t_codex_app_input_LDADD = $(TEST_TURN)
 
 # What every source event became: tests/dialects/ROWS.
 dist_check_SCRIPTS += tests/dialect/rows.t

@@ -361,7 +361,8 @@ static void test_told_subject(void)
     told(SEEN("x", "") "'content':[{'type':'diff','path':'/a','newText':'2'},{'type':'diff',"
                        "'path':'/b','newText':'3'}]}}}\n");
     has_str(reading_last(&r, "request"),
-            "\"args\":{\"changes\":[{\"path\":\"/a\",\"newText\":\"2\"},{\"path\":\"/b\","
+            "\"subject\":\"/a and 1 "
+            "more\",\"args\":{\"changes\":[{\"path\":\"/a\",\"newText\":\"2\"},{\"path\":\"/b\","
             "\"newText\":\"3\"}]}",
             "and so are all of several");
     told(SEEN("x", "") "'title':'t'}}}\n" ASK("null", USUAL) "\n");
