@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/api_impl.h"
+#include "api/asked.h"
 #include "api/chat_seen.h"
 #include "api/metrics.h"
 #include "base/alloc.h"
@@ -26,6 +27,7 @@ struct api *api_new(const struct conf *conf, struct server *server)
     a->auth = auth_new(&conf->http);
     httpd_route(host.httpd, "/healthz", HTTPD_GET, on_health, a);
     turns_route(a);
+    asked_route(a);
     ag_ui_route(a);
     chat_route(a);
     models_route(a);

@@ -2,7 +2,6 @@
  * Owns the socket for operators, and what it changes. */
 #include "api/control.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,16 +47,7 @@ static char *instance_of(const char *path)
     const struct str name = {path + strlen(INSTANCES), strlen(path) - strlen(INSTANCES)};
     if (name.len <= strlen(RESTART) || strcmp(name.p + name.len - strlen(RESTART), RESTART) != 0)
         return NULL;
-    char *const out = xstrndup(name.p, name.len - strlen(RESTART));
-    char *to = out;
-    for (const char *from = out; *from; from++) {
-        const bool encoded =
-            *from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2]);
-        *to++ = encoded ? (char)strtol((const char[]){from[1], from[2], 0}, NULL, 16) : *from;
-        from += encoded ? 2 : 0;
-    }
-    *to = 0;
-    return out;
+    return reply_decode(name.p, name.len - strlen(RESTART));
 }
 
 static void on_instance(void *arg, struct httpd_request *r)

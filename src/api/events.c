@@ -62,6 +62,7 @@ void events_answer(struct api *a, struct httpd_request *r)
 struct watching {
     struct principal principal; /* its name is `name` */
     char *name;
+    const struct requests *requests;
     struct feed *feed;
     struct turnlog_watcher *watcher;
 };
@@ -73,7 +74,7 @@ static void tell_turn(void *ctx, const struct turnlog_turn *t)
         return;
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "data: ");
-    turns_add(&out, t);
+    turns_add(&out, t, w->requests);
     buf_add_str(&out, "\n\n");
     feed_write(w->feed, (struct str){out.p, out.len});
 }
@@ -103,6 +104,7 @@ void events_answer_list(struct api *a, struct httpd_request *r)
     struct watching *const w = xcalloc(1, sizeof *w);
     const struct feed_spec spec = {.ops = &list_ops, .ctx = w, .principal = p->name};
     w->name = xstrdup(p->name);
+    w->requests = a->host.requests;
     w->principal = (struct principal){w->name, p->grants};
     w->feed = feed_start(a, &spec, httpd_stream(r, 200, REPLY_SSE, NULL, 0));
     w->watcher = turnlog_watch(a->host.turnlog, tell_turn, w);

@@ -9,6 +9,8 @@ libtcapi_la_SOURCES = \
 	src/api/api.c \
 	src/api/api.h \
 	src/api/api_impl.h \
+	src/api/asked.c \
+	src/api/asked.h \
 	src/api/auth.c \
 	src/api/auth.h \
 	src/api/chat.c \

@@ -2,9 +2,12 @@
  * Owns how errors are told, and which bodies are taken. */
 #include "api/reply.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "event/jsonw.h"
 
@@ -39,13 +42,15 @@ void reply_add_error(struct buf *out, int status, const char *code, const char *
     buf_add_char(out, '}');
 }
 
-/* With one more header, or NULL. */
+/* With one more header, and more members of the body, or NULL. */
 static void answer_error(struct httpd_request *r, int status, const char *code, const char *message,
-                         const struct httpd_header *more)
+                         const struct httpd_header *more, const char *members)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_char(&body, '{');
     reply_add_error(&body, status, code, message);
+    if (members)
+        buf_printf(&body, ",%s", members);
     buf_add_str(&body, "}\n");
     const bool passes = status == 429 || status == 503;
     struct httpd_header headers[2] = {{"x-should-retry", passes ? "true" : "false"}};
@@ -63,13 +68,19 @@ static void answer_error(struct httpd_request *r, int status, const char *code, 
 void reply_error(struct httpd_request *r, int status, const char *code, const char *message)
 {
     static const struct httpd_header who = {"WWW-Authenticate", "Bearer"};
-    answer_error(r, status, code, message, status == 401 ? &who : NULL);
+    answer_error(r, status, code, message, status == 401 ? &who : NULL, NULL);
+}
+
+void reply_error_with(struct httpd_request *r, int status, const char *code, const char *message,
+                      const char *members)
+{
+    answer_error(r, status, code, message, NULL, members);
 }
 
 void reply_wrong_method(struct httpd_request *r, const char *allow)
 {
     answer_error(r, 405, "method_not_allowed", "this is asked for in another way",
-                 &(struct httpd_header){"Allow", allow});
+                 &(struct httpd_header){"Allow", allow}, NULL);
 }
 
 /* "application/json", parameters or not: what a form of another site cannot send. */
@@ -111,4 +122,18 @@ const char *reply_text(const json_t *body, const char *key, bool *bad)
         return text;
     *bad = true;
     return NULL;
+}
+
+char *reply_decode(const char *text, size_t len)
+{
+    char *const out = xstrndup(text, len);
+    char *to = out;
+    for (const char *from = out; *from; from++) {
+        const bool encoded =
+            *from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2]);
+        *to++ = encoded ? (char)strtol((const char[]){from[1], from[2], 0}, NULL, 16) : *from;
+        from += encoded ? 2 : 0;
+    }
+    *to = 0;
+    return out;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/api_impl.h"
+#include "api/asked.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -26,7 +27,7 @@ static void add_time(struct buf *out, const char *key, int64_t ms)
         jsonw_member_int(out, key, ms);
 }
 
-void turns_add(struct buf *out, const struct turnlog_turn *t)
+void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests)
 {
     const struct turnlog_spec *const s = &t->spec;
     const char *const task = s->task ? s->task : "";
@@ -47,6 +48,7 @@ void turns_add(struct buf *out, const struct turnlog_turn *t)
     if (t->cost_usd >= 0)
         jsonw_member_real(out, "cost_usd", t->cost_usd);
     jsonw_member_int(out, "tools", t->tools);
+    asked_add(out, requests, s->id);
     buf_add_char(out, '}');
 }
 
@@ -55,10 +57,11 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
     return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
 }
 
-static void answer_turn(struct httpd_request *r, int status, const struct turnlog_turn *t)
+static void answer_turn(const struct api *a, struct httpd_request *r, int status,
+                        const struct turnlog_turn *t)
 {
     CLEANUP_BUF struct buf body = {0}, where = {0};
-    turns_add(&body, t);
+    turns_add(&body, t, a->host.requests);
     buf_add_char(&body, '\n');
     buf_printf(&where, "/turns/%s", t->spec.id);
     const struct httpd_header location = {"Location", where.p};
@@ -88,6 +91,7 @@ const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_re
 
 struct list {
     const struct principal *principal;
+    const struct requests *requests;
     struct buf body;
     size_t left;
 };
@@ -99,7 +103,7 @@ static bool add_to_list(void *ctx, const struct turnlog_turn *t)
         return true;
     if (l->body.p[l->body.len - 1] == '}')
         buf_add_char(&l->body, ',');
-    turns_add(&l->body, t);
+    turns_add(&l->body, t, l->requests);
     return --l->left > 0;
 }
 
@@ -157,7 +161,7 @@ static void list(const struct api *a, struct httpd_request *r)
     const struct principal *const p = auth_demand(a->auth, r, 0);
     if (!p)
         return;
-    struct list l = {.principal = p, .left = limit_of(r->query)};
+    struct list l = {.principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
     buf_add_str(&l.body, "{\"turns\":[");
     turnlog_each(a->host.turnlog, add_to_list, &l);
     buf_add_char(&l.body, ']');
@@ -205,7 +209,7 @@ static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn,
     struct wanted *const w = ctx;
     const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
     if (t)
-        answer_turn(w->request, 202, t);
+        answer_turn(w->api, w->request, 202, t);
     else
         turns_refuse(w->request, accepted, text);
     free_wanted(w);
@@ -314,7 +318,7 @@ static void cancel(struct api *a, struct httpd_request *r)
     if (turnlog_is_over(t) || !conversations_cancel_turn(a->host.conversations, t->spec.id))
         reply_error(r, 409, "over", "this turn does not run and does not wait");
     else
-        answer_turn(r, 202, t);
+        answer_turn(a, r, 202, t);
 }
 
 static void show(struct api *a, struct httpd_request *r)
@@ -322,7 +326,7 @@ static void show(struct api *a, struct httpd_request *r)
     const struct principal *const p = auth_demand(a->auth, r, 0);
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
     if (t)
-        answer_turn(r, 200, t);
+        answer_turn(a, r, 200, t);
 }
 
 /* ---- routes ---- */
@@ -336,21 +340,28 @@ static void on_turns(void *arg, struct httpd_request *r)
 }
 
 static const struct part {
-    const char *name; /* behind "/turns/", or behind a turn's id */
+    const char
+        *name; /* behind "/turns/", or behind a turn's id; with a slash at its end: and more */
     bool posts;
     void (*fn)(struct api *a, struct httpd_request *r);
 } parts[] = {
-    {"events", false, events_answer_list},
-    {"", false, show},
-    {"/events", false, events_answer},
-    {"/cancel", true, cancel},
+    {"events", false, events_answer_list}, {"", false, show},
+    {"/events", false, events_answer},     {"/cancel", true, cancel},
+    {"/requests/", true, asked_answer},
 };
+
+static bool fits(const char *name, const char *text)
+{
+    const size_t len = strlen(name);
+    return len > 1 && name[len - 1] == '/' ? strncmp(text, name, len) == 0 && text[len]
+                                           : strcmp(text, name) == 0;
+}
 
 static const struct part *find_part(const char *path)
 {
     const char *const tail = path + strcspn(path, "/");
     for (size_t i = 0; *path && i < sizeof parts / sizeof *parts; i++)
-        if (strcmp(parts[i].name, i ? tail : path) == 0)
+        if (fits(parts[i].name, i ? tail : path))
             return &parts[i];
     return NULL;
 }

@@ -5,10 +5,11 @@
 
 #include "api/auth.h"
 #include "base/buf.h"
+#include "core/requests.h"
 #include "core/turnlog.h"
 
-/* Appends {"id", "agent", …}. */
-void turns_add(struct buf *out, const struct turnlog_turn *t);
+/* Appends {"id", "agent", …}, with what it asks people. */
+void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests);
 /* Its own, or any with the grant. */
 bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
 /* The turn of a path "/turns/ID[/tail]" for that principal; NULL: there is none it may see, and

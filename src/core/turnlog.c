@@ -308,6 +308,8 @@ static void note(struct turnlog *log, struct turnlog_entry *e, const struct even
     const bool own = !ev->meta.agent && !ev->meta.parent_id;
     if (ev->kind == TC_TOOL_CALL)
         e->turn.tools++;
+    if (ev->kind == TC_REQUEST)
+        tell(log, &e->turn, false);
     if (!own)
         return;
     if (ev->kind == TC_USAGE && ev->u.usage.cost_usd >= 0)

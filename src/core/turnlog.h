@@ -85,7 +85,7 @@ void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struc
 uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
 
 struct turnlog_watcher;
-/* Calls `changed` for every turn that appears or changes its state. */
+/* Calls `changed` for every turn that appears, changes its state, or asks or is answered. */
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx);

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Tests of src/api/: `turncast serve` over real sockets; what is about one file alone, in C.
 
-API_TESTS = tests/api/t_ag_ui.py tests/api/t_chat.py tests/api/t_doors.py tests/api/t_faults.py tests/api/t_keys.py tests/api/t_metrics.py tests/api/t_restart.py tests/api/t_turns.py
+API_TESTS = tests/api/t_ag_ui.py tests/api/t_chat.py tests/api/t_doors.py tests/api/t_faults.py tests/api/t_keys.py tests/api/t_metrics.py tests/api/t_requests.py tests/api/t_restart.py tests/api/t_turns.py
 dist_check_SCRIPTS += $(API_TESTS)
 EXTRA_DIST += tests/api/door.py
 
 $(API_TESTS:.py=.log): turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	tests/fake/talker$(EXEEXT) $(fault_modules)
+	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT) $(fault_modules)
 
 check_PROGRAMS += tests/api/t_auth
 tests_api_t_auth_SOURCES = tests/api/t_auth.c $(HTTPD_CLIENT)
