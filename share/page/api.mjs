@@ -2,9 +2,11 @@
 // Asks the host. Every address is relative to the page, so it may live below any path.
 
 export class ApiError extends Error {
-  constructor(status, message) {
+  // told: what else the host said.
+  constructor(status, message, told) {
     super(message);
     this.status = status;
+    this.told = told;
   }
 }
 
@@ -49,18 +51,18 @@ export async function ask(path, options = {}) {
     throw new ApiError(0, "The host does not answer.");
   }
   compareClocks(response);
-  if (!response.ok) throw new ApiError(response.status, await reason(response));
+  if (!response.ok) throw await refusal(response);
   return response;
 }
 
-async function reason(response) {
+async function refusal(response) {
   try {
-    const { error } = await response.json();
-    if (typeof error.message === "string") return error.message;
+    const told = await response.json();
+    if (typeof told.error.message === "string") return new ApiError(response.status, told.error.message, told);
   } catch {
     // Not ours: a proxy's page.
   }
-  return `The host answered ${response.status}.`;
+  return new ApiError(response.status, `The host answered ${response.status}.`);
 }
 
 export async function get(path) {

@@ -3,7 +3,7 @@
 import { encoded, now } from "./api.mjs";
 import { make, setText } from "./dom.mjs";
 import { moment, number, oneLine } from "./format.mjs";
-import { facts, isOver, sign, when, word } from "./state.mjs";
+import { facts, isOver, look, sign, when, word } from "./state.mjs";
 import { watch } from "./ticker.mjs";
 
 class Row {
@@ -24,7 +24,7 @@ class Row {
   }
 
   show(turn) {
-    if (turn.state !== this.turn?.state) this.sign.replaceChildren(sign(turn));
+    if (!this.turn || look(turn) !== look(this.turn)) this.sign.replaceChildren(sign(turn));
     this.turn = turn;
     this.order = number(turn.created_ms) ?? 0;
     setText(this.word, `${word(turn)}: `);

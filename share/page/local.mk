@@ -4,7 +4,8 @@
 pagedir = $(pkgdatadir)/page
 dist_page_DATA = \
 	share/page/index.html share/page/style.css share/page/icon.svg \
-	share/page/api.mjs share/page/composer.mjs share/page/connection.mjs share/page/copy.mjs \
+	share/page/answer.mjs share/page/api.mjs share/page/composer.mjs share/page/connection.mjs \
+	share/page/copy.mjs \
 	share/page/dom.mjs share/page/format.mjs share/page/frame.mjs share/page/inline.mjs \
 	share/page/list.mjs share/page/login.mjs share/page/main.mjs share/page/markdown.mjs \
 	share/page/narration.mjs share/page/notice.mjs share/page/outcome.mjs share/page/prose.mjs \

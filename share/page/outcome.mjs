@@ -5,7 +5,7 @@ import { oneLine, text } from "./format.mjs";
 
 const reasons = {
   completed: "Completed",
-  cancelled: "Cancelled",
+  cancelled: "Stopped",
   suspended: "Suspended: it waits, and can be resumed",
   stopped: "Stopped: a limit was reached",
   refused: "Refused",

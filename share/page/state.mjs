@@ -9,7 +9,7 @@ const states = {
   final: { word: "Answered", sign: "check" },
   error: { word: "Failed", sign: "cross" },
   merged: { word: "Merged", sign: "dash" },
-  cancelled: { word: "Cancelled", sign: "stop" },
+  cancelled: { word: "Stopped", sign: "stop" },
 };
 
 function known(turn) {
@@ -20,11 +20,23 @@ export function isOver(turn) {
   return turn.state !== "waiting" && turn.state !== "running";
 }
 
+// How many people are waited for.
+export function asks(turn) {
+  return !isOver(turn) && Array.isArray(turn.requests) ? turn.requests.length : 0;
+}
+
+// Changes with what is to be seen of it.
+export function look(turn) {
+  return `${text(turn.state)} ${asks(turn) > 0}`;
+}
+
 export function word(turn) {
+  if (asks(turn)) return "Waits for a person";
   return known(turn) ? states[turn.state].word : oneLine(turn.state, 20) || "Unknown";
 }
 
 export function sign(turn) {
+  if (asks(turn)) return make("span.sign.asking", {}, icon("hand"));
   const state = known(turn);
   const drawn = state === "running" ? spinner() : icon(states[state]?.sign ?? "info");
   return make(`span.sign.${state ?? "unknown"}`, {}, drawn);
@@ -56,6 +68,11 @@ export function conversation(turn) {
 
 // "agent · source · conversation", as far as they are there.
 export function facts(turn) {
+  const asked = asks(turn) ? [make("span.badge", {}, asks(turn) > 1 ? `asks ${asks(turn)}` : "asks")] : [];
+  return [...asked, ...told(turn)];
+}
+
+function told(turn) {
   return [turn.agent, turn.source, conversation(turn)]
     .map((fact) => oneLine(fact, 60)).filter(Boolean)
     .map((fact) => make("span.fact", { dir: "auto" }, fact));

@@ -34,7 +34,8 @@ export class Timeline {
   #activity = "";
   #frame;
 
-  // on.start(payload), on.usage(payload), on.say(words), on.activity(words), on.drawn(), on.done()
+  // on.start(payload), on.usage(payload), on.say(words), on.activity(words), on.drawn(), on.done();
+  // on.mayAnswer(), on.decide(request, body)
   constructor(on) {
     this.on = on;
     this.element = this.#root.element;
@@ -200,13 +201,18 @@ export class Timeline {
     const id = text(payload.request_id);
     let request = this.#requests.get(id);
     if (!request) {
-      request = this.#add(lane, new Request());
+      request = this.#add(lane, new Request(this.on));
       this.#requests.set(id, request);
     }
     request.told(payload);
     this.#dirty.add(request);
-    this.#activity = payload.state === "resolved" ? "Working" : "Waiting for a person";
-    if (payload.state !== "resolved") this.on.say(request.spoken);
+    this.#activity = this.#waits() ? "Waiting for a person" : "Working";
+    this.on.say(request.news);
+  }
+
+  #waits() {
+    for (const request of this.#requests.values()) if (request.waits) return true;
+    return false;
   }
 
   start(lane, payload) {

@@ -2,9 +2,9 @@
 // One turn: who, what and how it stands above, its timeline, what it costs below. Follows it live.
 import { encoded, get, post, turnPath } from "./api.mjs";
 import { Connection } from "./connection.mjs";
-import { icon, make, setText } from "./dom.mjs";
+import { icon, make, setText, spinner } from "./dom.mjs";
 import { moment, number, oneLine, text } from "./format.mjs";
-import { facts, isOver, setTaken, sign, word } from "./state.mjs";
+import { facts, isOver, look, setTaken, sign, word } from "./state.mjs";
 import { Stream } from "./stream.mjs";
 import { Tail } from "./tail.mjs";
 import { watch } from "./ticker.mjs";
@@ -15,6 +15,7 @@ export class TurnView {
   #turn;
   #stopped = false;
   #ended = false; // Its done has come.
+  #stopping = false; // Asked for; nothing of it is left only when its done has come.
   #seen = 0; // Events at the last end of the stream.
   #events = 0;
 
@@ -30,6 +31,8 @@ export class TurnView {
       activity: (words) => setText(this.activity, words),
       drawn: () => this.#drawn(),
       done: () => this.#done(),
+      mayAnswer: () => app.turns.may("answer"),
+      decide: (request, body) => this.#decide(request, body),
     });
     this.#build();
     this.stream = new Stream(turnPath(id, "/events"), {
@@ -45,7 +48,7 @@ export class TurnView {
     this.word = make("span.state-word");
     this.facts = make("span.facts");
     this.taken = make("span.taken");
-    this.cancel = make("button.danger", { type: "button", hidden: true, click: () => this.#cancel() }, icon("stop"), "Cancel");
+    this.cancel = make("button.danger", { type: "button", hidden: true, click: () => this.#stop() }, icon("stop"), "Stop");
     this.trouble = make("p.trouble", { role: "alert", hidden: true });
     this.prompt = make("div.prompt", { dir: "auto", hidden: true });
     this.activity = make("span.activity");
@@ -91,7 +94,7 @@ export class TurnView {
   #joined; // The last event there was when it was opened: those before are not read out.
 
   show(turn) {
-    const changed = turn.state !== this.#turn?.state;
+    const changed = !this.#turn || look(turn) !== look(this.#turn);
     this.#joined ??= turn.last_seq;
     this.#turn = turn;
     setText(this.title, oneLine(turn.task, 200) || "Turn");
@@ -101,7 +104,7 @@ export class TurnView {
     this.facts.replaceChildren(...facts(turn));
     watch(this.taken, (time) => setTaken(this.taken, this.#turn, time));
     if (number(turn.created_ms)) this.word.title = moment(turn.created_ms);
-    this.cancel.hidden = isOver(turn) || !this.app.turns.may("cancel");
+    this.cancel.hidden = (isOver(turn) && !this.#stopping) || !this.app.turns.may("cancel");
     this.element.dataset.state = isOver(turn) ? "over" : "on";
     document.title = `${oneLine(turn.task, 60) || "Turn"} · turncast`;
   }
@@ -145,7 +148,14 @@ export class TurnView {
     this.tail.grew();
   }
 
+  // Nothing of it is left.
+  #settle() {
+    this.#stopping = false;
+    this.cancel.replaceChildren(icon("stop"), "Stopped");
+  }
+
   #done() {
+    this.#settle();
     this.stream.stop();
     this.connection.show("ended");
     this.#refresh();
@@ -169,6 +179,8 @@ export class TurnView {
     this.#seen = this.#events;
     if (!this.#turn || !isOver(this.#turn) || !idle) return false;
     this.connection.show("ended");
+    this.#settle();
+    this.show(this.#turn);
     return true;
   }
 
@@ -190,18 +202,31 @@ export class TurnView {
     setText(this.trouble, words);
   }
 
-  async #cancel() {
+  async #stop() {
+    this.#stopping = true;
     this.cancel.disabled = true;
+    this.cancel.replaceChildren(spinner(), "Stopping…");
+    this.app.say("Stopping");
     this.#tell("");
     try {
       const turn = await post(turnPath(this.id, "/cancel"));
       if (turn) this.app.turns.put(turn);
-      setText(this.cancel, "Cancelling…");
     } catch (error) {
+      this.#stopping = false;
       if (error.status === 401) this.app.denied();
       this.#tell(error.message);
       this.cancel.disabled = false;
+      this.cancel.replaceChildren(icon("stop"), "Stop");
       this.#refresh();
+    }
+  }
+
+  async #decide(request, body) {
+    try {
+      return await post(turnPath(this.id, `/requests/${encoded(request)}`), body);
+    } catch (error) {
+      if (error.status === 401) this.app.denied();
+      throw error;
     }
   }
 }

@@ -58,9 +58,20 @@ export class Mock {
   resumed = []; // What clients said they had seen last.
   lists = new Set();
   key; // What is asked for, if anything.
-  grants = ["submit", "cancel", "watch"];
+  grants = ["submit", "cancel", "watch", "answer"];
   agents = ["coder"];
   on = () => {}; // What becomes of a message: on(turn, message).
+  // What becomes of a stop.
+  cancel = (turn) => {
+    turn.change({ state: "cancelled" });
+    turn.say("done", { reason: "cancelled" });
+  };
+  // What becomes of a decision: by default it counts.
+  decide = (turn, id, body, answer) => {
+    const decision = body.choice === "answer" ? "answered" : body.choice.split("_")[0];
+    answer(200, { decision, by: "local" });
+    turn.say("request", { request_id: id, state: "resolved", decision, answers: body.answers, by: "local", blocking: false });
+  };
 
   constructor(pages) {
     this.pages = pages;
@@ -125,7 +136,7 @@ export class Mock {
   }
 
   #api(request, url, body, response) {
-    const [, , id, rest] = url.pathname.split("/").map(decodeURIComponent);
+    const [, , id, rest, more] = url.pathname.split("/").map(decodeURIComponent);
     const events = { "Content-Type": "text/event-stream", "Cache-Control": "no-store" };
     if (request.method === "GET" && url.pathname === "/turns")
       return answer(response, 200, { turns: this.turns.map((t) => t.told), me: { name: "local", grants: this.grants }, agents: this.agents });
@@ -146,7 +157,8 @@ export class Mock {
       response.write(": keep-alive\n\n");
       return turn.read(response, Number(last ?? 0));
     }
-    if (rest === "cancel") this.#cancel(turn);
+    if (rest === "requests") return this.decide(turn, more, JSON.parse(body), (status, said) => answer(response, status, said));
+    if (rest === "cancel") this.cancel(turn);
     return answer(response, rest === "cancel" ? 202 : 200, turn.told);
   }
 
@@ -155,11 +167,6 @@ export class Mock {
     const turn = this.turn({ task: message.prompt, conversation: `http:local:${agent}:${message.conversation ?? this.turns.length}`, agent });
     answer(response, 202, turn.told, { Location: `/turns/${turn.told.id}` });
     this.on(turn, message);
-  }
-
-  #cancel(turn) {
-    turn.change({ state: "cancelled" });
-    turn.say("done", { reason: "cancelled" });
   }
 }
 

@@ -134,13 +134,58 @@ await visit("who may only watch", "", desktop, async (page) => {
   await page.getByRole("link", { name: "To be watched" }).click();
   await page.locator(".turn .connection[data-state=live]").waitFor();
   ok(!(await page.locator(".composer, .turn .danger").filter({ visible: true }).count()), "is offered neither a message nor a cancellation");
-  mock.grants = ["submit", "cancel", "watch"];
+  mock.grants = ["submit", "cancel", "watch", "answer"];
 });
 
 await visit("cancelling", "", desktop, async (page) => {
   const turn = mock.turn();
   await page.goto(url + at(turn));
   await story.cancel(page, turn);
+});
+
+// What the page said to the host last.
+function decider() {
+  const decide = mock.decide;
+  let last;
+  mock.decide = (turn, id, body, answer) => {
+    last = [id, body];
+    decide(turn, id, body, answer);
+  };
+  return () => last;
+}
+
+for (const [look, options] of Object.entries({ desktop, phone })) {
+  await visit(`approvals, ${look}`, "", options, async (page) => {
+    const turn = mock.turn();
+    await page.goto(url + at(turn));
+    await story.decisions(page, turn, decider());
+    await story.late(page, mock.turns[0], mock);
+  });
+  await visit(`questions, ${look}`, "", options, async (page) => {
+    const turn = mock.turn();
+    await page.goto(url + at(turn));
+    await story.answers(page, turn, decider());
+    same(await findings(page, axe), [], `questions, ${look}: axe finds nothing serious`);
+  });
+}
+
+await visit("who may not answer", "", desktop, async (page) => {
+  mock.grants = ["submit", "cancel", "watch"];
+  const turn = mock.turn();
+  turn.say("request", story.approval("a"));
+  await page.goto(url + at(turn));
+  await page.reload();
+  await page.locator(".request.open pre").waitFor();
+  same(await page.locator(".request button, .request input").count(), 0, "sees what is asked, and no buttons");
+  mock.grants = ["submit", "cancel", "watch", "answer"];
+});
+
+await visit("the list while people are asked", "", desktop, (page) => story.waiting(page, mock));
+
+await visit("a stop", "", desktop, async (page) => {
+  const turn = mock.turn();
+  await page.goto(url + at(turn));
+  await story.stopping(page, turn, mock);
 });
 
 await visit("a key", "", desktop, async (page) => {

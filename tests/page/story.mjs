@@ -156,11 +156,150 @@ export async function cancel(page, turn) {
   turn.say("start", {});
   turn.say("tool_call", { tool_use_id: "a", name: "Bash", args: { command: "sleep 1000" } });
   await page.locator(".tool.running").waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.locator(".ending", { hasText: "Cancelled" }).waitFor();
-  ok(!(await page.getByRole("button", { name: "Cancel" }).isVisible()), "a turn is cancelled, once");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".ending", { hasText: "Stopped" }).waitFor();
+  ok(!(await page.getByRole("button", { name: /Stop/ }).isVisible()), "a turn is stopped, once");
   await page.waitForFunction(() => !document.querySelector(".turn .spinner, .row[aria-current] .spinner"));
   ok(true, "and nothing of it seems to run");
+}
+
+const choices = ["allow", "allow_session", "allow_always", "deny"].map((id) => ({ id, label: { allow: "Allow", allow_session: "Allow for this session", allow_always: "Always allow", deny: "Deny" }[id] }));
+
+export function approval(id, more = {}) {
+  return { request_id: id, kind: "approval", state: "open", tool: "Bash", subject: `rm -r /srv/${id}`, args: { command: `rm -r /srv/${id}` },
+    expires_ms: Date.now() + 100000, blocking: true, choices, ...more };
+}
+
+// What is asked of a person is answered where it stands, once. said(): what the host got last.
+export async function decisions(page, turn, said) {
+  const card = page.locator(".request").last();
+  const press = (name) => card.getByRole("button", { name, exact: true }).click();
+  const wait = (kind, words) => page.locator(`.request.${kind}`, { hasText: words }).last().waitFor();
+  turn.say("start", {});
+  turn.say("request", approval("a"));
+  await card.getByText("Denied unless answered within 1:").waitFor();
+  same(await card.locator("pre").innerText(), "rm -r /srv/a", "what is asked for stands there as it is");
+  const first = await card.locator(".countdown").innerText();
+  await page.waitForFunction((was) => document.querySelector(".countdown").textContent !== was, first);
+  ok(true, "the time that is left runs down");
+  await press("Always allow");
+  await card.getByText("Always allow Bash: rm -r /srv/a, without asking?").waitFor();
+  same(said(), undefined, "what is allowed for good is asked for twice");
+  await press("Back");
+  ok(await page.evaluate(() => document.activeElement.dataset.choice === "allow_always"), "and may be thought over");
+  await press("Always allow");
+  await press("Yes, always");
+  await wait("resolved", "allowedby local");
+  same(said(), ["a", { choice: "allow_always" }], "then it is");
+  turn.say("request", approval("b"));
+  await card.getByRole("textbox", { name: "Reason, if you deny" }).fill("Not that folder.");
+  await press("Deny");
+  await wait("denied", "deniedby local");
+  same(said(), ["b", { choice: "deny", reason: "Not that folder." }], "a denial has its reason");
+  turn.say("request", approval("c"));
+  await card.getByRole("button", { name: "Allow", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await wait("resolved", "/srv/c");
+  same(said(), ["c", { choice: "allow" }], "the keyboard will do");
+  ok(await page.evaluate(() => document.activeElement.closest(".request") !== null), "and is left where it was");
+}
+
+// Somebody else was first; the host does not take it; it is over.
+export async function late(page, turn, mock) {
+  const card = page.locator(".request").last();
+  const decide = mock.decide;
+  turn.say("start", {});
+  turn.say("request", approval("x"));
+  mock.decide = (_, id, body, answer) => answer(503, { error: { message: "Not now.", type: "server_error", code: "busy" } });
+  await card.getByRole("button", { name: "Allow", exact: true }).click();
+  await card.getByRole("alert").filter({ hasText: "Not now." }).waitFor();
+  ok(await card.getByRole("button", { name: "Allow", exact: true }).isEnabled(), "what was not taken may be tried again");
+  let release;
+  mock.decide = (_, id, body, answer) => { release = () => answer(409, { error: { message: "late", type: "invalid_request_error", code: "decided" }, decision: "deny", by: "Ann (telegram)" }); };
+  await card.getByRole("button", { name: "Allow", exact: true }).click();
+  await page.locator(".answers[aria-busy=true]").waitFor();
+  same(await card.locator("button:enabled, input:enabled").count(), 0, "while it is sent nothing else can be");
+  release();
+  await card.getByText("Too late: denied by Ann (telegram).").waitFor();
+  ok(await page.locator(".request.denied").count(), "who was late learns who was first");
+  mock.decide = decide;
+  turn.say("request", approval("y", { expires_ms: Date.now() + 1500 }));
+  await page.getByText("The time is up.").waitFor();
+  turn.say("request", { request_id: "y", state: "resolved", decision: "timeout", by: "host" });
+  await page.locator(".request.denied", { hasText: "too lateby host" }).waitFor();
+  ok(true, "one whose time is up says so");
+  turn.say("request", approval("z"));
+  await card.getByRole("button", { name: "Deny" }).waitFor();
+  await page.reload();
+  await card.getByRole("button", { name: "Deny" }).waitFor();
+  ok(true, "who comes late finds it open");
+  turn.say("request", approval("p", { blocking: false, choices: undefined }));
+  await page.locator(".request.open", { hasText: "/srv/p" }).waitFor();
+  same(await card.getByRole("button").count(), 0, "one that cannot be answered here has no buttons");
+}
+
+const questions = [
+  { id: "colour", header: "Colour", prompt: "Which colour?", multi: false, options: [{ label: "Red", description: "as a rose" }, { label: "Green" }] },
+  { id: "fit", header: "Fit", prompt: "Which fit?", multi: true, options: [{ label: "One" }, { label: "Two" }] },
+  { id: "name", prompt: "What name?", multi: false, options: [] },
+];
+
+export async function answers(page, turn, said) {
+  const card = page.locator(".request").last();
+  const send = () => card.getByRole("button", { name: "Answer" }).click();
+  const ask = { kind: "ask", state: "open", tool: "AskUserQuestion", blocking: true, choices: [{ id: "answer", label: "Answer" }, { id: "deny", label: "Decline" }] };
+  turn.say("start", {});
+  turn.say("request", { request_id: "q", ...ask, questions });
+  await send();
+  await card.getByText("An answer is missing.").waitFor();
+  await card.getByRole("radio", { name: "Red" }).check();
+  await card.getByRole("group", { name: "Colour" }).getByRole("textbox").fill("Blue");
+  same(await card.getByRole("radio", { name: "Red" }).isChecked(), false, "of one answer, words of one's own are it");
+  await card.getByRole("radio", { name: "Green" }).check();
+  await card.getByRole("checkbox", { name: "One" }).check();
+  await card.getByRole("checkbox", { name: "Two" }).check();
+  await card.getByRole("group", { name: "Fit" }).getByRole("textbox").fill("Three");
+  await card.getByRole("textbox", { name: "Answer", exact: true }).fill("Ünal <b>");
+  await send();
+  await page.locator(".request.resolved").waitFor();
+  same(said(), ["q", { choice: "answer", answers: { colour: "Green", fit: ["One", "Two", "Three"], name: "Ünal <b>" } }],
+    "several questions, each with its kind of answer");
+  await card.getByText("One, Two, Three").waitFor();
+  ok(await card.getByText("What name?").count(), "and what was answered stands under what was asked");
+  turn.say("request", { request_id: "i", ...ask, kind: "input", message: "The host's name?" });
+  await card.getByRole("textbox", { name: "Answer", exact: true }).fill("db.example.org");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll(".request.resolved").length === 2);
+  same(said(), ["i", { choice: "answer", answers: "db.example.org" }], "what has no questions is one field");
+  turn.say("request", { request_id: "k", ...ask, kind: "credential", message: "The token?" });
+  same(await card.getByLabel("Answer", { exact: true }).first().getAttribute("type"), "password", "a secret is not shown");
+}
+
+// The list says who waits; a stop is one when nothing is left.
+export async function waiting(page, mock) {
+  const turn = mock.turn({ task: "Ask me" });
+  turn.change({ requests: [{ id: "a" }, { id: "b" }] });
+  await page.getByRole("link", { name: "Waits for a person: Ask me" }).waitFor();
+  same(await page.locator(".row", { hasText: "Ask me" }).locator(".badge").innerText(), "asks 2", "the list says that people are asked");
+  turn.change({ requests: undefined });
+  await page.getByRole("link", { name: "Running: Ask me" }).waitFor();
+  same(await page.locator(".badge").count(), 0, "and when not any more");
+}
+
+export async function stopping(page, turn, mock) {
+  const cancel = mock.cancel;
+  mock.cancel = (t) => t.say("final", { text: "As far as I came." });
+  turn.say("start", {});
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".answer").waitFor();
+  await page.locator(".sign.final").first().waitFor();
+  const button = page.getByRole("button", { name: "Stopping…" });
+  ok(await button.isVisible() && await button.isDisabled(), "it is being stopped as long as something of it is left");
+  turn.change({ state: "cancelled" });
+  turn.say("done", { reason: "cancelled" });
+  await page.locator(".turn .state-word", { hasText: "Stopped" }).waitFor();
+  ok(!(await button.isVisible()), "then it is stopped");
+  mock.cancel = cancel;
 }
 
 export async function login(page, key) {
@@ -229,7 +368,7 @@ export async function harmless(page, attacks) {
   const found = await page.evaluate(() => {
     const allowed = new Set(("html head meta title link script body button header a nav main noscript div section h1 h2 h3 h4 h5 h6 " +
       "ul ol li span svg path time article p strong em code del pre blockquote hr br details summary dl dt dd footer form textarea " +
-      "select option label table thead tbody tr th td progress ins").split(" "));
+      "select option label table thead input fieldset legend tbody tr th td progress ins").split(" "));
     const all = [...document.querySelectorAll("*")];
     return {
       strangers: [...new Set(all.map((e) => e.localName).filter((n) => !allowed.has(n)))],
