@@ -43,6 +43,7 @@ static const struct {
     [AUTH_TEST] = {"auth.test", 0},
     [CONNECTIONS_OPEN] = {"apps.connections.open", 0},
     [POST_MESSAGE] = {"chat.postMessage", 1u << RATE_POST},
+    [POST_EPHEMERAL] = {"chat.postEphemeral", 1u << RATE_TIER4},
     [UPDATE] = {"chat.update", 1u << RATE_UPDATE},
     [DELETE] = {"chat.delete", 1u << RATE_TIER3},
     [START_STREAM] = {"chat.startStream", 1u << RATE_START},

@@ -11,6 +11,7 @@ enum method {
     AUTH_TEST,
     CONNECTIONS_OPEN,
     POST_MESSAGE,
+    POST_EPHEMERAL,
     UPDATE,
     DELETE,
     START_STREAM,

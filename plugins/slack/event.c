@@ -3,6 +3,7 @@
  * route; that makes no difference but for how it is acknowledged. */
 #include <string.h>
 
+#include "decide.h"
 #include "event.h"
 #include "inbound.h"
 #include "message.h"
@@ -55,6 +56,18 @@ enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
     return EVENT_TAKEN;
 }
 
+/* Nobody can press what is not there, so somebody made it up. */
+static void tell_forged(struct tc_turn *lobby, const char *user)
+{
+    if (!state_of(lobby)->forged)
+        tc_log(
+            lobby->inst, TC_WARN,
+            "user %.40s: what no message of this instance has was pressed; dropped, and not told "
+            "again",
+            user);
+    state_of(lobby)->forged = true;
+}
+
 void event_take_action(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *container = json_object_get(payload, "container");
@@ -71,5 +84,7 @@ void event_take_action(struct tc_turn *lobby, const json_t *payload)
         const char *id = text_at(action, "action_id"), *turn = text_at(action, "value");
         if (id && turn && strcmp(id, "turncast_stop") == 0)
             cancel(lobby, turn, user, channel, thread);
+        else if (!decide_press(lobby, payload, action))
+            tell_forged(lobby, user);
     }
 }

@@ -21,7 +21,7 @@ enum event_taken {
 
 enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
                             const struct event_source *source);
-/* A button was pressed. */
+/* A button was pressed. It comes once: acknowledge it before. */
 void event_take_action(struct tc_turn *lobby, const json_t *payload);
 
 #endif

@@ -9,6 +9,7 @@
 
 /* Each sends the durable search: 0, or -1: no more is to be done. `data` is that of the post. */
 int find_message(struct tc_turn *turn, json_t *body, const json_t *data);
+int find_question(struct tc_turn *turn, json_t *body, const json_t *data);
 /* The end of the stream `ts`; not found, the text is posted, and it is ended once more. */
 int find_stream(struct tc_turn *turn, const char *ts, const char *text);
 /* A file; not found, it is completed again as `body` says. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide.h"
 #include "entity.h"
 #include "fetch.h"
 #include "inbound.h"
@@ -111,10 +112,10 @@ enum event_taken inbound_take(struct tc_turn *lobby, const json_t *payload,
 {
     const json_t *event = json_object_get(payload, "event");
     const char *self = own_id(lobby, payload);
-    if (!is_of_a_person(event, self) || !is_for_us(lobby, event, self))
+    if (!is_of_a_person(event, self))
         return EVENT_TAKEN;
     json_auto_t *message = message_of(lobby, payload, self);
-    if (!message)
+    if (!message || decide_reply(lobby, message) || !is_for_us(lobby, event, self))
         return EVENT_TAKEN;
     if (json_array_size(json_object_get(message, "files")) > 0)
         return tc_may_submit(lobby, text_at(message, "user"), text_at(message, "channel"))

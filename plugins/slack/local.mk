@@ -5,10 +5,14 @@ plugin_LTLIBRARIES += plugins/slack.la
 plugins_slack_la_SOURCES = \
 	plugins/slack/answer.c \
 	plugins/slack/answer.h \
+	plugins/slack/asked.c \
+	plugins/slack/asked.h \
 	plugins/slack/batch.c \
 	plugins/slack/batch.h \
 	plugins/slack/call.c \
 	plugins/slack/call.h \
+	plugins/slack/decide.c \
+	plugins/slack/decide.h \
 	plugins/slack/entity.c \
 	plugins/slack/entity.h \
 	plugins/slack/event.c \
@@ -19,6 +23,10 @@ plugins_slack_la_SOURCES = \
 	plugins/slack/fetch.h \
 	plugins/slack/find.c \
 	plugins/slack/find.h \
+	plugins/slack/form.c \
+	plugins/slack/form.h \
+	plugins/slack/form_input.c \
+	plugins/slack/form_input.h \
 	plugins/slack/grow.h \
 	plugins/slack/hook.c \
 	plugins/slack/hook.h \
@@ -32,6 +40,8 @@ plugins_slack_la_SOURCES = \
 	plugins/slack/pulse.h \
 	plugins/slack/question.c \
 	plugins/slack/question.h \
+	plugins/slack/question_plain.c \
+	plugins/slack/question_plain.h \
 	plugins/slack/route.c \
 	plugins/slack/route.h \
 	plugins/slack/show.c \

@@ -1,172 +1,508 @@
 /* SPDX-License-Identifier: MIT
- * What the agent waits for a person for, as a message of its own that is edited when it is over. */
+ * What the agent waits for a person for: messages of their own, with buttons, which say in the end
+ * who decided what. What is there outlives the process: see question_pack. */
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "answer.h"
 #include "call.h"
 #include "fault.h"
+#include "find.h"
+#include "form.h"
 #include "message.h"
+#include "question.h"
+#include "question_plain.h"
 #include "route.h"
+#include "shown.h"
 #include "slack.h"
 #include "text.h"
 
-#define ARGS_BYTES 1500
-#define OPTIONS_MAX 20
+#define MEMORY_BYTES 3500 /* tc_remember keeps 4 KiB of all that is shown */
+#define MAX_AGE_MS (30 * 60 * 1000)
+#define PLACES_MAX 8
+#define ANSWERS_UNITS 300
 
-static struct question *find(struct tc_turn *turn, const char *id)
+static const char in_doubt[] = "it is not known whether Slack took it";
+static const char turn_over[] = "no longer needed: the turn has ended";
+
+static bool is_of(const struct question *q, const char *id)
 {
-    struct questions *q = &cast_of(turn)->questions;
-    for (size_t i = 0; i < QUESTIONS_MAX; i++)
-        if (strncmp(q->list[i].id, id, sizeof q->list[i].id - 1) == 0)
-            return &q->list[i];
+    return q->id[0] && strncmp(q->id, id, sizeof q->id - 1) == 0;
+}
+
+static struct question *find(struct tc_turn *turn, const char *id, const char *channel,
+                             const char *thread)
+{
+    struct questions *all = &cast_of(turn)->questions;
+    question_recall(turn);
+    for (size_t i = 0; id && channel && i < QUESTIONS_MAX; i++) {
+        struct question *q = &all->list[i];
+        if (is_of(q, id) && strcmp(q->channel, channel) == 0 &&
+            strcmp(q->thread, thread ? thread : "") == 0)
+            return q;
+    }
     return NULL;
 }
 
-static const char *kind_title(const struct tc_request *ev)
+static struct question *free_place(struct tc_turn *turn)
 {
-    static const char *const titles[][2] = {{"approval", "Approval needed"},
-                                            {"ask", "A question"},
-                                            {"credential", "A credential is needed"},
-                                            {"input", "Input is needed"}};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i][0], ev->kind) == 0)
-            return titles[i][1];
-    return "An answer is needed";
+    struct questions *all = &cast_of(turn)->questions;
+    for (size_t i = 0; i < QUESTIONS_MAX; i++)
+        if (!all->list[i].id[0])
+            return &all->list[i];
+    return NULL;
 }
 
-static const char *add_options(struct tc_turn *turn, const char *text, const json_t *question)
+/* ---- who waits */
+
+static uint64_t hash_of(const char *s)
 {
-    size_t i;
-    const json_t *option;
-    json_array_foreach(json_object_get(question, "options"), i, option)
-    {
-        const char *label = json_string_value(option);
-        if (!label)
-            label = json_string_value(json_object_get(option, "label"));
-        if (label && i < OPTIONS_MAX)
-            text = tc_sprint(turn, "%s\n- %.200s", text, label);
+    uint64_t h = 14695981039346656037u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return h ? h : 1;
+}
+
+static void note_waiting(struct tc_turn *turn, const char *id, bool waits)
+{
+    uint64_t *list = cast_of(turn)->questions.waiting;
+    const uint64_t hash = hash_of(id);
+    size_t place = WAITING_MAX;
+    for (size_t i = 0; i < WAITING_MAX; i++) {
+        if (list[i] == hash)
+            list[i] = 0;
+        if (list[i] == 0)
+            place = i;
     }
-    return text;
+    if (waits && place < WAITING_MAX)
+        list[place] = hash;
 }
 
-static const char *add_questions(struct tc_turn *turn, const char *text, const char *questions)
+bool question_waits(struct tc_turn *turn)
 {
-    json_auto_t *list = questions ? json_loads(questions, 0, NULL) : NULL;
-    size_t i;
-    const json_t *question;
-    json_array_foreach(list, i, question)
-    {
-        const char *prompt = json_string_value(json_object_get(question, "prompt"));
-        if (prompt && i < QUESTIONS_MAX)
-            text = add_options(turn, tc_sprint(turn, "%s\n\n%.1000s\n", text, prompt), question);
+    const uint64_t *list = cast_of(turn)->questions.waiting;
+    for (size_t i = 0; i < WAITING_MAX; i++)
+        if (list[i])
+            return true;
+    return false;
+}
+
+/* ---- over a restart */
+
+json_t *question_pack(struct tc_turn *turn)
+{
+    const struct questions *all = &cast_of(turn)->questions;
+    json_t *list = json_array();
+    question_recall(turn);
+    for (size_t i = 0; i < QUESTIONS_MAX; i++) {
+        const struct question *q = &all->list[i];
+        if (!q->id[0])
+            continue;
+        json_array_append_new(list, json_pack("[s, s, s, s, s, s*]", q->id, q->channel, q->thread,
+                                              q->ts, q->title, q->after));
+        if (json_dumpb(list, NULL, 0, JSON_COMPACT) > MEMORY_BYTES) {
+            json_array_remove(list, json_array_size(list) - 1);
+            break;
+        }
     }
-    return text;
+    if (json_array_size(list) > 0)
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
-/* As Markdown. */
-static const char *text_of(struct tc_turn *turn, const struct tc_request *ev)
+/* A reply in its thread may be an answer. */
+static void listen(struct tc_turn *turn, const struct question *q)
 {
-    const char *text = tc_sprint(turn, "**%s**", kind_title(ev));
-    if (ev->tool)
-        text = tc_sprint(turn, "%s: `%.80s`", text, ev->tool);
-    if (ev->subject)
-        text = tc_sprint(turn, "%s\n\n%.300s", text, ev->subject);
-    if (ev->message)
-        text = tc_sprint(turn, "%s\n\n%.1000s", text, ev->message);
-    if (ev->reason)
-        text = tc_sprint(turn, "%s\n\n%.500s", text, ev->reason);
-    if (ev->args)
-        text = tc_sprint(turn, "%s\n\n````json\n%.*s%s\n````", text, ARGS_BYTES, ev->args,
-                         strlen(ev->args) > ARGS_BYTES ? "\xe2\x80\xa6" : "");
-    return add_questions(turn, text, ev->questions);
+    struct asked_place place = {.rooted = !q->thread[0], .open = true};
+    if (!q->ticket[0])
+        return;
+    snprintf(place.channel, sizeof place.channel, "%s", q->channel);
+    snprintf(place.thread, sizeof place.thread, "%s", q->thread[0] ? q->thread : q->ts);
+    snprintf(place.ticket, sizeof place.ticket, "%s", q->ticket);
+    asked_note(&state_of(turn)->asked, &place);
 }
 
-static void open_question(struct tc_turn *turn, const struct tc_request *ev)
+static void set_text(char *out, size_t cap, const json_t *list, size_t i)
+{
+    const char *text = json_string_value(json_array_get(list, i));
+    snprintf(out, cap, "%s", text ? text : "");
+}
+
+static void recall_one(struct tc_turn *turn, const json_t *kept)
+{
+    struct question *q = free_place(turn);
+    const char *after = json_string_value(json_array_get(kept, 5));
+    if (!q)
+        return;
+    *q = (struct question){.after = after ? tc_keep(turn, after) : NULL};
+    set_text(q->id, sizeof q->id, kept, 0);
+    set_text(q->channel, sizeof q->channel, kept, 1);
+    set_text(q->thread, sizeof q->thread, kept, 2);
+    set_text(q->ts, sizeof q->ts, kept, 3);
+    set_text(q->title, sizeof q->title, kept, 4);
+    const char *ticket = q->id[0] ? tc_ticket(turn, q->id) : NULL;
+    if (!ticket)
+        return;
+    snprintf(q->ticket, sizeof q->ticket, "%s", ticket);
+    note_waiting(turn, q->id, true);
+    if (q->ts[0])
+        listen(turn, q);
+}
+
+void question_recall(struct tc_turn *turn)
+{
+    struct questions *all = &cast_of(turn)->questions;
+    size_t i;
+    const json_t *kept;
+    if (all->recalled)
+        return;
+    all->recalled = true;
+    json_auto_t *memory = turn->memory ? json_loads(turn->memory, 0, NULL) : NULL;
+    json_array_foreach(json_object_get(memory, "asked"), i, kept)
+    {
+        recall_one(turn, kept);
+    }
+}
+
+/* ---- asking */
+
+struct place {
+    const char *channel, *thread; /* thread: or NULL */
+};
+
+static size_t add_place(struct place list[PLACES_MAX], size_t count, struct place p)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].channel, p.channel) == 0 &&
+            strcmp(list[i].thread ? list[i].thread : "", p.thread ? p.thread : "") == 0)
+            return count;
+    if (p.channel && *p.channel && count < PLACES_MAX)
+        list[count++] = p;
+    return count;
+}
+
+/* What follows "INSTANCE" in it; NULL: it is another instance's. */
+static const char *own_part(const struct tc_turn *turn, const char *entry)
+{
+    const size_t n = strlen(turn->inst->name);
+    const bool own = entry && strncmp(entry, turn->inst->name, n) == 0;
+    return own && (entry[n] == '\0' || entry[n] == ':') ? entry + n : NULL;
+}
+
+/* ":CHAT" or ":CHAT:THREAD". */
+static struct place read_place(struct tc_turn *turn, const char *text)
+{
+    const size_t n = strcspn(text + 1, ":");
+    const char *thread = text[1 + n] ? text + n + 2 : NULL;
+    return (struct place){tc_sprint(turn, "%.*s", (int)n, text + 1),
+                          thread && *thread ? thread : NULL};
+}
+
+/* Where it is asked here. `to` is that of the event, read. */
+static size_t places_of(struct tc_turn *turn, const json_t *to, struct place out[PLACES_MAX])
 {
     const struct route *r = route_of(turn);
-    const char *text = text_of(turn, ev);
+    const struct place own = {r->channel, r->thread};
+    size_t count = 0, i;
+    const json_t *entry;
+    if (!to)
+        return r->channel ? add_place(out, 0, own) : 0;
+    json_array_foreach(to, i, entry)
+    {
+        const char *part = own_part(turn, json_string_value(entry));
+        if (part && (*part || r->channel))
+            count = add_place(out, count, *part ? read_place(turn, part) : own);
+    }
+    return count;
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int question_repeat(struct tc_turn *turn, json_t *body, json_t *data)
+{
+    const char *channel = json_string_value(json_object_get(body, "channel"));
+    const char *thread = json_string_value(json_object_get(body, "thread_ts"));
+    const int64_t left = json_integer_value(json_object_get(data, "until")) - wall_ms();
+    const struct call how = {.tag = call_tag(turn, "question", data),
+                             .lane = route_lane(turn, channel, thread),
+                             .priority = TC_P_REQUEST,
+                             .flags = TC_DURABLE,
+                             .max_age_ms = left > 1000 ? left : 1000};
+    return call_json(turn, POST_MESSAGE, body, &how);
+}
+
+/* It is found again by its turn, and by which of all questions it is. */
+static json_t *mark_of(const struct tc_turn *turn, const char *ticket)
+{
+    return json_pack("{s:s, s:{s:s, s:s}}", "event_type", "turncast_turn", "event_payload", "turn",
+                     turn->id, "request", ticket);
+}
+
+static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char *ticket,
+                   const struct place *p)
+{
+    struct question *q = free_place(turn);
+    if (!q) {
+        tc_log(turn->inst, TC_WARN, "turn %s asks too much at once: one is not shown", turn->id);
+        return;
+    }
+    *q = (struct question){0};
+    snprintf(q->id, sizeof q->id, "%s", ev->request_id);
+    snprintf(q->channel, sizeof q->channel, "%s", p->channel);
+    snprintf(q->thread, sizeof q->thread, "%s", p->thread ? p->thread : "");
+    snprintf(q->ticket, sizeof q->ticket, "%s", ticket);
+    snprintf(q->title, sizeof q->title, "%s", form_title(turn, ev));
+    q->about = tc_keep(turn, call_dump(turn, form_about(turn, ev)));
+    const char *subject = ev->subject ? text_label(turn, ev->subject, 200) : "";
+    json_t *body = json_pack(
+        "{s:s, s:s*, s:o, s:o, s:o, s:b, s:b}", "channel", p->channel, "thread_ts", p->thread,
+        "text", json_sprintf("%s %s", q->title, subject), "blocks", form_blocks(turn, ev, ticket),
+        "metadata", mark_of(turn, ticket), "unfurl_links", 0, "unfurl_media", 0);
+    const int64_t now = wall_ms();
+    const int64_t until = ev->expires_ms > now ? ev->expires_ms : now + MAX_AGE_MS;
+    json_t *data = json_pack("{s:s, s:s, s:I}", "id", ev->request_id, "title", q->title, "until",
+                             (json_int_t)until);
+    if (question_repeat(turn, body, data))
+        q->id[0] = '\0';
+}
+
+static void ask(struct tc_turn *turn, const struct tc_request *ev)
+{
+    json_auto_t *to = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
+    struct place places[PLACES_MAX];
+    const size_t count = places_of(turn, to, places);
+    const char *ticket = count > 0 ? tc_ticket(turn, ev->request_id) : NULL;
+    for (size_t i = 0; ticket && i < count; i++)
+        ask_at(turn, ev, ticket, &places[i]);
+    if (ticket)
+        shown_remember(turn);
+}
+
+/* One that cannot be answered here. */
+static void tell(struct tc_turn *turn, const struct tc_request *ev)
+{
+    const struct route *r = route_of(turn);
+    const char *text = r->channel ? question_plain(turn, ev) : NULL;
     size_t count = 0;
     const struct tc_piece *pieces = text ? message_pieces(turn, text, 0, &count) : NULL;
-    struct question *q = find(turn, "");
+    struct question *q = free_place(turn);
     if (!pieces || count == 0)
         return;
     if (q) {
         *q = (struct question){0};
         snprintf(q->id, sizeof q->id, "%s", ev->request_id);
-        snprintf(q->title, sizeof q->title, "%s", kind_title(ev));
+        snprintf(q->channel, sizeof q->channel, "%s", r->channel);
+        snprintf(q->thread, sizeof q->thread, "%s", r->thread ? r->thread : "");
+        snprintf(q->title, sizeof q->title, "%s", form_title(turn, ev));
     }
     const struct call how = {
         .tag = call_tag(turn, "question", json_pack("{s:s}", "id", ev->request_id)),
         .lane = r->lane,
         .priority = TC_P_REQUEST,
-        .max_age_ms = 30 * 60 * 1000};
+        .max_age_ms = MAX_AGE_MS};
     call_json(turn, POST_MESSAGE, message_body(turn, r, &pieces[0]), &how);
 }
 
-static const char *decision_words(const struct tc_request *ev)
+/* ---- the end of it */
+
+static const char *answers_of(struct tc_turn *turn, const struct tc_request *ev)
+{
+    json_auto_t *answers =
+        ev->answers && strcmp(ev->kind, "ask") == 0 ? json_loads(ev->answers, 0, NULL) : NULL;
+    const char *key, *all = "";
+    json_t *value;
+    json_object_foreach(answers, key, value)
+    {
+        const char *text =
+            json_is_array(value) ? call_dump(turn, json_incref(value)) : json_string_value(value);
+        const char *more = text ? tc_sprint(turn, "%s%s%s", all, *all ? "; " : ": ", text) : NULL;
+        all = more ? more : all;
+    }
+    return *all ? text_plain(turn, all, ANSWERS_UNITS) : "";
+}
+
+/* "allowed by Ann (telegram)". */
+static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
 {
     static const char *const words[][2] = {{"allow", "allowed"},
                                            {"deny", "denied"},
                                            {"answered", "answered"},
-                                           {"cancelled", "cancelled"},
+                                           {"cancelled", "no longer needed"},
                                            {"timeout", "nobody answered in time"}};
+    const char *done = "over";
     for (size_t i = 0; ev->decision && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], ev->decision) == 0)
-            return words[i][1];
-    return "over";
+            done = words[i][1];
+    const char *by = ev->by && strcmp(done, words[4][1]) != 0 ? text_plain(turn, ev->by, 100) : "";
+    const char *all =
+        tc_sprint(turn, "%s%s%s%s", done, *by ? " by " : "", by, answers_of(turn, ev));
+    return all ? all : done;
 }
 
-/* Its message says how it ended; nothing else of it is left. */
-static void edit(struct tc_turn *turn, struct question *q)
+/* Its message says how it ended, and has no buttons any more. */
+static void edit(struct tc_turn *turn, const struct question *q, const char *after)
 {
-    const struct route *r = route_of(turn);
-    const char *text = tc_sprint(turn, "*%s*: %s", q->title, q->after);
+    const char *text = tc_sprint(turn, "*%s*: %s", q->title, text_label(turn, after, 500));
+    char *end = tc_sprint(turn, "%s", after);
+    json_t *blocks = q->about ? json_loads(q->about, 0, NULL) : NULL;
+    if (!text || !end)
+        return;
+    end[0] = (char)toupper((unsigned char)end[0]);
+    if (blocks)
+        json_array_append_new(blocks, form_end(end));
+    else
+        blocks = json_pack("[{s:s, s:{s:s, s:s}}]", "type", "section", "text", "type", "mrkdwn",
+                           "text", text);
     const struct call how = {.tag = "answered",
-                             .lane = r->lane,
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_IDEMPOTENT,
-                             .max_age_ms = 10 * 60 * 1000};
-    json_t *body = json_pack("{s:s, s:s, s:s, s:[{s:s, s:{s:s, s:s}}]}", "channel", r->channel,
-                             "ts", q->ts, "text", text, "blocks", "type", "section", "text", "type",
-                             "mrkdwn", "text", text);
-    call_json(turn, UPDATE, body, &how);
+                             .lane = route_lane(turn, q->channel, q->thread),
+                             .priority = TC_P_REQUEST,
+                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+    call_json(turn, UPDATE,
+              json_pack("{s:s, s:s, s:s, s:o}", "channel", q->channel, "ts", q->ts, "text", text,
+                        "blocks", blocks),
+              &how);
+}
+
+/* Edits it, or notes that it has to be as soon as its message is there. */
+static void end(struct tc_turn *turn, struct question *q, const char *after)
+{
+    note_waiting(turn, q->id, false);
+    if (q->ticket[0])
+        asked_end(&state_of(turn)->asked, q->ticket);
+    if (!q->ts[0]) {
+        q->after = tc_keep(turn, after);
+        return;
+    }
+    edit(turn, q, after);
     q->id[0] = '\0';
+}
+
+static bool end_all(struct tc_turn *turn, const char *id, const char *after)
+{
+    struct questions *all = &cast_of(turn)->questions;
+    bool any = false;
+    question_recall(turn);
+    for (size_t i = 0; i < QUESTIONS_MAX; i++) {
+        struct question *q = &all->list[i];
+        if (id ? !is_of(q, id) : !q->id[0] || q->after)
+            continue;
+        end(turn, q, after);
+        any = true;
+    }
+    return any;
+}
+
+void question_end(struct tc_turn *turn)
+{
+    if (end_all(turn, NULL, turn_over))
+        shown_remember(turn);
 }
 
 void question_show(struct tc_turn *turn, const struct tc_request *ev)
 {
-    if (strcmp(ev->state, "open") == 0) {
-        open_question(turn, ev);
+    const bool open = strcmp(ev->state, "open") == 0;
+    note_waiting(turn, ev->request_id, open);
+    if (open && ev->choices)
+        ask(turn, ev);
+    else if (open)
+        tell(turn, ev);
+    else if (*ev->request_id && end_all(turn, ev->request_id, words_of(turn, ev)))
+        shown_remember(turn);
+}
+
+/* ---- what Slack said */
+
+void question_posted(struct tc_turn *turn, const json_t *body, const json_t *data, const char *ts)
+{
+    const char *channel = json_string_value(json_object_get(body, "channel"));
+    const char *thread = json_string_value(json_object_get(body, "thread_ts"));
+    const char *title = json_string_value(json_object_get(data, "title"));
+    struct question *q =
+        find(turn, json_string_value(json_object_get(data, "id")), channel, thread);
+    struct question unknown = {.after = turn_over};
+    if (!channel || !ts)
         return;
+    if (!q) { /* its turn was over before, and that is all that is left of it */
+        q = &unknown;
+        snprintf(q->channel, sizeof q->channel, "%s", channel);
+        snprintf(q->thread, sizeof q->thread, "%s", thread ? thread : "");
+        snprintf(q->title, sizeof q->title, "%s", title ? title : "A question");
     }
-    struct question *q = *ev->request_id ? find(turn, ev->request_id) : NULL;
+    snprintf(q->ts, sizeof q->ts, "%s", ts);
+    if (q->after) {
+        edit(turn, q, q->after);
+        q->id[0] = '\0';
+    } else {
+        listen(turn, q);
+    }
+    shown_remember(turn);
+}
+
+/* Payload: once without what can be filled in, then as text. NULL: there is no other form. */
+static json_t *plainer(json_t *body)
+{
+    const json_t *blocks = json_object_get(body, "blocks"), *block;
+    const char *text = json_string_value(json_object_get(body, "text"));
+    json_t *row = NULL;
+    size_t i;
+    if (!blocks)
+        return NULL;
+    json_array_foreach(blocks, i, block)
+    {
+        const char *type = json_string_value(json_object_get(block, "type"));
+        row = type && strcmp(type, "actions") == 0 ? json_array_get(blocks, i) : row;
+    }
+    if (row && json_array_size(blocks) > 2)
+        json_object_set_new(body, "blocks",
+                            json_pack("[{s:s, s:{s:s, s:s}}, O]", "type", "section", "text", "type",
+                                      "mrkdwn", "text", text ? text : "?", row));
+    else
+        json_object_del(body, "blocks");
+    return json_incref(body);
+}
+
+static void forget(struct tc_turn *turn, const json_t *body, const json_t *data)
+{
+    struct question *q = find(turn, json_string_value(json_object_get(data, "id")),
+                              json_string_value(json_object_get(body, "channel")),
+                              json_string_value(json_object_get(body, "thread_ts")));
     if (!q)
         return;
-    q->after = decision_words(ev);
-    if (q->ts[0])
-        edit(turn, q);
+    q->id[0] = '\0';
+    shown_remember(turn);
 }
 
 int question_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
+    json_auto_t *body = json_loads(r->http->body, 0, NULL), *data = answer_data(r);
+    const bool durable = r->http->flags & TC_DURABLE;
     fault_judge(turn, &f, r, false, v);
-    if (!fault_is_end(v))
-        return 0;
-    json_auto_t *data = answer_data(r);
-    const char *id = json_string_value(json_object_get(data, "id"));
-    const char *ts = json_string_value(json_object_get(f.json, "ts"));
-    struct question *q = id && *id ? find(turn, id) : NULL;
-    if (!q)
-        return 0;
-    if (f.kind != FAULT_NONE || !ts) {
-        q->id[0] = '\0';
+    if (durable && f.kind == FAULT_DOUBT) {
+        fault_replaced(v, find_question(turn, body, data), in_doubt);
         return 0;
     }
-    snprintf(q->ts, sizeof q->ts, "%s", ts);
-    if (q->after)
-        edit(turn, q);
+    if (!fault_is_end(v))
+        return 0;
+    if (f.kind == FAULT_NONE) {
+        question_posted(turn, body, data, json_string_value(json_object_get(f.json, "ts")));
+        return 0;
+    }
+    json_auto_t *other =
+        durable && (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER) ? plainer(body) : NULL;
+    if (other)
+        fault_replaced(v, question_repeat(turn, json_incref(other), json_incref(data)), f.error);
+    else
+        forget(turn, body, data);
     return 0;
 }
 
@@ -174,5 +510,7 @@ int question_on_edit(struct tc_turn *turn, const struct tc_reply *r, struct tc_v
 {
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     fault_judge(turn, &f, r, true, v);
+    if (f.kind == FAULT_MESSAGE) /* somebody has deleted it */
+        v->next = TC_NEXT_DONE;
     return 0;
 }

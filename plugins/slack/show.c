@@ -47,14 +47,13 @@ int show_start(struct tc_turn *turn, const struct tc_start *ev)
     cast->surface = conf->stream && !s->off.stream ? SURFACE_STREAM : SURFACE_EDIT;
     if (ev->resumed) {
         cast->surface = SURFACE_NONE;
-        if (r->channel)
-            shown_clean_up(turn);
+        shown_clean_up(turn);
     }
     if (!is_live(turn))
         return 0;
     talk_note(&s->talks, r->lane, turn->id);
     pulse_begin(turn);
-    status_set(turn, STATUS_PROCESSING);
+    status_set(turn, question_waits(turn) ? STATUS_SUSPENDED : STATUS_PROCESSING);
     return 0;
 }
 
@@ -157,13 +156,16 @@ int show_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 
 int show_request(struct tc_turn *turn, const struct tc_request *ev)
 {
-    if (!route_of(turn)->channel || cast_of(turn)->over)
+    /* What nobody is asked was decided before. */
+    if (cast_of(turn)->over || (!ev->blocking && !ev->choices && strcmp(ev->state, "open") == 0))
         return 0;
-    if (is_live(turn)) {
+    if (is_live(turn))
         touch(turn);
-        status_set(turn, strcmp(ev->state, "open") == 0 ? STATUS_SUSPENDED : STATUS_PROCESSING);
-    }
     question_show(turn, ev);
+    if (is_live(turn)) {
+        status_set(turn, question_waits(turn) ? STATUS_SUSPENDED : STATUS_PROCESSING);
+        progress_changed(turn);
+    }
     return 0;
 }
 
@@ -255,6 +257,7 @@ static void put_away(struct tc_turn *turn)
 static bool begin_end(struct tc_turn *turn)
 {
     const struct route *r = route_of(turn);
+    question_end(turn);
     if (!r->channel)
         return false;
     if (cast_of(turn)->begun && is_live(turn))
@@ -304,6 +307,7 @@ int show_error(struct tc_turn *turn, const struct tc_error *ev)
 int show_done(struct tc_turn *turn, const struct tc_done *ev)
 {
     (void)ev;
+    question_end(turn);
     cast_of(turn)->over = true;
     pulse_end(turn);
     return 0;

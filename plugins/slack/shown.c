@@ -11,8 +11,9 @@
 void shown_remember(struct tc_turn *turn)
 {
     const struct cast *cast = cast_of(turn);
-    tc_remember(turn, call_dump(turn, json_pack("{s:s, s:s}", "stream", cast->stream.ts, "progress",
-                                                cast->progress.ts)));
+    tc_remember(turn,
+                call_dump(turn, json_pack("{s:s, s:s, s:o*}", "stream", cast->stream.ts, "progress",
+                                          cast->progress.ts, "asked", question_pack(turn))));
 }
 
 void shown_remove(struct tc_turn *turn, const char *ts)
@@ -30,6 +31,10 @@ void shown_clean_up(struct tc_turn *turn)
     json_auto_t *memory = turn->memory ? json_loads(turn->memory, 0, NULL) : NULL;
     const char *stream = json_string_value(json_object_get(memory, "stream"));
     const char *progress = json_string_value(json_object_get(memory, "progress"));
+    const struct route *r = route_of(turn);
+    question_recall(turn);
+    if (!r->channel)
+        return;
     if (stream && *stream)
         stream_end_message(turn, stream, false);
     if (progress && *progress)

@@ -5,6 +5,7 @@
 
 #include "answer.h"
 #include "call.h"
+#include "decide.h"
 #include "event.h"
 #include "fault.h"
 #include "find.h"
@@ -46,17 +47,17 @@ static const struct {
     const char *word;
     int (*reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
 } replies[] = {
-    {"identity", on_identity},        {"open", socket_on_url},
-    {"start", stream_on_start},       {"append", stream_on_append},
-    {"leave", stream_on_leave},       {"end", stream_on_end},
-    {"progress", progress_on_post},   {"edit", progress_on_edit},
-    {"status", status_on_set},        {"react", status_on_react},
-    {"question", question_on_post},   {"answered", question_on_edit},
-    {"told", message_on_told},        {"remove", shown_on_remove},
-    {"fetch", fetch_on_file},         {"post", answer_on_post},
-    {"stop", answer_on_stop},         {"find", find_on_read},
-    {"place", upload_on_place},       {"put", upload_on_put},
-    {"complete", upload_on_complete},
+    {"identity", on_identity},      {"open", socket_on_url},
+    {"start", stream_on_start},     {"append", stream_on_append},
+    {"leave", stream_on_leave},     {"end", stream_on_end},
+    {"progress", progress_on_post}, {"edit", progress_on_edit},
+    {"status", status_on_set},      {"react", status_on_react},
+    {"question", question_on_post}, {"answered", question_on_edit},
+    {"told", message_on_told},      {"whisper", decide_on_told},
+    {"remove", shown_on_remove},    {"fetch", fetch_on_file},
+    {"post", answer_on_post},       {"stop", answer_on_stop},
+    {"find", find_on_read},         {"place", upload_on_place},
+    {"put", upload_on_put},         {"complete", upload_on_complete},
 };
 
 static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)

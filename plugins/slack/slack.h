@@ -8,6 +8,7 @@
 
 #include <turncast/plugin.h>
 
+#include "asked.h"
 #include "fetch.h"
 #include "grow.h"
 #include "progress.h"
@@ -42,6 +43,8 @@ struct state {
     struct fetch fetches[FETCH_MAX];
     struct recent recent;
     struct talks talks;
+    struct asked asked;
+    bool forged; /* a press that no message of ours offers was told of */
 };
 
 /* Where a turn is shown. The strings are the turn's. */

@@ -155,13 +155,10 @@ static void envelope(struct tc_turn *lobby, int64_t socket, const json_t *json, 
     if (!id)
         return;
     const struct event_source source = {.socket = socket, .envelope = id};
-    enum event_taken taken = EVENT_TAKEN;
-    if (strcmp(type, "events_api") == 0)
-        taken = event_take(lobby, payload, &source);
-    else if (strcmp(type, "interactive") == 0)
-        event_take_action(lobby, payload);
-    if (taken == EVENT_TAKEN)
+    if (strcmp(type, "events_api") != 0 || event_take(lobby, payload, &source) == EVENT_TAKEN)
         socket_acknowledge(lobby, socket, id);
+    if (strcmp(type, "interactive") == 0)
+        event_take_action(lobby, payload);
 }
 
 static void read_text(struct tc_turn *lobby, const struct tc_frame *frame)

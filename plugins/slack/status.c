@@ -33,7 +33,7 @@ static const char *thread_words(struct tc_turn *turn, enum status_now now)
     char elapsed[32];
     const int64_t ms = pulse_now() - cast_of(turn)->begin_ms;
     if (now == STATUS_SUSPENDED)
-        return "is waiting for an answer\xe2\x80\xa6"; /* … */
+        return "is waiting for a decision\xe2\x80\xa6"; /* … */
     if (now != STATUS_PROCESSING)
         return "";
     text_elapsed(elapsed, ms);

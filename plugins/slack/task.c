@@ -151,7 +151,7 @@ struct task *task_silence(struct tc_turn *turn)
         return NULL;
     char id[48];
     snprintf(id, sizeof id, "%s-%llu", silence_id, (unsigned long long)cast->tasks.count + 1);
-    struct task *t = begin(turn, id, "Working");
+    struct task *t = begin(turn, id, question_waits(turn) ? "Waiting for a decision" : "Working");
     if (t)
         t->begin_ms = cast->event_ms;
     return t;

@@ -41,6 +41,17 @@ const char *text_mrkdwn(struct tc_turn *turn, const char *markdown, size_t len, 
     return pieces && count > 0 ? pieces[0].text : "";
 }
 
+const char *text_plain(struct tc_turn *turn, const char *raw, size_t units)
+{
+    size_t count = 0;
+    const struct tc_piece *pieces =
+        tc_pieces(turn,
+                  TC_TEXT(.markdown = raw, .len = strlen(raw), .form = TC_PLAIN,
+                          .flags = TC_VERBATIM, .units = units),
+                  &count);
+    return pieces && count > 0 ? pieces[0].text : "";
+}
+
 const char *text_label(struct tc_turn *turn, const char *raw, size_t bytes)
 {
     char line[512];

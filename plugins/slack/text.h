@@ -12,6 +12,8 @@ int text_add(struct tc_turn *turn, struct text *t, const char *p, size_t n);
 /* No mention and no markup of Slack is left in it; one line of at most `bytes`; "" when nothing is
  * to be seen. Of the callback. */
 const char *text_label(struct tc_turn *turn, const char *raw, size_t bytes);
+/* Without what cannot be seen, of at most `units`, no markup: for rich text. Of the callback. */
+const char *text_plain(struct tc_turn *turn, const char *raw, size_t units);
 /* As far as it is the beginning of mrkdwn in `bytes`. Of the callback. */
 const char *text_mrkdwn(struct tc_turn *turn, const char *markdown, size_t len, uint32_t flags,
                         size_t bytes);

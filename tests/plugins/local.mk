@@ -52,6 +52,7 @@ CONNECTOR_TESTS = \
 	tests/plugins/slack/file.script \
 	tests/plugins/slack/inbound.script \
 	tests/plugins/slack/options.script \
+	tests/plugins/slack/request.script \
 	tests/plugins/slack/socket.script \
 	tests/plugins/slack/split.script \
 	tests/plugins/slack/status.script \
