@@ -84,6 +84,8 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
     put_event(d, ev);
     if (ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE)
         buf_add_str(&d->outcome, d->text.p + before + (before && !d->outcome.len ? 1 : 0));
+    if (d->watch)
+        d->watch(d->watch_ctx, ev);
 }
 
 void dispatch_close(struct dispatch_turn *t)

@@ -17,6 +17,8 @@ struct dispatch {
     double final_s; /* wall clock of the outcome, and of done */
     double done_s;
     unsigned turns_open;
+    void (*watch)(void *ctx, struct event *ev); /* sees each event; or NULL */
+    void *watch_ctx;
 };
 
 void cast_log_fini(struct dispatch *d);

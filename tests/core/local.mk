@@ -55,6 +55,12 @@ EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 check_PROGRAMS += tests/core/t_approvals
 tests_core_t_approvals_LDADD = $(TEST_CORE)
 
+# Recorded dialogs, played by tests/fake/dialog.py.
+check_PROGRAMS += tests/core/t_dialogs
+tests_core_t_dialogs_SOURCES = tests/core/t_dialogs.c tests/core/dialog_rows.h $(STAGE)
+tests_core_t_dialogs_LDADD = $(TEST_CORE)
+EXTRA_DIST += tests/dialogs
+
 check_PROGRAMS += tests/core/t_command
 tests_core_t_command_LDADD = $(TEST_CORE)
 

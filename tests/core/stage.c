@@ -70,20 +70,56 @@ static void on_ended(void *ctx, bool spawn_failed)
     s->took_ms = clock_mono_ms() - s->began_ms;
 }
 
+static int answer_agent(void *ctx, const struct dialect_answer *answer)
+{
+    return executor_answer(((struct stage *)ctx)->executor, answer);
+}
+
+static void on_request(void *ctx, struct tc_request *request)
+{
+    const struct stage *const s = ctx;
+    if (s->asks)
+        requests_see(s->asks, request);
+}
+
+static void on_unasked(void *ctx)
+{
+    const struct stage *const s = ctx;
+    if (s->asks)
+        requests_unask(s->asks);
+}
+
+static void begin_requests(struct stage *s, const struct dialect *dialect)
+{
+    s->asks = requests_begin(s->requests, &(struct requests_turn_spec){
+                                              .id = turn_id(s->turn),
+                                              .agent = &s->agent,
+                                              .dialect = dialect,
+                                              .answer = answer_agent,
+                                              .ctx = s,
+                                          });
+    requests_set_turn(s->asks, s->turn);
+}
+
 void stage_begin(struct stage *s)
 {
     s->fds = children_open_fds();
     s->began_ms = clock_mono_ms();
     const struct dialect *const dialect = s->dialect ? s->dialect : dialect_find("claude");
-    s->turn = turn_new(
-        &s->log,
-        &(struct turn_spec){.dialect = dialect, .agent = "fake", .max_line = s->agent.max_line});
+    s->turn = turn_new(&s->log, &(struct turn_spec){.dialect = dialect,
+                                                    .agent = "fake",
+                                                    .max_line = s->agent.max_line,
+                                                    .request = on_request,
+                                                    .ctx = s});
+    if (s->requests)
+        begin_requests(s, dialect);
     const struct executor_spec spec = {
         .agent = &s->agent,
         .message = s->message ? s->message : "do it",
         .message_len = s->message ? s->message_len : 5,
         .session_id = s->session_id,
         .conversation = s->conversation,
+        .unasked = on_unasked,
     };
     s->executor = executor_start(loop, s->turn, &spec, on_ended, s);
     ok(!s->ended, "the end is never told from within the start");
@@ -117,6 +153,7 @@ void stage_end(struct stage *s, const char *wanted, const char *what)
     is_int(children_marked(s->mark), 0, "%s: no process is left", what);
     executor_free(s->executor);
     turn_free(s->turn);
+    requests_end(s->asks);
     ok(!s->log.disorder && !s->log.turns_open, "%s: in order, and closed", what);
     is_int(children_open_fds(), s->fds, "%s: no descriptor is left", what);
     diag("%s: %lld ms", what, (long long)s->took_ms);

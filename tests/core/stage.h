@@ -6,6 +6,7 @@
 
 #include "core/cast_log.h"
 #include "core/executor.h"
+#include "core/requests.h"
 
 /* Lines of the claude dialect, as words of the fake agent. */
 #define SAY_INIT                                                                                   \
@@ -29,10 +30,12 @@ struct stage {
     const char *message;           /* NULL: "do it" */
     size_t message_len;
     const char *session_id, *conversation;
+    struct requests *requests; /* what it asks is kept there; or NULL */
     /* what came of it */
     struct dispatch log;
     struct turn *turn;
     struct executor *executor;
+    struct requests_turn *asks; /* NULL without requests */
     bool ended, spawn_failed;
     int64_t took_ms;
     /* its own */

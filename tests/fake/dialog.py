@@ -9,7 +9,7 @@ FILE is of one of two forms, told apart by its first byte:
   - lines of JSON (NAME.dialog.jsonl): {"dir":"out"|"in","line":TEXT}, {"dir":"in","eof":true},
     {"signal":"SIGTERM"}, {"exit":STATUS}; other members, and objects without these, say nothing.
   - lines of text (NAME.dialog): "< " an agent's line, "> " the host's, "! eof", "! signal SIGTERM",
-    "! exit STATUS".
+    "! exit STATUS", "! play NAME N": the next N lines of that file, beside this one, are the agent's.
 The host's lines are numbered from 1, ends of file and signals among them.
 
 What is the same: members in any order, numbers by value. An id that the host gave a request of its
@@ -53,7 +53,8 @@ def read_recording(path):
         lines = [line.rstrip("\n") for line in f]
     if not lines:
         return []
-    return list(filter(None, map(of_json if lines[0].startswith("{") else of_text, lines)))
+    steps = list(filter(None, map(of_json if lines[0].startswith("{") else of_text, lines)))
+    return list(with_plays(steps, os.path.dirname(path)))
 
 
 def of_json(line):
@@ -72,6 +73,21 @@ def of_text(line):
         return ("out" if line[0] == "<" else "in", line[2:])
     word, _, value = line[2:].partition(" ")
     return (word, int(value) if word == "exit" else value) if line[:2] == "! " else None
+
+
+def with_plays(steps, folder):
+    """The steps, but the lines of other files instead of the steps that name them."""
+    files = {}
+    for kind, value in steps:
+        if kind != "play":
+            yield kind, value
+            continue
+        name, n = value.rsplit(" ", 1)
+        if name not in files:
+            files[name] = open(os.path.join(folder, name), encoding="utf-8",
+                               errors="surrogateescape", newline="\n")
+        for _ in range(int(n)):
+            yield "out", files[name].readline().rstrip("\n")
 
 
 # ---- what is the same ----

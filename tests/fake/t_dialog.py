@@ -94,6 +94,10 @@ def test_json_form():
     equal((code, out), (3, "not json\n"), "the form in lines of JSON, and its status")
     ok("ok 2 - line 2: the end" in report, "its end of file")
     equal(status("! exit 4\n", ""), 4, "a status in lines of text")
+    with open(os.path.join(TMP.name, "more"), "w", encoding="utf-8") as more:
+        more.write("1\n2\n3\n")
+    _, out, _ = play("! play more 2\n< x\n! play more 1\n", "")
+    equal(out, "1\n2\nx\n3\n", "lines of another file")
     equal(status("", "", "exit=5"), 5, "a status that is asked for")
     request = {"type": "control_request", "request_id": "r", "request": {}}
     answer = {"type": "control_response", "response": {"request_id": "r"}}
