@@ -259,7 +259,10 @@ class Telegram(Service):
             raise Unable(f"no such button; there are {buttons}")
         number = str(4000000000000000 + len(self.record.entries))
         self.methods.queries[number] = self.record.now()
-        query = {"id": number, "from": sender, "message": message.api(), "data": data}
+        shown = message.api()
+        if body.get("inaccessible"):
+            shown = {"chat": chat.api(), "message_id": message.id, "date": 0}
+        query = {"id": number, "from": sender, "message": shown, "data": data}
         query["chat_instance"] = str(chat.id)
         return {"update_id": self.updates.add("callback_query", query), "id": number}
 

@@ -5,11 +5,12 @@
 TALK_TESTS = tests/talk/t_canary.py tests/talk/t_chaos.py tests/talk/t_crash.py tests/talk/t_crowd.py \
 	tests/talk/t_kill.py tests/talk/t_outage.py tests/talk/t_round.py tests/talk/t_slack.py \
 	tests/talk/t_slack_edit.py tests/talk/t_slack_events.py tests/talk/t_slack_socket.py \
-	tests/talk/t_telegram.py
+	tests/talk/t_telegram.py tests/talk/t_telegram_ask.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/deaths.py \
 	tests/talk/judge.py tests/talk/ledger.py tests/talk/people.py tests/talk/round.py \
 	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
 
 $(TALK_TESTS:.py=.log): turncast$(EXEEXT) \
-	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) tests/fake/talker$(EXEEXT)
+	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
+	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)

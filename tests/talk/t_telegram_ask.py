@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What an agent asks for, decided in Telegram: people, the service, the host, an agent that asks.
+Who may, who is first, what comes too late, and what is left of it behind a death."""
+import itertools
+import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+from cases import await_, run, same
+from people import messages
+from talk import BUILD, Fake, Host, done, equal, telegram
+
+APPROVERS = list(range(1000, 1080))
+LISTED = 1090  # may speak, and not decide
+STRANGER = 9999
+GROUPS = itertools.count(-1002000, -1)
+ASKER = BUILD / "tests" / "fake" / "asker"
+OVER = "This is no longer open."
+_people = iter(APPROVERS)
+
+
+def agents(**more):
+    """asker: as it is; slow: it heeds nothing but SIGKILL, and writes down its process."""
+    common = f"attempts = 1; exit_grace_s = 1; term_grace_s = 1; ask_timeout_s = {more['wait_s']};"
+    slow = "echo $$ > $HOME/pid; trap '' TERM; exec \"$0\""
+    return f"""asker : {{ command = ["{ASKER}"]; {common} }};
+slow : {{ command = ["sh", "-c", {json.dumps(slow)}, "{ASKER}"]; {common} }};"""
+
+
+def host_of(fake, agent="asker", wait_s=120):
+    options = {"allow": [*APPROVERS, LISTED], "approvers": APPROVERS, "agent": agent}
+    instance = telegram(fake, grants=["submit", "cancel", "answer"], **options)
+    extra = "conversations : { max_turns = 64; debounce_ms = 50; };"
+    return Host(instance, agents=agents(wait_s=wait_s), extra=extra)
+
+
+class Person:
+    """An approver, by default in a private chat of their own."""
+
+    def __init__(self, fake, chat=None):
+        self.fake, self.id = fake, next(_people)
+        self.chat = chat or self.id
+
+    def say(self, text, **more):
+        at = "@fake_bot " if self.chat < 0 and not more.get("reply_to") else ""
+        body = {"from": self.id, "chat": self.chat, "text": at + text, **more}
+        return self.fake.control("message", body)["message_id"]
+
+    def seen(self, pattern):
+        """The newest message of the bot in which that is found."""
+        found = [m for m in messages(self.fake, str(self.chat)) if re.search(pattern, m["text"])]
+        return found[-1] if found else None
+
+    def hear(self, pattern):
+        return await_(lambda: self.seen(pattern), f"{pattern} in {self.chat}")
+
+    def is_asked(self, words, pattern="^✋ "):
+        self.say(words)
+        return self.hear(pattern)
+
+    def press(self, message, button=None, user=None, **more):
+        """What the person is told: text, and whether it has to be confirmed."""
+        body = {"from": user or self.id, "chat": self.chat, "message_id": message["id"], **more}
+        if button:
+            body["button"] = button
+        return self.told(self.fake.control("callback", body)["id"])
+
+    def told(self, query):
+        def answered():
+            for r in self.fake.record():
+                if r.get("method") == "answerCallbackQuery" and r.get("status") == 200:
+                    if r["params"]["callback_query_id"] == query:
+                        return r["params"]
+            return None
+
+        params = await_(answered, "the answer to the press")
+        return params["text"], bool(params.get("show_alert"))
+
+    def sees_end(self, message, words):
+        """The decision is in the message, and it has no buttons any more."""
+        end = self.hear(re.escape("→ " + words))
+        same((end["id"], end["buttons"]), (message["id"], []), "the message that was decided")
+
+    def name(self):
+        return f"User {self.id} (tg)"
+
+
+def data_of(fake, message, chat):
+    """What is in the buttons of a message."""
+    for r in reversed(fake.record()):
+        if r.get("method") == "sendMessage" and r.get("chat") == str(chat) and "answer" in r:
+            if r["answer"].get("result", {}).get("message_id") == message["id"]:
+                rows = r["params"]["reply_markup"]["inline_keyboard"]
+                return [button["callback_data"] for row in rows for button in row]
+    raise AssertionError("it was never sent")
+
+
+# ---- cases beside each other
+
+
+def approve(fake, host):
+    """an approval is a button, and who gave it is written down"""
+    person = Person(fake)
+    message = person.is_asked("run=make all")
+    assert "make all" in message["text"] and message["buttons"][0] == ["Allow"], message
+    same(person.press(message, "Allow"), ("Allowed.", False))
+    person.sees_end(message, f"Allowed by {person.name()}")
+    person.hear('"behavior":"allow"')
+
+
+def deny(fake, host):
+    """a reply refuses, and its words are what the agent is told"""
+    person = Person(fake)
+    message = person.is_asked("run=rm -rf x")
+    reply = person.say("not on a *Friday*", reply_to=message["id"])
+    person.sees_end(message, f"Denied by {person.name()}: not on a *Friday*")
+    person.hear('"behavior":"deny"')
+    fake.wait(30, method="setMessageReaction", chat=str(person.chat), status=200, count=2)
+    said = messages(fake, str(person.chat))
+    same(len([m for m in said if m.get("reply_to") == reply]), 0, "answers of the agent to it")
+
+
+def several(fake, host):
+    """requests that are open together are decided each for itself"""
+    person = Person(fake)
+    person.say("together run=alpha, run=beta, run=gamma")
+    asked = [person.hear(f"^✋ [^→]*\n{word}\n") for word in ("alpha", "beta", "gamma")]
+    person.hear("Waits for 3 decisions")
+    same(person.press(asked[1], "Deny")[0], "Denied.")
+    same(person.press(asked[0], "Allow")[0], "Allowed.")
+    same(person.press(asked[2], "Allow")[0], "Allowed.")
+    for message, word in zip(asked, ("alpha", "beta", "gamma")):
+        end = person.hear(f"\n{word}\n[^✋]*→ ")
+        same(end["buttons"], [], word)
+        assert ("Denied by" if word == "beta" else "Allowed by") in end["text"], end["text"]
+        same(end["id"], message["id"])
+    person.hear('"behavior":"allow".*"behavior":"deny".*"behavior":"allow"')
+
+
+def single(fake, host):
+    """a question: an option is a press"""
+    person = Person(fake)
+    message = person.is_asked("single")
+    same(message["buttons"], [["Red"], ["Green"], ["Blue"], ["Decline"]])
+    same(person.press(message, "Green"), ("Answered.", False))
+    person.sees_end(message, f"Answered by {person.name()}")
+    assert "→ Green" in person.seen("→ Answered")["text"]
+    person.hear('"Which colour\\?":"Green"')
+
+
+def two(fake, host):
+    """several questions: one after the other, and those with several answers are ticked"""
+    person = Person(fake)
+    message = person.is_asked("two", "Question 1 of 2")
+    same(person.press(message, "Blue"), ("", False))
+    message = person.hear("Question 2 of 2")
+    same(person.press(message, "Done"), ("Choose something first, or reply to the message.", True))
+    person.press(message, "☐ Red")
+    ticked = await_(lambda: (m := person.seen("Question 2")) and "☑ Red" in str(m) and m, "the tick")
+    person.press(ticked, "☐ Green")
+    await_(lambda: "☑ Green" in str(person.seen("Question 2")), "the second tick")
+    same(person.press(message, "Done"), ("Answered.", False))
+    person.sees_end(message, f"Answered by {person.name()}")
+    told = person.hear('"behavior":"allow"')["text"]
+    assert "Blue" in told and "Red" in told and "Green" in told, told
+
+
+def words(fake, host):
+    """a question without options is answered by a reply, with whatever is in it"""
+    person = Person(fake)
+    message = person.is_asked("text")
+    same(message["buttons"], [["Decline"]])
+    person.say('a "name" \\ 😀', reply_to=message["id"])
+    person.sees_end(message, f"Answered by {person.name()}")
+    person.hear("What name.*😀")
+
+
+def who(fake, host):
+    """R21: a stranger, and one without the role, change nothing and are told so"""
+    person = Person(fake, next(GROUPS))
+    fake.control("chat", {"id": person.chat, "type": "supergroup"})
+    message = person.is_asked("run=ls")
+    for user in (STRANGER, LISTED):
+        same(person.press(message, "Allow", user), ("You may not decide this.", True), user)
+        fake.control("message", {"from": user, "chat": person.chat, "text": "yes",
+                                 "reply_to": message["id"]})  # fmt: skip
+    person.hear("^You may not decide this.$")
+    said = [m for m in messages(fake, str(person.chat)) if "may not decide" in m["text"]]
+    same(len(said), 1, "who is told under a reply: the listed one only")
+    same(person.seen("^✋ ")["buttons"], message["buttons"], "the buttons")
+    person.press(message, "Deny")
+    person.sees_end(message, f"Denied by {person.name()}")
+
+
+def forged(fake, host):
+    """R21: forged data, and data of another chat, decide nothing"""
+    person, other = Person(fake), Person(fake)
+    message, there = person.is_asked("run=alpha, run=beta"), other.is_asked("run=ls")
+    mine = data_of(fake, message, person.chat)[0]
+    ticket = mine.split(":")[1]
+    guessed = mine.replace(ticket, ticket[:-1] + ("1" if ticket[-1] == "0" else "0"))
+    assert all(len(d.encode()) <= 64 for d in data_of(fake, message, person.chat))
+    force = {"force": True}
+    for data in ("rm -rf /", guessed, mine[:-6] + "00:allow", mine + ":allow", "b" + mine[1:]):
+        told = person.press(message, data=data, **force)[0]
+        assert told in ("This is over.", OVER), (data, told)
+    same(other.press(there, data=mine, **force), ("This is over.", False), "from another chat")
+    same(person.press(message, data=mine[:-5] + "answer", **force)[1], True, "no choice of it")
+    same(person.seen("^✋ ")["buttons"], message["buttons"])
+    same(other.seen("^✋ ")["buttons"], there["buttons"])
+    same(person.press(message, "Allow", inaccessible=True)[0], "Allowed.")
+    other.press(there, "Deny")
+    other.hear('"behavior":"deny"')
+    second = person.hear("^✋ [^→]*\nbeta\n")
+    told = person.press(message, data=mine, **force)
+    same(told, (f"Too late: allow by {person.name()}.", True), "what was pressed before")
+    same(person.seen("\nbeta\n")["buttons"], message["buttons"])
+    same(person.press(second, "Deny"), ("Denied.", False))
+    person.hear('"behavior":"allow".*"behavior":"deny"')
+    same(person.press(message, data=mine, **force), (OVER, True), "behind the end of the turn")
+
+
+def race(fake, host):
+    """of two presses at once one counts, and the other is told"""
+    for _ in range(5):
+        person = Person(fake, next(GROUPS))
+        other = Person(fake, person.chat)
+        fake.control("chat", {"id": person.chat, "type": "supergroup"})
+        message = person.is_asked("run=ls")
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(person.press, message, "Allow")
+            second = pool.submit(other.press, message, "Deny")
+            told = {person: first.result(), other: second.result()}
+        won = person if told[person][0] == "Allowed." else other
+        lost = other if won is person else person
+        verb = ("Allowed", "allow") if won is person else ("Denied", "deny")
+        same(told[won], (f"{verb[0]}.", False))
+        same(told[lost][1], True, "it is to be confirmed")
+        assert told[lost][0] in (f"Too late: {verb[1]} by {won.name()}.", OVER), told
+        person.sees_end(message, f"{verb[0]} by {won.name()}")
+        person.hear(f'"behavior":"{verb[1]}"')
+
+
+def late(fake, host):
+    """R21: a reply that comes too late is told so, and is no message to the agent"""
+    person = Person(fake)
+    message = person.is_asked("run=ls")
+    person.press(message, "Allow")
+    person.hear('"behavior":"allow"')
+    person.sees_end(message, f"Allowed by {person.name()}")
+    reply = person.say("run=pwd", reply_to=message["id"])
+    said = person.hear(re.escape(OVER))
+    same(said["reply_to"], reply)
+    person.say("run=whoami")
+    person.hear("whoami")
+    assert not person.seen("pwd"), "the agent was told"
+
+
+def stop(fake, host):
+    """R19: a reply that stops stops the turn, and what was open is closed"""
+    person = Person(fake)
+    message = person.is_asked("run=ls")
+    person.say("/stop", reply_to=message["id"])
+    person.hear("^Stopped.$")
+    end = await_(lambda: (m := person.seen("^✋ ")) and not m["buttons"] and m, "the end of it")
+    assert "→ Cancelled with the turn" in end["text"], end["text"]
+
+
+CASES = [several, two, race, who, forged, late, approve, deny, single, words, stop]
+
+
+# ---- deaths, and the clock
+
+
+def instance_dies(fake, host):
+    """R26: what is open when the instance is replaced is decided behind it"""
+    person, other = Person(fake), Person(fake)
+    message, question = person.is_asked("run=ls"), other.is_asked("two", "Question 1 of 2")
+    same(host.run("restart", "tg")[0], 0, "the restart")
+    same(person.press(message, "Allow"), ("Allowed.", False))
+    person.sees_end(message, f"Allowed by {person.name()}")
+    person.hear('"behavior":"allow"')
+    other.press(question, "Green")
+    second = other.hear("Question 2 of 2")
+    other.say("all of them", reply_to=second["id"])
+    other.sees_end(question, f"Answered by {other.name()}")
+    assert "all of them" in other.hear('"behavior":"allow"')["text"]
+
+
+def host_dies(fake, host):
+    """R26: behind a death of the host the buttons are gone, and a late press is told so"""
+    person = Person(fake)
+    message = person.is_asked("run=ls")
+    data = data_of(fake, message, person.chat)[0]
+    host.kill()
+    host.start()
+    person.sees_end(message, "Cancelled with the turn")
+    person.hear("^⚠ ")
+    same(person.press(message, data=data, force=True), (OVER, True))
+    person.say("no", reply_to=message["id"])
+    person.hear(f"^{re.escape(OVER)}$")
+    same(len([m for m in messages(fake, str(person.chat)) if "⚠" in m["text"]]), 1, "outcomes")
+
+
+def expires(fake, host):
+    """what nobody answers in time is refused, and said so"""
+    person = Person(fake)
+    message = person.is_asked("run=ls")
+    data = data_of(fake, message, person.chat)[0]
+    person.sees_end(message, "Nobody answered in 3 s: denied")
+    person.hear('"behavior":"deny"')
+    same(person.press(message, data=data, force=True), (OVER, True))
+
+
+def is_alive(host):
+    try:
+        os.kill(int((host.folder / "pid").read_text()), 0)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+def stops_slowly(fake, host):
+    """R19: it is stopped when the agent is gone, not before; until then it is stopping"""
+    person = Person(fake)
+    person.is_asked("stubborn run=ls")
+    shown = person.hear("Waits for a decision")
+    assert is_alive(host)
+    same(person.press(shown, "⏹ Stop")[0], "Stopping.")
+    assert not person.seen("^Stopped.$") or not is_alive(host), "told before it is so"
+    person.hear("^Stopped.$")
+    assert not is_alive(host), "the agent lives"
+    assert "→ Cancelled with the turn" in person.seen("^✋ ")["text"]
+
+
+def with_host(cases, *rules, at_once=1, **more):
+    with Fake("telegram") as fake:
+        with host_of(fake, **more) as host:
+            fake.wait(30, polling=1)
+            run(cases, fake, host, at_once=at_once)
+            broken = [v for v in fake.violations() if v["rule"] not in rules]
+            equal(broken, [], "nothing a strict service objects to")
+
+
+def main():
+    with_host(CASES, at_once=4)
+    with_host([instance_dies, host_dies])
+    with_host([expires], wait_s=3)
+    with_host([stops_slowly], agent="slow")
+    done()
+
+
+main()
