@@ -5,6 +5,7 @@
 
 #include "api/control_impl.h"
 #include "api/reply.h"
+#include "base/alloc.h"
 #include "core/approvals.h"
 
 #define FORGET "forget"
@@ -26,27 +27,45 @@ static bool read_agent(const char *query, const char **agent)
     return !*query || (*agent && **agent && !strpbrk(*agent, "&%"));
 }
 
-static void tell_forgotten(struct httpd_request *r, size_t n)
+struct forgetting {
+    struct control *control;
+    struct httpd_request *request;
+    struct record_approvals which; /* agent: not read any more */
+    size_t n;
+};
+
+static void tell_forgotten(const struct forgetting *f)
 {
     CLEANUP_BUF struct buf body = {0};
-    buf_printf(&body, "{\"forgotten\":%zu}\n", n);
-    reply_json(r, 200, &body);
+    buf_printf(&body, "{\"forgotten\":%zu}\n", f->n);
+    reply_json(f->request, 200, &body);
+}
+
+static void on_forgotten(void *ctx, enum record_status status, const char *text)
+{
+    struct forgetting *const f = ctx;
+    (void)text;
+    if (status != RECORD_DONE && status != RECORD_UNCHANGED)
+        reply_error(f->request, 503, "not_kept", "the approvals cannot be changed on disk");
+    else if (f->which.id && status == RECORD_UNCHANGED && !f->n)
+        reply_error(f->request, 404, "no_such_approval", "there is no such approval");
+    else
+        tell_forgotten(f);
+    control_answered(f->control);
+    free(f);
 }
 
 void control_forget_approvals(void *control, struct httpd_request *r)
 {
-    const struct control *const c = control;
-    struct approvals *const approvals = server_parts(c->server).approvals;
+    struct control *const c = control;
     const bool all = strcmp(r->path, CONTROL_APPROVALS FORGET) == 0;
-    const int64_t id = all ? 0 : approval_of(r->path);
-    const char *agent = NULL;
-    if ((!all && !id) || !read_agent(r->query, &agent)) {
+    struct record_approvals which = {.id = all ? 0 : approval_of(r->path)};
+    if ((!all && !which.id) || !read_agent(r->query, &which.agent)) {
         reply_error(r, 404, "no_such_page", "there is nothing here");
         return;
     }
-    const size_t n = all ? approvals_forget_all(approvals, agent) : approvals_forget(approvals, id);
-    if (all || n)
-        tell_forgotten(r, n);
-    else
-        reply_error(r, 404, "no_such_approval", "there is no such approval");
+    struct forgetting *const f = xmalloc(sizeof *f);
+    *f = (struct forgetting){.control = c, .request = r, .which = which};
+    c->asking++;
+    f->n = approvals_forget(server_parts(c->server).approvals, &which, on_forgotten, f);
 }

@@ -170,7 +170,7 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
     static const char *const scopes[] = {"the turn", "the session", "good"};
     if (!argument)
         return;
-    if (scope == APPROVALS_SESSION && !conversation)
+    if (scope == APPROVALS_SESSION && (!conversation || !*conversation))
         scope = APPROVALS_TURN;
     const struct key key = make_key(agent, tool, argument);
     const struct approval *const known = find(a, &key, conversation, turn);
@@ -211,24 +211,18 @@ void approvals_end_session(struct approvals *a, const char *agent, const char *c
         forget_kept(a, &(struct record_approvals){.agent = agent, .conv = conversation});
 }
 
-size_t approvals_forget(struct approvals *a, int64_t id)
-{
-    for (size_t i = 0; i < a->n; i++)
-        if (a->items[i].id == id) {
-            remove_at(a, i);
-            forget_kept(a, &(struct record_approvals){.id = id});
-            return 1;
-        }
-    return 0;
-}
-
-size_t approvals_forget_all(struct approvals *a, const char *agent)
+size_t approvals_forget(struct approvals *a, const struct record_approvals *which,
+                        ledger_done *done, void *ctx)
 {
     const size_t had = a->n;
     for (size_t i = a->n; i-- > 0;)
-        if (!agent || strcmp(a->items[i].agent, agent) == 0)
+        if ((!which->id || a->items[i].id == which->id) &&
+            (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
             remove_at(a, i);
-    forget_kept(a, &(struct record_approvals){.agent = agent});
+    if (a->ledger)
+        ledger_forget_approvals(a->ledger, which, done, ctx);
+    else if (done)
+        done(ctx, RECORD_DONE, NULL);
     return had - a->n;
 }
 

@@ -19,7 +19,7 @@ struct approvals *approvals_new(struct ledger *ledger);
 void approvals_free(struct approvals *a); /* NULL is fine */
 
 /* Whether the call was allowed before. `argument` is what policy_argument says; NULL: the call
- * cannot be remembered. `conversation` may be NULL. */
+ * cannot be remembered. `conversation` may be NULL or empty: there is none. */
 bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
                    const char *turn, const char *tool, const char *argument);
 /* Remembers it; `by` is who allowed it, for people. Without a conversation that for the session is
@@ -30,8 +30,9 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
 /* The turn is over; the conversation begins a new session. */
 void approvals_end_turn(struct approvals *a, const char *turn);
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation);
-/* Forgets one by its id; all, or those of an agent. Returns how many there were. */
-size_t approvals_forget(struct approvals *a, int64_t id);
-size_t approvals_forget_all(struct approvals *a, const char *agent);
+/* Forgets those of that id and agent, whatever they are for, and returns how many there were.
+ * `done` (or NULL) when it is so on disk, too; at once without a ledger. */
+size_t approvals_forget(struct approvals *a, const struct record_approvals *which,
+                        ledger_done *done, void *ctx);
 
 #endif

@@ -132,7 +132,7 @@ enum record_status journal_approval_keep(struct journal *j,
 enum record_status journal_approval_list(struct journal *j, const struct record_approvals *which,
                                          void (*each)(void *ctx, const struct record_approval *a),
                                          void *ctx) MUST_CHECK;
-/* UNCHANGED: there are none. */
+/* Durable. UNCHANGED: there are none. */
 enum record_status journal_approval_drop(struct journal *j,
                                          const struct record_approvals *which) MUST_CHECK;
 

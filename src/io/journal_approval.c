@@ -69,5 +69,5 @@ static int drop(struct sql *db, void *ctx)
 enum record_status journal_approval_drop(struct journal *j, const struct record_approvals *which)
 {
     struct removal r = {.which = which};
-    return journal_transact(j, STORE_NORMAL, drop, &r, &r.changed);
+    return journal_transact(j, STORE_DURABLE, drop, &r, &r.changed);
 }

@@ -76,6 +76,10 @@ static void test_reach(void)
     ok(has("c2", "t2", "id") && has(NULL, "t3", "id"), "anywhere");
     ok(keep(APPROVALS_SESSION, NULL, "t4", "w"), "for a session that is none");
     ok(has(NULL, "t4", "w") && !has(NULL, "t5", "w"), "is for the turn");
+    ok(keep(APPROVALS_SESSION, "", "t4", "x"), "so is one without a name");
+    ok(!has("", "t5", "x") && !has("c1", "t5", "x"), "and nothing else");
+    begin_again();
+    ok(!has("", "t4", "x") && !has("c1", "t5", "x"), "after a restart neither");
     close_all();
 }
 
@@ -142,8 +146,20 @@ static const char *rows(void)
     return text;
 }
 
+static size_t forget(int64_t id, const char *agent)
+{
+    return approvals_forget(all, &(struct record_approvals){.id = id, .agent = agent}, NULL, NULL);
+}
+
+static void on_forgotten(void *ctx, enum record_status status, const char *text)
+{
+    (void)text;
+    *(enum record_status *)ctx = status;
+}
+
 static void test_forgotten(void)
 {
+    enum record_status said = RECORD_FAILED;
     fresh();
     keep(APPROVALS_TURN, "c1", "t1", "one");
     keep(APPROVALS_SESSION, "c1", "t1", "two");
@@ -152,15 +168,18 @@ static void test_forgotten(void)
     approvals_keep(all, APPROVALS_ALWAYS, "b", "c1", "t1", "Read", "/four", "Bob");
     is_str(rows(), "2 a c1 Bash two Ann (tg)|3 a  Bash three Ann (tg)|4 b  Read /four Bob|",
            "each is on disk once");
-    is_int((long long)approvals_forget(all, 9), 0, "none of that number");
-    is_int((long long)approvals_forget(all, 2), 1, "one by its number");
+    is_int((long long)forget(9, NULL), 0, "none of that number");
+    is_int((long long)forget(2, NULL), 1, "one by its number");
     ok(!has("c1", "t1", "two"), "is forgotten");
     is_str(rows(), "3 a  Bash three Ann (tg)|4 b  Read /four Bob|", "on disk, too");
-    is_int((long long)approvals_forget_all(all, "a"), 2, "all of an agent");
+    is_int((long long)forget(0, "a"), 2, "all of an agent");
     is_str(rows(), "4 b  Read /four Bob|", "not of another");
     ok(approvals_has(all, "b", NULL, "t1", "Read", "/four"), "which is still known");
-    is_int((long long)approvals_forget_all(all, NULL), 1, "all");
+    is_int((long long)forget(0, NULL), 1, "all");
     is_str(rows(), "", "of them");
+    approvals_forget(all, &(struct record_approvals){.id = 3}, on_forgotten, &said);
+    loop_run(loop);
+    is_int(said, RECORD_UNCHANGED, "it is told when the disk knows");
     close_all();
 }
 
@@ -232,7 +251,7 @@ static void test_many(void)
     keep(APPROVALS_ALWAYS, "c1", "t1", "one more");
     ok(has("c1", "t1", "one more"), "one more, too");
     ok(!has("c1", "t1", "ls 0") && has("c1", "t1", "ls 1"), "the oldest is forgotten");
-    is_int((long long)approvals_forget_all(all, NULL), APPROVALS_MAX, "so there are 10,000");
+    is_int((long long)forget(0, NULL), APPROVALS_MAX, "so there are 10,000");
     approvals_free(all);
 }
 

@@ -89,21 +89,28 @@ options_not_told() {
     done
 }
 
+tools_not_told() {
+    sed -n 's/^ *{"\([A-Za-z_]*\)", ARGUMENT_.*/\1/p' src/turn/argument.c |
+        missing man/turncast.conf.5 "tool"
+}
+
 holds "every field of every kind is in turncast-events(7)" fields_not_told
 holds "every callback, service, macro and type is in turncast-plugin(3)" callbacks_not_told
 holds "every constant is too" constants_not_told
 holds "every member is too" members_not_told
 holds "every key is in turncast.conf(5)" keys_not_told
 holds "every dialect is too" dialects_not_told
+holds "every tool that rules know is too" tools_not_told
 holds "every format that is written is in turncast-jsonl(7)" formats_not_told
 holds "every option is in its connector's page" options_not_told
 
-for words in fields callbacks constants members keys; do
+for words in fields callbacks constants members keys tools; do
     [ "$(cd "$top" && case $words in
         fields) wc -l <"$scratch/fields" ;;
         callbacks) grep -c '(\*on_' include/turncast/plugin.h ;;
         constants) headers | grep -c '^ .*TC_[A-Z_]*,' ;;
         members) headers | grep -c '^struct tc_.*{' ;;
+        tools) grep -c '", ARGUMENT_' src/turn/argument.c ;;
         keys) cat src/conf/*.c | grep -c '", read_' ;;
     esac)" -gt 15 ]
     result $? "there are $words to look for"
@@ -120,6 +127,9 @@ C
 catches "a constant without a word" constants_not_told 'turncast-plugin.3 is missing' \
     include/turncast/service.h <<'C'
 enum tc_new { TC_UNHEARD_OF, TC_OTHER };
+C
+catches "a tool without a word" tools_not_told 'turncast.conf.5 is missing' src/turn/argument.c <<'C'
+    {"new_tool", ARGUMENT_TEXT, {"x"}, NULL},
 C
 catches "a key without a word" keys_not_told 'turncast.conf.5 is missing' src/conf/x.c <<'C'
     {"new_key", read_string, CONF(new_key), 0, 0, NULL},
