@@ -80,9 +80,20 @@ while :; do sleep 0.05; done"
     rm -f "$scratch/log"
 }
 
+# asks RECORDING WORD FINAL WHAT: the profile in a dialog, which the program checks.
+asks() {
+    program claude "exec python3 '$TURNCAST_SRCDIR/tests/fake/dialog.py' \
+'$TURNCAST_SRCDIR/tests/dialogs/claude/$1.dialog' ignore=client_composed 'report=$scratch/report' '$2'"
+    try run -c "$scratch/claude.conf" Go
+    is "$status" 0 "$4: a turn"
+    has "$out" "{\"result\":\"$3\"" "$4: its answer"
+    lacks "$(cat "$scratch/report")" "not ok" "$4"
+    has "$(cat "$scratch/report")" "1..4" "$4: to the end"
+}
+
 line='{"type":"user","message":{"role":"user","content":"-hello, --yolo"},"parent_tool_use_id":null,"session_id":"","client_composed":true}'
 agent claude claude/2.1-narr-tool-final \
-    "-p --output-format stream-json --input-format stream-json --verbose --include-partial-messages" \
+    "-p --output-format stream-json --input-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio" \
     "--resume=0a1b2c3d-0000-4000-8000-000000000001" \
     DISABLE_AUTOUPDATER=1 ANTHROPIC_API_KEY "$line" \
     "The command printed hello-from-tool. All done."
@@ -108,6 +119,15 @@ agent copilot copilot/narration-tool-final \
     "--output-format json --no-ask-user" \
     "--resume=0a1b2c3d-0000-4000-8000-000000000001" \
     COPILOT_AUTO_UPDATE=false COPILOT_MODEL "$GREETING" "hello.txt holds two lines and 6 words."
+
+finished="Finished after the permission step."
+reply='{"type":"control_response","response":{"subtype":"success","request_id":'
+asks 2.1-ctl-error-response "swap=2,$reply\"ec2a7141-d7f0-4236-8461-c33bf621f434\",\"response\":\
+{\"behavior\":\"deny\",\"message\":\"Nobody is there to answer.\"}}}" \
+    "$finished" "claude: where nobody can be asked it is denied"
+sed -i 's/^        # mode = .*/        approvals = ({ action = "allow"; tool = "Bash"; });/' \
+    "$scratch/claude.conf"
+asks 2.1-ctl-answer-unknown-id skip=2 "$finished" "claude: a rule allows it"
 
 fails claude 1
 fails codex 2
