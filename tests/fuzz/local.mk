@@ -68,6 +68,12 @@ tests_fuzz_fuzz_claude_LDADD = libpromise.la $(TEST_TURN)
 tests_fuzz_fuzz_claude_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/claude tests/fuzz/claude.dict
 
+fuzz_targets += tests/fuzz/fuzz_dialog
+tests_fuzz_fuzz_dialog_SOURCES = tests/fuzz/fuzz_dialog.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_dialog_LDADD = $(TEST_TURN)
+tests_fuzz_fuzz_dialog_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/dialog
+
 # Streams of dialects.
 FUZZ_STREAM = tests/fuzz/stream.c tests/fuzz/stream.h tests/dialect/rewrite.c \
 	tests/dialect/rewrite.h
