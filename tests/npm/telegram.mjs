@@ -71,6 +71,40 @@ async function testPolling() {
   fake.end();
 }
 
+async function testButtons() {
+  const fake = await Fake.start("telegram");
+  const grammy = await bot(fake);
+  await fake.do("pace", { on: false });
+  await fake.do("message", { from: ANN, name: "Ann", text: "hi" });
+  const keyboard = (data) => new InlineKeyboard().text("Allow", data).row().text("Deny", "a:t:deny");
+  const long = await failure(
+    grammy.api.sendMessage(ANN, "?", { reply_markup: keyboard("ä".repeat(33)) }));
+  equal(long.description, "Bad Request: BUTTON_DATA_INVALID", "data of 66 bytes");
+  const reply_markup = keyboard("a:t:allow");
+  const asked = await grammy.api.sendMessage(ANN, "May it?", { reply_markup });
+  const press = { from: ANN, name: "Ann", chat: ANN, message_id: asked.message_id };
+  const { id } = await fake.do("callback", { ...press, button: "Allow" });
+  await fake.do("callback", { ...press, from: 222, data: "forged", force: true });
+  await fake.do("callback", { ...press, button: "Deny", inaccessible: true });
+  await fake.do("message", { from: ANN, text: "no", reply_to: asked.message_id });
+  const updates = (await grammy.api.getUpdates()).slice(1);
+  const queries = updates.slice(0, 3).map((update) => update.callback_query);
+  equal(queries.map((q) => [q.from.id, q.data]),
+    [[ANN, "a:t:allow"], [222, "forged"], [ANN, "a:t:deny"]], "who pressed what");
+  equal(queries[0].message.reply_markup, asked.reply_markup, "the message has its buttons");
+  equal(queries[2].message, { chat: asked.chat, message_id: asked.message_id, date: 0 },
+    "one that is not accessible says where it is, no more");
+  equal(updates[3].message.reply_to_message.reply_markup, asked.reply_markup,
+    "so has the one that is replied to");
+  for (const query of queries) await grammy.api.answerCallbackQuery(query.id, { text: "fine" });
+  const again = await failure(grammy.api.answerCallbackQuery(id));
+  ok(again.description.startsWith("Bad Request: query is too old"), "a press is answered once");
+  const edited = await grammy.api.editMessageReplyMarkup(ANN, asked.message_id);
+  equal(edited.reply_markup, undefined, "the buttons go");
+  equal(await fake.rules(), ["bad-request", "late-answer"], "nothing else to object to");
+  fake.end();
+}
+
 async function testFiles() {
   const fake = await Fake.start("telegram");
   const grammy = await bot(fake);
@@ -163,5 +197,5 @@ async function testWebhook() {
   fake.end();
 }
 
-for (const test of [testPolling, testFiles, testFlood, testRefusals, testWebhook]) await test();
+for (const test of [testPolling, testButtons, testFiles, testFlood, testRefusals, testWebhook]) await test();
 done();

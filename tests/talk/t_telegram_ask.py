@@ -15,25 +15,28 @@ from talk import BUILD, Fake, Host, done, equal, telegram
 APPROVERS = list(range(1000, 1080))
 LISTED = 1090  # may speak, and not decide
 STRANGER = 9999
+COUNCIL = -1003000  # where a rule asks
+RULES = f'''approvals = ({{ action = "deny"; tool = "Bash"; exact = "no"; }},
+    {{ action = "ask"; tool = "Bash"; to = ["tg:{COUNCIL}:7", "tg:{COUNCIL}"]; }});'''
 GROUPS = itertools.count(-1002000, -1)
 ASKER = BUILD / "tests" / "fake" / "asker"
 OVER = "This is no longer open."
 _people = iter(APPROVERS)
 
 
-def agents(**more):
+def agents(wait_s, rules):
     """asker: as it is; slow: it heeds nothing but SIGKILL, and writes down its process."""
-    common = f"attempts = 1; exit_grace_s = 1; term_grace_s = 1; ask_timeout_s = {more['wait_s']};"
+    common = f"attempts = 1; exit_grace_s = 1; term_grace_s = 1; ask_timeout_s = {wait_s}; {rules}"
     slow = "echo $$ > $HOME/pid; trap '' TERM; exec \"$0\""
     return f"""asker : {{ command = ["{ASKER}"]; {common} }};
 slow : {{ command = ["sh", "-c", {json.dumps(slow)}, "{ASKER}"]; {common} }};"""
 
 
-def host_of(fake, agent="asker", wait_s=120):
+def host_of(fake, agent="asker", wait_s=120, rules=""):
     options = {"allow": [*APPROVERS, LISTED], "approvers": APPROVERS, "agent": agent}
     instance = telegram(fake, grants=["submit", "cancel", "answer"], **options)
     extra = "conversations : { max_turns = 64; debounce_ms = 50; };"
-    return Host(instance, agents=agents(wait_s=wait_s), extra=extra)
+    return Host(instance, agents=agents(wait_s, rules), extra=extra)
 
 
 class Person:
@@ -335,6 +338,34 @@ def stops_slowly(fake, host):
     assert "→ Cancelled with the turn" in person.seen("^✋ ")["text"]
 
 
+def elsewhere(fake, host):
+    """a rule asks elsewhere: there, in the topic, and where it began nothing but that it waits"""
+    person, judge = Person(fake), Person(fake, COUNCIL)
+    fake.control("message", {"from": judge.id, "chat": COUNCIL, "text": "hi", "thread": 7})
+    person.say("run=make")
+    person.hear("Waits for a decision")
+    asked = await_(lambda: len(found := messages(fake, str(COUNCIL))) == 2 and found, "both")
+    same(sorted(m["thread"] or 0 for m in asked), [0, 7], "the topics")
+    assert f"asker in tg:{person.chat}" in asked[0]["text"], asked[0]["text"]
+    mine = data_of(fake, asked[0], COUNCIL)[0]
+    shown = person.seen("Waits for")
+    same(person.press(shown, data=mine, force=True), ("This is over.", False), "not from here")
+    same(judge.press(asked[0], "Allow"), ("Allowed.", False))
+    words = f"Allowed by {judge.name()}"
+    await_(lambda: all(words in m["text"] for m in messages(fake, str(COUNCIL))), "in both places")
+    same([m["buttons"] for m in messages(fake, str(COUNCIL))], [[], []], "buttons")
+    person.hear('"behavior":"allow"')
+    assert not person.seen("^✋ "), "it was asked where it began"
+
+
+def ruled(fake, host):
+    """what a rule decides asks nobody"""
+    person = Person(fake)
+    person.say("run=no")
+    person.hear('"behavior":"deny"')
+    same(len(messages(fake, str(person.chat))), 1, "what was said")
+
+
 def with_host(cases, *rules, at_once=1, **more):
     with Fake("telegram") as fake:
         with host_of(fake, **more) as host:
@@ -348,6 +379,7 @@ def main():
     with_host(CASES, at_once=4)
     with_host([instance_dies, host_dies])
     with_host([expires], wait_s=3)
+    with_host([ruled, elsewhere], rules=RULES)
     with_host([stops_slowly], agent="slow")
     done()
 
