@@ -12,9 +12,28 @@ static const char *keep(struct tc_turn *turn, const char *text)
     return text ? tc_keep(turn, text) : NULL;
 }
 
+/* The instance as a whole, or its one chat. */
+static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *ev)
+{
+    const char *const name = turn->inst->name;
+    const size_t len = strlen(name);
+    json_t *const places = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
+    size_t i;
+    const json_t *one;
+    bool here = !places;
+    json_array_foreach(places, i, one)
+    {
+        const char *const place = json_string_value(one);
+        here |= place && strncmp(place, name, len) == 0 &&
+                (!place[len] || strcmp(place + len, ":terminal") == 0);
+    }
+    json_decref(places);
+    return here;
+}
+
 struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev)
 {
-    const char *const ticket = tc_ticket(turn, ev->request_id);
+    const char *const ticket = is_asked_here(turn, ev) ? tc_ticket(turn, ev->request_id) : NULL;
     struct asked *const r = ticket ? tc_alloc(turn, sizeof *r) : NULL;
     if (!r)
         return NULL;

@@ -18,7 +18,7 @@ struct asked {
     int64_t expires_ms;
 };
 
-/* NULL: it cannot be answered any more. */
+/* NULL: it cannot be answered here, or not any more. */
 struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev);
 bool asked_offers(const struct asked *r, const char *choice);
 /* What it is about: all of it, as the agent says it, but nothing that acts on the terminal. */

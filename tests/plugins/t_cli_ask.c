@@ -299,6 +299,25 @@ static void test_elsewhere(void)
     strike(&s, "answered elsewhere");
 }
 
+static void test_places(void)
+{
+    struct scene s;
+    set(&s, 100);
+    const size_t before = s.len;
+    char *const other = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%sx\"]", s.stage->inst.name);
+    char *const here =
+        xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%s:terminal\"]", s.stage->inst.name);
+    request(&s, "r1", other);
+    ok(!strstr(s.screen + before, "[a]llow"), "what is asked elsewhere only is not asked");
+    request(&s, "r2", here);
+    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type(&s, "a");
+    decided(&s, "what is asked here, too, is");
+    strike(&s, "places");
+    free(other);
+    free(here);
+}
+
 static void test_typed_ahead(void)
 {
     struct scene s;
@@ -368,6 +387,7 @@ static void test_all(void)
     test_deny();
     test_questions();
     test_elsewhere();
+    test_places();
     test_typed_ahead();
     test_foreground();
     test_end();
