@@ -136,6 +136,7 @@ struct control *control_new(struct server *server, struct tc_err *err)
     struct control *const c = xcalloc(1, sizeof *c);
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
     httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
+    httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_requests, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
     httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_PATIENT, on_instance, c);
     httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_forget_approvals, c);

@@ -24,4 +24,9 @@ void control_tell_status(void *control, struct httpd_request *r);
 /* control_approvals.c: what people allowed for longer is forgotten */
 void control_forget_approvals(void *control, struct httpd_request *r);
 
+/* control_requests.c: GET and POST /requests */
+void control_requests(void *control, struct httpd_request *r);
+/* How many are open. */
+int64_t control_count_requests(const struct control *c);
+
 #endif

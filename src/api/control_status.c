@@ -117,6 +117,7 @@ static void tell(const struct asked *a, enum record_status status,
     buf_add_str(&out, "[");
     turnlog_each(host.turnlog, add_turn, &out);
     buf_add_str(&out, "]");
+    jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");
     dispatch_each_instance(host.dispatch, add_instance, &out);

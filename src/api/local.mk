@@ -25,6 +25,7 @@ libtcapi_la_SOURCES = \
 	src/api/control.h \
 	src/api/control_impl.h \
 	src/api/control_approvals.c \
+	src/api/control_requests.c \
 	src/api/control_status.c \
 	src/api/events.c \
 	src/api/feed.c \

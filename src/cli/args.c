@@ -127,8 +127,12 @@ static int take(struct args *args, const struct command *c, const struct arg *a)
     case ARG_FLAG:
         *(bool *)member = true;
         return 0;
-    case ARG_LIST:
+    case ARG_PLUGINS:
         take_plugin(args, optarg);
+        return 0;
+    case ARG_ANSWERS:
+        args->answers = xrealloc(args->answers, (args->n_answers + 1) * sizeof *args->answers);
+        args->answers[args->n_answers++] = optarg;
         return 0;
     case ARG_FACTOR:
         return take_factor(c, a, member);
@@ -204,5 +208,7 @@ void args_fini(struct args *args)
     for (size_t i = 0; i < args->n_plugins; i++)
         free(args->plugins[i]);
     free(args->plugins);
+    free(args->answers);
     args->plugins = NULL;
+    args->answers = NULL;
 }

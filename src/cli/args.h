@@ -12,14 +12,17 @@
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
     double speed; /* 0: as fast as it goes */
-    bool verbose, json, all;
+    const char *turn, *reason, *input;
+    bool verbose, json, all, list;
+    const char **answers; /* n_answers of them, borrowed */
+    size_t n_answers;
     char **plugins; /* n_plugins of them */
     size_t n_plugins;
     char **operands; /* borrowed, NULL-terminated */
     int n_operands;
 };
 
-enum arg_type { ARG_TEXT, ARG_FLAG, ARG_LIST, ARG_FACTOR };
+enum arg_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_ANSWERS, ARG_FACTOR };
 
 struct arg {
     char letter; /* 0: none */
@@ -40,8 +43,9 @@ struct command {
     int (*run)(const struct args *args);
 };
 
-/* The exit statuses of the program. */
-enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3 };
+/* The exit statuses of the program. Whoever waits for what was cancelled knows it as it knows one
+ * that ctrl-C ended. */
+enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3, EXIT_CANCELLED = 130 };
 
 /* Reads argv (argv[0] is the command). -1: the program ends with *status, all is said. Else the
  * caller calls args_fini. */

@@ -77,27 +77,49 @@ static int status_of(const struct buf *answer)
                : 0;
 }
 
-int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
-              struct tc_err *err)
+static int ask(struct call *c, const struct conf *conf, const struct buf *request,
+               struct tc_err *err)
 {
     CLEANUP_FREE char *socket_path = control_path(conf->state_dir);
     CLEANUP_FD const int fd = dial(socket_path);
-    CLEANUP_BUF struct buf request = {0}, answer = {0};
+    CLEANUP_BUF struct buf answer = {0};
     *c = (struct call){0};
     if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
         return 0;
     if (fd < 0)
         return err_sys(err, errno, socket_path, "the host cannot be asked");
-    buf_printf(&request,
-               "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-               "Content-Length: 0\r\n\r\n",
-               method, path);
-    if (send_all(fd, &request) < 0 || read_all(fd, &answer) < 0)
+    if (send_all(fd, request) < 0 || read_all(fd, &answer) < 0)
         return err_sys(err, errno, socket_path, "the host does not answer");
     c->status = status_of(&answer);
     const char *const body = answer.p ? strstr(answer.p, "\r\n\r\n") : NULL;
     c->body = body ? json_loads(body, 0, NULL) : NULL;
     return c->status ? 0 : err_set(err, socket_path, "the host does not answer");
+}
+
+static void add_head(struct buf *request, const char *method, const char *path, size_t len)
+{
+    buf_printf(request,
+               "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+               "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+               method, path, len);
+}
+
+int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
+              struct tc_err *err)
+{
+    CLEANUP_BUF struct buf request = {0};
+    add_head(&request, method, path, 0);
+    return ask(c, conf, &request, err);
+}
+
+int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
+              struct tc_err *err)
+{
+    CLEANUP_BUF struct buf request = {0};
+    CLEANUP_FREE char *text = json_dumps(body, JSON_COMPACT);
+    add_head(&request, "POST", path, strlen(text));
+    buf_add_str(&request, text);
+    return ask(c, conf, &request, err);
 }
 
 void call_fini(struct call *c)

@@ -17,6 +17,9 @@ struct call {
 /* Waits for the answer. -1 with err: there is a host, and it did not answer. */
 int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
               struct tc_err *err) __attribute__((__warn_unused_result__));
+/* The same with a body, as a POST. */
+int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
+              struct tc_err *err) __attribute__((__warn_unused_result__));
 void call_fini(struct call *c);
 /* The text of an error that was answered. Borrowed. */
 const char *call_error(const struct call *c);

@@ -15,9 +15,9 @@
 #include "conf/options.h"
 
 static const struct command *const commands[] = {
-    &cmd_run,    &cmd_serve,   &cmd_status,   &cmd_reload, &cmd_restart,
-    &cmd_replay, &cmd_plugins, &cmd_check,    &cmd_doctor, &cmd_visibility,
-    &cmd_audit,  &cmd_dead,    &cmd_approvals};
+    &cmd_run,    &cmd_serve,   &cmd_status,    &cmd_reload, &cmd_restart,
+    &cmd_replay, &cmd_plugins, &cmd_check,     &cmd_doctor, &cmd_visibility,
+    &cmd_audit,  &cmd_dead,    &cmd_approvals, &cmd_answer};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 static void print_help(FILE *out)
@@ -33,7 +33,7 @@ static void print_help(FILE *out)
           "  --version   show the version and exit\n"
           "\nExit status: 0 the turn went well, 1 it ended in an error, 2 wrong usage or\n"
           "configuration, 3 the agent could not be started, 4 memory or the like was not to be "
-          "had.\n",
+          "had,\n130 it was cancelled.\n",
           out);
 }
 

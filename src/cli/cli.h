@@ -21,6 +21,7 @@ extern const struct command cmd_visibility;
 extern const struct command cmd_audit;
 extern const struct command cmd_dead;
 extern const struct command cmd_approvals;
+extern const struct command cmd_answer;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \
@@ -31,7 +32,7 @@ extern const struct command cmd_approvals;
     }
 #define ARG_PLUGIN                                                                                 \
     {                                                                                              \
-        'p', ARG_LIST, "plugin", "NAME|FILE.so[,KEY=VALUE]...", offsetof(struct args, plugins),    \
+        'p', ARG_PLUGINS, "plugin", "NAME|FILE.so[,KEY=VALUE]...", offsetof(struct args, plugins), \
             "cast to this plugin; may be given again.\n"                                           \
             "The instances of the configuration do not run then"                                   \
     }

@@ -43,7 +43,7 @@ struct run {
     struct executor *executor; /* NULL: it has not begun */
     int early;                 /* a signal that came before that; or 0 */
     bool kept;                 /* the turn is in the journal */
-    bool ended, spawn_failed, cancelled;
+    bool ended, spawn_failed;
 };
 
 static int read_stdin(struct buf *message)
@@ -172,7 +172,6 @@ static void interrupt(const struct run *r, int signo)
 static void on_signal(void *arg, int signo)
 {
     struct run *const r = arg;
-    r->cancelled = true;
     if (r->executor)
         interrupt(r, signo);
     else
@@ -250,6 +249,15 @@ static void run_loop(struct run *r)
     executor_free(r->executor);
 }
 
+static int status_of(const struct run *r)
+{
+    const struct result *const result = turn_result(r->turn);
+    return r->spawn_failed     ? EXIT_SPAWN
+           : result->has_error ? EXIT_TURN_ERROR
+           : result->cancelled ? EXIT_CANCELLED
+                               : 0;
+}
+
 static int run_turn(struct run *r, struct buf *result)
 {
     const struct turn_spec spec = {
@@ -275,12 +283,10 @@ static int run_turn(struct run *r, struct buf *result)
     requests_set_turn(r->requests, r->turn);
     run_loop(r);
     result_json(result, turn_result(r->turn), turn_elapsed_ms(r->turn));
-    const bool bad = r->cancelled || turn_result(r->turn)->has_error;
+    const int status = status_of(r);
     turn_free(r->turn);
     requests_end(r->requests);
-    if (r->spawn_failed)
-        return EXIT_SPAWN;
-    return bad ? EXIT_TURN_ERROR : 0;
+    return status;
 }
 
 static int start_and_run(struct run *r)

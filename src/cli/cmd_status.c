@@ -7,7 +7,7 @@
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/host.h"
-#include "text/clean.h"
+#include "cli/table.h"
 
 static const struct arg rows[] = {
     ARG_CONFIG,
@@ -15,59 +15,22 @@ static const struct arg rows[] = {
     {0},
 };
 
-/* ---- values */
-
-static int64_t number(const json_t *o, const char *key)
-{
-    return (int64_t)json_number_value(json_object_get(o, key));
-}
-
-/* As wide as said; names come from people. */
-static void print_text(const json_t *o, const char *key, int width)
-{
-    const char *const text = json_string_value(json_object_get(o, key));
-    struct buf clean = {0};
-    clean_text(&clean, text ? text : "-", text ? strlen(text) : 1);
-    printf("%-*.*s", width, width > 0 ? width - 1 : 200, clean.p ? clean.p : "");
-    buf_fini(&clean);
-}
-
-/* "3 d 4 h", "5 min 20 s" */
-static void print_time(int64_t ms, int width)
-{
-    static const struct {
-        int64_t s;
-        const char *big, *small;
-        int64_t part;
-    } units[] = {
-        {86400, "d", "h", 3600}, {3600, "h", "min", 60}, {60, "min", "s", 1}, {1, "s", NULL, 1}};
-    const int64_t s = ms / 1000;
-    size_t i = 0;
-    while (s < units[i].s && units[i].small)
-        i++;
-    char text[64];
-    const int n = snprintf(text, sizeof text, "%" PRId64 " %s", s / units[i].s, units[i].big);
-    if (units[i].small && s % units[i].s / units[i].part)
-        snprintf(text + n, sizeof text - (size_t)n, " %" PRId64 " %s",
-                 s % units[i].s / units[i].part, units[i].small);
-    printf("%-*s", width, text);
-}
-
 /* ---- the table */
 
 static void print_host(const json_t *s)
 {
     printf("turncast ");
-    print_text(s, "version", 0);
+    table_print_text(s, "version", 0);
     printf("%s, process %" PRId64 ", for ",
-           json_is_true(json_object_get(s, "ending")) ? ", about to end" : "", number(s, "pid"));
-    print_time(number(s, "uptime_ms"), 0);
+           json_is_true(json_object_get(s, "ending")) ? ", about to end" : "",
+           table_number(s, "pid"));
+    table_print_time(table_number(s, "uptime_ms"), 0);
     printf("\n  configuration  ");
-    print_text(s, "config", 0);
+    table_print_text(s, "config", 0);
     printf("\n  state          ");
-    print_text(s, "state_directory", 0);
-    if (number(s, "port"))
-        printf("\n  HTTP           port %" PRId64, number(s, "port"));
+    table_print_text(s, "state_directory", 0);
+    if (table_number(s, "port"))
+        printf("\n  HTTP           port %" PRId64, table_number(s, "port"));
     putchar('\n');
 }
 
@@ -82,31 +45,38 @@ static void print_turns(const json_t *turns)
     puts("\nTURN                                  STATE    FOR          AGENT        TOOLS  IN");
     json_array_foreach(turns, i, t)
     {
-        print_text(t, "id", 38);
-        print_text(t, "state", 9);
-        print_time(number(t, "elapsed_ms"), 13);
-        print_text(t, "agent", 13);
-        printf("%5" PRId64 "  ", number(t, "tools"));
-        print_text(t, "conversation", 0);
+        table_print_text(t, "id", 38);
+        table_print_text(t, "state", 9);
+        table_print_time(table_number(t, "elapsed_ms"), 13);
+        table_print_text(t, "agent", 13);
+        printf("%5" PRId64 "  ", table_number(t, "tools"));
+        table_print_text(t, "conversation", 0);
         putchar('\n');
     }
+}
+
+static void print_requests(int64_t n)
+{
+    if (n > 0)
+        printf("\n%" PRId64 " request%s for an answer (turncast answer)\n", n,
+               n == 1 ? " waits" : "s wait");
 }
 
 /* What is wrong with it, in a line of its own. */
 static void print_trouble(const json_t *in)
 {
-    const int64_t deaths = number(in, "deaths");
+    const int64_t deaths = table_number(in, "deaths");
     if (!json_is_true(json_object_get(in, "down"))) {
         if (deaths)
             printf("  its process has died %" PRId64 " time%s\n", deaths, deaths > 1 ? "s" : "");
         return;
     }
     printf("  down for ");
-    print_time(number(in, "down_ms"), 0);
+    table_print_time(table_number(in, "down_ms"), 0);
     printf(", died %" PRId64 " time%s, is started again ", deaths, deaths > 1 ? "s" : "");
-    if (number(in, "next_ms")) {
+    if (table_number(in, "next_ms")) {
         printf("in ");
-        print_time(number(in, "next_ms"), 0);
+        table_print_time(table_number(in, "next_ms"), 0);
     } else {
         printf("now");
     }
@@ -126,10 +96,11 @@ static const char *state_of(const json_t *in)
 static void print_where(const json_t *in)
 {
     char text[64] = "";
-    const int64_t pid = number(in, "pid");
+    const int64_t pid = table_number(in, "pid");
     if (pid)
-        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB", pid, number(in, "rss") >> 20);
-    print_text(in, "isolation", 0);
+        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB", pid,
+                 table_number(in, "rss") >> 20);
+    table_print_text(in, "isolation", 0);
     puts(text);
 }
 
@@ -142,12 +113,13 @@ static void print_instances(const json_t *instances)
     json_array_foreach(instances, i, in)
     {
         char requests[64];
-        print_text(in, "name", 17);
-        print_text(in, "plugin", 17);
-        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in), number(in, "delivered"),
-               number(in, "failed"), 100 * json_number_value(json_object_get(in, "queue_fill")));
+        table_print_text(in, "name", 17);
+        table_print_text(in, "plugin", 17);
+        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in),
+               table_number(in, "delivered"), table_number(in, "failed"),
+               100 * json_number_value(json_object_get(in, "queue_fill")));
         snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
-                 number(in, "requests_waiting"), number(in, "requests_in_flight"));
+                 table_number(in, "requests_waiting"), table_number(in, "requests_in_flight"));
         printf("%-24s", requests);
         print_where(in);
         print_trouble(in);
@@ -158,14 +130,14 @@ static void print_outbox(const json_t *o)
 {
     if (!o)
         return;
-    const int64_t rows_kept = number(o, "queued") + number(o, "in_flight");
+    const int64_t rows_kept = table_number(o, "queued") + table_number(o, "in_flight");
     printf("\noutbox: %" PRId64 " to be delivered", rows_kept);
     if (rows_kept) {
         printf(", the oldest for ");
-        print_time(number(o, "oldest_ms"), 0);
+        table_print_time(table_number(o, "oldest_ms"), 0);
     }
-    printf("; dead letters: %" PRId64 "%s\n", number(o, "dead"),
-           number(o, "dead") ? " (turncast dead list)" : "");
+    printf("; dead letters: %" PRId64 "%s\n", table_number(o, "dead"),
+           table_number(o, "dead") ? " (turncast dead list)" : "");
 }
 
 static void print_json(const json_t *s)
@@ -178,6 +150,7 @@ static void print_table(const json_t *s)
 {
     print_host(s);
     print_turns(json_object_get(s, "turns"));
+    print_requests(table_number(s, "open_requests"));
     print_instances(json_object_get(s, "instances"));
     print_outbox(json_object_get(s, "outbox"));
 }

@@ -9,6 +9,7 @@ libtccli_la_SOURCES = \
 	src/cli/call.h \
 	src/cli/cli.c \
 	src/cli/cli.h \
+	src/cli/cmd_answer.c \
 	src/cli/cmd_approvals.c \
 	src/cli/cmd_audit.c \
 	src/cli/cmd_check.c \
@@ -35,6 +36,8 @@ libtccli_la_SOURCES = \
 	src/cli/program.h \
 	src/cli/stop.c \
 	src/cli/stop.h \
+	src/cli/table.c \
+	src/cli/table.h \
 	src/cli/tokens.c \
 	src/cli/tokens.h
 

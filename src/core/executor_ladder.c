@@ -38,6 +38,14 @@ static void stand(struct executor *x, enum rung rung, int64_t for_ms)
     loop_timer_set(x->step, for_ms);
 }
 
+/* Whoever watches is not told that it is over while it is not. */
+static void tell_survivors(const struct executor *x, unsigned left)
+{
+    log_line(LOG_ERR, x->log_name, "%u of its processes cannot be killed", left);
+    turn_notice(x->turn, "warn", "processes_left",
+                "Processes of the agent are left that cannot be killed.");
+}
+
 static void kill_all(struct executor *x)
 {
     x->rung = RUNG_KILL;
@@ -50,7 +58,7 @@ static void kill_all(struct executor *x)
         stand(x, RUNG_KILL, KILL_EVERY_MS);
         return;
     }
-    log_line(LOG_ERR, x->log_name, "%u of its processes cannot be killed", left);
+    tell_survivors(x, left);
     executor_attempt_over(x);
 }
 

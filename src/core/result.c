@@ -75,6 +75,13 @@ static void feed_error(struct result *r, const struct tc_error *error)
     set_string(&r->error_code, error->code);
 }
 
+static void feed_done(struct result *r, const struct tc_done *done)
+{
+    r->cancelled = strcmp(done->reason, "cancelled") == 0;
+    if (done->turns >= 0)
+        r->num_turns = done->turns;
+}
+
 void result_feed(struct result *r, const struct event *ev)
 {
     const char *const session = ev->meta.session_id;
@@ -89,8 +96,8 @@ void result_feed(struct result *r, const struct event *ev)
         feed_usage(r, ev);
     } else if (ev->kind == TC_TOOL_CALL) {
         feed_tool_call(r, &ev->u.tool_call);
-    } else if (ev->kind == TC_DONE && ev->u.done.turns >= 0) {
-        r->num_turns = ev->u.done.turns;
+    } else if (ev->kind == TC_DONE) {
+        feed_done(r, &ev->u.done);
     }
 }
 
@@ -114,6 +121,8 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
         jsonw_member_int(out, "tool_uses_omitted", r->n_omitted);
     if (r->has_error)
         jsonw_member_str(out, "error", text_of(&r->error, ""));
+    if (r->cancelled)
+        jsonw_member_bool(out, "cancelled", true);
     buf_add_char(out, '}');
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The result object of a turn, gathered from its events before visibility:
- * {result, session_id, cost_usd, duration_ms, num_turns, is_error, usage, tool_uses[, error]} */
+ * {result, session_id, cost_usd, duration_ms, num_turns, is_error, usage, tool_uses[, error][,
+ * cancelled]} */
 #ifndef CORE_RESULT_H
 #define CORE_RESULT_H
 
@@ -26,6 +27,7 @@ struct result {
     int64_t num_turns;
     unsigned n_tool_uses, n_omitted;
     bool has_error, has_final;
+    bool cancelled; /* which is no error */
 };
 
 void result_feed(struct result *r, const struct event *ev);

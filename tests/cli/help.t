@@ -11,14 +11,14 @@ has "$out" "plugin ABI 1.1" "and the ABI"
 try --help
 is "$status" 0 "--help"
 is "$err" "" "prints to stdout only"
-for command in run serve status reload restart replay plugins check doctor visibility audit dead approvals; do
+for command in run serve status reload restart replay plugins check doctor visibility audit dead approvals answer; do
     has "$out" "
   $command" "names $command"
 done
 try -h
 is "$status" 0 "-h"
 
-for command in run serve status reload restart replay plugins check doctor visibility audit dead approvals; do
+for command in run serve status reload restart replay plugins check doctor visibility audit dead approvals answer; do
     try "$command" --help
     is "$status" 0 "$command --help"
     has "$out" "Usage: turncast $command [OPTION]..." "$command: its usage"
@@ -62,6 +62,9 @@ for speed in 0 -1 fast 1x nan 1e9 ''; do
     refused "turncast replay: --speed: \"$speed\" is not a number from 0.001 to 1000000; see turncast replay --help" \
         replay --speed "$speed" -
 done
+refused 'turncast answer: "yes" is not allow, allow-turn, allow-session, allow-always, allow-agent, deny, deny-stop or answer; see turncast answer --help' \
+    answer r1 yes
+refused 'turncast answer: allow, deny or another choice is missing; see turncast answer --help' answer r1
 refused 'turncast audit: "check" is not verify; see turncast audit --help' audit check x
 refused 'turncast audit: verify FILE... is missing; see turncast audit --help' audit verify
 

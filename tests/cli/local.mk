@@ -14,6 +14,7 @@ EXTRA_tests_cli_t_recordings_DEPENDENCIES = $(CLI_TEST_NEEDS)
 
 dist_check_SCRIPTS += \
 	tests/cli/agents.t \
+	tests/cli/answer.t \
 	tests/cli/approvals.t \
 	tests/cli/audit.t \
 	tests/cli/broken.t \

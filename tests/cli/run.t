@@ -90,7 +90,7 @@ wait_for test -s "$scratch/log"
 kill -s HUP "$pid"
 kill -s INT "$pid"
 wait "$pid"
-is "$? $(grep -c host_shutdown "$scratch/log")" "1 0" "under nohup a hangup is nothing, SIGINT is"
+is "$? $(grep -c host_shutdown "$scratch/log")" "130 0" "under nohup a hangup is nothing, SIGINT is"
 
 # Tokens.
 rm -f "$scratch/log" "$scratch/input"
@@ -133,12 +133,14 @@ interrupt() {
     status=$?
 }
 interrupt hang INT
-is "$status" 1 "SIGINT ends the turn"
+is "$status" 130 "SIGINT ends the turn"
 has "$(sed -n '$p' "$scratch/log")" '"reason":"cancelled"' "as cancelled"
 has "$(cat "$scratch/out")" '"session_id":"s-1"' "with its result"
+has "$(cat "$scratch/out")" '"is_error":false' "which is no error"
+has "$(cat "$scratch/out")" '"cancelled":true' "but says so"
 interrupt hang TERM
 is "$status" 1 "SIGTERM, too"
 has "$(cat "$scratch/log")" 'host_shutdown' "as the host's shutdown"
 interrupt stubborn INT INT
-is "$status" 1 "the second SIGINT kills an agent that ignores the first"
+is "$status" 130 "the second SIGINT kills an agent that ignores the first"
 finish

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "core/stage.h"
+#include "fake/children.h"
 #include "tap/tap.h"
 
 #define FINAL_HI "final(hi) done(completed)"
@@ -38,7 +39,7 @@ static void test_cancel(void)
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
     ok(!s.ended, "a cancel is a request");
-    stage_end(&s, "final(*", "an agent that obeys the interrupt");
+    stage_end(&s, "final() done(cancelled)", "an agent that obeys the interrupt");
     ok(s.took_ms < 10000, "which costs no grace");
 
     s = (struct stage){0};
@@ -56,7 +57,7 @@ static void test_cancel(void)
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
     executor_cancel(s.executor);
-    stage_end(&s, "final(*", "two cancels");
+    stage_end(&s, "final() done(cancelled)", "two cancels");
     ok(s.took_ms < 10000, "kill at once");
 
     s = (struct stage){0};
@@ -67,6 +68,79 @@ static void test_cancel(void)
     executor_cancel(s.executor);
     stage_end(&s, FINAL_HI, "a cancel behind the result");
     ok(s.took_ms < 10000, "which ends the waiting");
+}
+
+/* ---- what done says ---- */
+
+struct moment {
+    const struct stage *stage;
+    int left; /* processes of the agent when done was told; -1: it was not */
+};
+
+static void on_event(void *ctx, struct event *ev)
+{
+    struct moment *const m = ctx;
+    if (ev->kind == TC_DONE)
+        m->left = (int)children_marked(m->stage->mark);
+}
+
+/* Whoever reads "cancelled" reads that nothing runs any more. */
+static void test_confirmed(const char *const *words, unsigned cancels, const char *what)
+{
+    struct stage s = {0};
+    struct moment m = {&s, -1};
+    stage_set(&s, words);
+    s.log.watch = on_event;
+    s.log.watch_ctx = &m;
+    stage_begin(&s);
+    stage_wait(&s, "n(hi)");
+    ok(children_marked(s.mark) > 1, "%s: there is a tree", what);
+    for (unsigned i = 0; i < cancels; i++)
+        executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", what);
+    is_int(m.left, 0, "%s: none of its processes is there when done is told", what);
+}
+
+static void test_confirmations(void)
+{
+    test_confirmed(WORDS(SAY_INIT, "children=6", "child=double", SAY_HI, "await=interrupt",
+                         SAY_ERROR("aborted"), "eof"),
+                   1, "an agent that obeys and leaves others behind");
+    test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", "child=orphan",
+                         "child=double", SAY_HI, "sleep"),
+                   1, "one that ignores SIGINT and SIGTERM");
+    test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", SAY_HI, "sleep"), 2,
+                   "the same, cancelled twice");
+    test_confirmed(WORDS(SAY_INIT, "hoppers=4", "child=loud", SAY_HI, "sleep"), 1,
+                   "one whose children flee");
+}
+
+/* ---- a cancel while the agent waits for a person ---- */
+
+#define ASKS                                                                                       \
+    "text={\"type\":\"control_request\",\"request_id\":\"q-1\",\"request\":{\"subtype\":"          \
+    "\"can_use_tool\",\"tool_name\":\"Bash\",\"input\":{\"command\":\"make\"}}}"
+
+static void test_cancel_asking(void)
+{
+    struct stage s = {0};
+    stage_set(&s, WORDS(SAY_INIT, ASKS, "await=interrupt", SAY_ERROR("aborted"), "eof"));
+    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "request");
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "a cancel while a request is open");
+    ok(s.took_ms < 10000, "costs no grace");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, ASKS, "ignore=2", "ignore=15", "child=setsid", "sleep"));
+    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "request");
+    executor_cancel(s.executor);
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "two, of an agent that does not listen");
+    ok(s.took_ms < 10000, "which kill it");
 }
 
 static void test_cancel_early(void)
@@ -335,6 +409,8 @@ int main(void)
     stage_init();
     log_setup(LOG_TEXT, LOG_ERR, -1);
     test_cancel();
+    test_confirmations();
+    test_cancel_asking();
     test_cancel_early();
     test_interrupt_signal();
     test_retry();

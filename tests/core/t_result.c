@@ -130,6 +130,18 @@ int main(void)
               "a turn that failed");
     is_str(r.error_code.p, "agent_exit", "its code is kept");
     result_fini(&r);
+    feed_start(&r);
+    feed_final(&r, "half an answer");
+    struct event cancelled;
+    event_init(&cancelled, TC_DONE);
+    cancelled.u.done.reason = "cancelled";
+    result_feed(&r, &cancelled);
+    is_result(&r,
+              "{\"result\":\"half an answer\",\"session_id\":\"s-2\",\"cost_usd\":0,"
+              "\"duration_ms\":1234,\"num_turns\":0,\"is_error\":false,\"usage\":{},"
+              "\"tool_uses\":[],\"cancelled\":true}",
+              "a turn that was cancelled is none that failed");
+    result_fini(&r);
     test_many_calls();
     return 0;
 }

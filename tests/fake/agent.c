@@ -17,6 +17,7 @@
  *   parent=SIGNO     a signal to its parent
  *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
  *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
+ *   tee=FILE         what await reads is written there, too
  *   mark=WORD        nothing: WORD stands in the command line, and in that of every child
  */
 #include <dirent.h>
@@ -168,12 +169,22 @@ static void do_echo(const char *value)
         put_str(line);
 }
 
+static int tee_fd = -1;
+
+static void do_tee(const char *value)
+{
+    tee_fd = open(value, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
 static void do_await(const char *value)
 {
     char line[65536];
-    while (read_line(line, sizeof line))
+    while (read_line(line, sizeof line)) {
+        if (tee_fd >= 0)
+            put(tee_fd, line, strlen(line));
         if (strstr(line, value))
             return;
+    }
 }
 
 static void do_eof(const char *value)
@@ -415,7 +426,7 @@ static const struct {
     {"print_on", do_print_on}, {"sleep", do_sleep},       {"ms", do_ms},
     {"child", do_child},       {"children", do_children}, {"dump", do_dump},
     {"hoppers", do_hoppers},   {"bomb", do_bomb},         {"parent", do_parent},
-    {"count", do_count},       {"mark", do_nothing},
+    {"count", do_count},       {"mark", do_nothing},      {"tee", do_tee},
 };
 
 static void perform(const char *arg)
