@@ -75,7 +75,7 @@ while :; do sleep 0.05; done"
     has "$(cat "$scratch/stopped")" "$3" "$1: how it is stopped"
     kill -s INT "$pid" 2>/dev/null
     wait "$pid"
-    is "$?" 1 "$1: stopped"
+    is "$?" 130 "$1: stopped"
     has "$(sed -n '$p' "$scratch/log")" '"reason":"cancelled"' "$1: which is told"
     rm -f "$scratch/log"
 }
@@ -168,7 +168,7 @@ pid=$!
 wait_for grep -q '"type":"start"' "$scratch/log"
 kill -s INT "$pid"
 wait "$pid"
-is "$? $(cat "$scratch/child")" "1 stopped" "rule 2: a signal reaches the child behind a wrapper"
+is "$? $(cat "$scratch/child")" "130 stopped" "rule 2: a signal reaches the child behind a wrapper"
 
 quick qwen "idle_timeout_s = 0.3; exit_grace_s = 0.2; term_grace_s = 0.2;"
 program qwen "head -n 2 '$TURNCAST_SRCDIR/tests/dialects/qwen/narration-tool-final.jsonl'; exec sleep 60"

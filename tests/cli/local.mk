@@ -37,6 +37,9 @@ dist_check_SCRIPTS += \
 	tests/cli/scale.t \
 	tests/cli/serve.t \
 	tests/cli/visibility.t
+TERMINAL_TESTS = tests/cli/t_terminal.py
+dist_check_SCRIPTS += $(TERMINAL_TESTS)
+$(TERMINAL_TESTS:.py=.log): $(CLI_TEST_NEEDS)
 LENGTHY += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl

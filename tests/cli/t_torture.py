@@ -35,7 +35,7 @@ FEWER = {"serve": 3}  # of every group
 PATIENCE_S = 3  # until an answer comes in spite of all; then the host is stopped
 FOR_EVER = 1 << 40
 DEADLINE_S = 60  # a program under a sanitizer is slow
-DOCUMENTED = {0, 1, 2, 3, 4}
+DOCUMENTED = {0, 1, 2, 3, 4, 130}
 NO_MEMORY = 4
 PR_SET_CHILD_SUBREAPER = 36
 

@@ -143,6 +143,32 @@ static void test_cancel_asking(void)
     ok(s.took_ms < 10000, "which kill it");
 }
 
+/* An acp agent goes on only when what it asked has its answer, "cancelled". */
+static void test_cancel_asking_acp(void)
+{
+    static const char initialized[] = "text={\"jsonrpc\":\"2.0\",\"id\":\"turncast-initialize\","
+                                      "\"result\":{\"protocolVersion\":1}}";
+    static const char opened[] = "text={\"jsonrpc\":\"2.0\",\"id\":\"turncast-new\","
+                                 "\"result\":{\"sessionId\":\"s-1\"}}";
+    static const char asks[] =
+        "text={\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"session/request_permission\","
+        "\"params\":{\"sessionId\":\"s-1\",\"toolCall\":{\"toolCallId\":\"c-1\",\"title\":"
+        "\"make\",\"kind\":\"execute\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Yes\","
+        "\"kind\":\"allow_once\"}]}}";
+    static const char over[] = "text={\"jsonrpc\":\"2.0\",\"id\":\"turncast-prompt\","
+                               "\"result\":{\"stopReason\":\"cancelled\"}}";
+    struct stage s = {.dialect = dialect_find("acp")};
+    stage_set(&s, WORDS("await=initialize", initialized, "await=session/new", opened,
+                        "await=session/prompt", asks, "await=session/cancel",
+                        "await=\"outcome\":\"cancelled\"", over, "eof"));
+    s.agent.exit_grace_ms = s.agent.term_grace_ms = 20000;
+    stage_begin(&s);
+    stage_wait(&s, "request");
+    executor_cancel(s.executor);
+    stage_end(&s, "final() done(cancelled)", "a cancel while an acp agent asks");
+    ok(s.took_ms < 10000, "costs no grace");
+}
+
 static void test_cancel_early(void)
 {
     struct stage s = {0};
@@ -411,6 +437,7 @@ int main(void)
     test_cancel();
     test_confirmations();
     test_cancel_asking();
+    test_cancel_asking_acp();
     test_cancel_early();
     test_interrupt_signal();
     test_retry();
