@@ -211,10 +211,13 @@ static void tell_still_working(struct executor *x, int64_t silent_ms)
     x->still_told = true;
 }
 
-/* The timer is not moved at every output: when it fires it looks how long the silence is. */
+/* The timer is not moved at every output: when it fires it looks how long the silence is. While the
+ * agent waits for a person the silence is not its own. */
 static void on_idle(void *arg)
 {
     struct executor *const x = arg;
+    if (turn_is_asking(x->turn))
+        x->last_out_ms = clock_mono_ms();
     const int64_t limit = x->agent->idle_timeout_ms;
     const int64_t silent = clock_mono_ms() - x->last_out_ms;
     if (silent >= limit) {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "core/uuid.h"
 #include "io/lines.h"
+#include "turn/dialog.h"
 #include "turn/guard.h"
 #include "turn/translate.h"
 
@@ -324,6 +325,11 @@ void turn_notice(struct turn *t, const char *level, const char *code, const char
 bool turn_has_outcome(const struct turn *t)
 {
     return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);
+}
+
+bool turn_is_asking(const struct turn *t)
+{
+    return guard_is_asking(&t->guard) && dialog_answers(t->dialect);
 }
 
 const char *turn_held_error(const struct turn *t)

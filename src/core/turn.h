@@ -57,6 +57,8 @@ void turn_resolve(struct turn *t, const struct tc_request *resolved);
 void turn_notice(struct turn *t, const char *level, const char *code, const char *text);
 /* The outcome of the attempt has been read (final told, or its error or done held back). */
 bool turn_has_outcome(const struct turn *t);
+/* The agent waits for a person, who can answer. */
+bool turn_is_asking(const struct turn *t);
 /* Text of the error held back, or NULL: what the retry rules look at. Borrowed. */
 const char *turn_held_error(const struct turn *t);
 /* The outcome is kept: it is told, and all that was held back with it. */

@@ -35,6 +35,11 @@ bool guard_has_outcome(const struct guard *g)
     return g->outcome != GUARD_OPEN || g->held_done;
 }
 
+bool guard_is_asking(const struct guard *g)
+{
+    return g->requests.open.oldest;
+}
+
 void guard_tell(struct guard *g, struct event *ev)
 {
     struct tc_meta *const meta = &ev->meta;

@@ -58,5 +58,7 @@ void guard_feed(struct guard *g, struct event *ev);
 void guard_end(struct guard *g, const struct stream_end_info *end);
 /* The stream has said how it ends: an outcome was told, or its done is held. */
 bool guard_has_outcome(const struct guard *g);
+/* A request is open: the agent waits for a person. */
+bool guard_is_asking(const struct guard *g);
 
 #endif

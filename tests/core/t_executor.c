@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "core/stage.h"
 #include "fake/children.h"
@@ -167,6 +168,36 @@ static void test_cancel_asking_acp(void)
     executor_cancel(s.executor);
     stage_end(&s, "final() done(cancelled)", "a cancel while an acp agent asks");
     ok(s.took_ms < 10000, "costs no grace");
+}
+
+/* ---- silence while a person thinks ---- */
+
+static void pass(int64_t ms)
+{
+    const int64_t until = clock_mono_ms() + ms;
+    while (clock_mono_ms() < until)
+        loop_once(stage_loop(), 50);
+}
+
+static void test_thinking(void)
+{
+    struct stage s = {0};
+    stage_set(&s, WORDS(SAY_INIT, ASKS, "await=allow", SAY_RESULT, "eof"));
+    s.agent.idle_timeout_ms = 200;
+    stage_begin(&s);
+    stage_wait(&s, "request");
+    pass(700);
+    const struct dialect_answer yes = {.request_id = "q-1", .decision = DIALECT_ALLOW};
+    is_int(executor_answer(s.executor, &yes), 0, "the agent still waits for its answer");
+    turn_resolve(s.turn, &(struct tc_request){.request_id = "q-1", .decision = "allow"});
+    stage_end(&s, FINAL_HI, "a person who thinks for longer than an agent may be silent");
+
+    struct dialect deaf = *dialect_find("claude");
+    deaf.input = NULL;
+    s = (struct stage){.dialect = &deaf};
+    stage_set(&s, WORDS(SAY_INIT, ASKS, "sleep"));
+    s.agent.idle_timeout_ms = 200;
+    stage_run(&s, "error(agent_timeout: *", "where nobody can answer nobody is waited for");
 }
 
 static void test_cancel_early(void)
@@ -438,6 +469,7 @@ int main(void)
     test_confirmations();
     test_cancel_asking();
     test_cancel_asking_acp();
+    test_thinking();
     test_cancel_early();
     test_interrupt_signal();
     test_retry();
