@@ -102,6 +102,65 @@ static int list(const struct approvals_call *c)
     return 0;
 }
 
+/* ---- history ---- */
+
+static void print_time(int64_t at_ms)
+{
+    char when[32];
+    clock_format((double)at_ms / 1000, when);
+    printf("%.19sZ  ", when);
+}
+
+static void print_question(void *ctx, const struct record_question *q)
+{
+    (void)ctx;
+    print_time(q->asked_at);
+    print_word(q->agent);
+    fputs("  ", stdout);
+    print_word(q->tool);
+    fputs("  ", stdout);
+    print_word(q->decision ? q->decision : "open");
+    if (q->by) {
+        fputs(" by ", stdout);
+        print_word(q->by);
+    }
+    fputs(": ", stdout);
+    print_word(q->shown);
+    putchar('\n');
+}
+
+static void add_question(void *ctx, const struct record_question *q)
+{
+    struct buf *const out = ctx;
+    buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
+    jsonw_member_str(out, "turn", q->turn);
+    jsonw_member_str(out, "id", q->id);
+    jsonw_member_str(out, "agent", q->agent);
+    jsonw_member_str(out, "tool", q->tool);
+    jsonw_member_str(out, "argument", q->shown);
+    jsonw_member_int(out, "asked_ms", q->asked_at);
+    if (q->decision) {
+        jsonw_member_str(out, "decision", q->decision);
+        jsonw_member_str(out, "by", q->by);
+        jsonw_member_int(out, "decided_ms", q->decided_at);
+    }
+    buf_add_char(out, '}');
+}
+
+static int history(const struct approvals_call *c)
+{
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_str(&out, "{\"questions\":[");
+    if (c->journal &&
+        journal_list_questions(c->journal, c->args->json ? add_question : print_question,
+                               c->args->json ? &out : NULL) != RECORD_DONE)
+        return tell_failure();
+    buf_add_str(&out, "]}");
+    if (c->args->json)
+        puts(out.p);
+    return 0;
+}
+
 /* ---- forget ---- */
 
 static int tell_missing(const char *id)
@@ -223,12 +282,38 @@ static int act(const struct args *args, const struct conf *conf,
     return status;
 }
 
+static int check_history(const struct args *args)
+{
+    return args->n_operands > 1 || args->all || args->agent
+               ? args_fail(&cmd_approvals, "history takes nothing but --json")
+               : 0;
+}
+
+static const struct verb {
+    const char *name;
+    int (*check)(const struct args *args); /* 0, or an exit status */
+    int (*act)(const struct approvals_call *c);
+} verbs[] = {
+    {"list", check_list, list},
+    {"forget", check_forget, forget_each},
+    {"history", check_history, history},
+};
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
 static int run(const struct args *args)
 {
-    const bool lists = strcmp(args->operands[0], "list") == 0;
-    if (!lists && strcmp(args->operands[0], "forget") != 0)
-        return args_fail(&cmd_approvals, "\"%s\" is not list or forget", args->operands[0]);
-    int status = (lists ? check_list : check_forget)(args);
+    const struct verb *const verb = find_verb(args->operands[0]);
+    if (!verb)
+        return args_fail(&cmd_approvals, "\"%s\" is not list, forget or history",
+                         args->operands[0]);
+    int status = verb->check(args);
     if (!status && args->agent && !is_name(args->agent))
         status = args_fail(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
     if (status)
@@ -236,16 +321,17 @@ static int run(const struct args *args)
     struct conf *const conf = host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;
-    status = act(args, conf, lists ? list : forget_each);
+    status = act(args, conf, verb->act);
     conf_unref(conf);
     return status;
 }
 
 const struct command cmd_approvals = {
     .name = "approvals",
-    .operands = "list | forget ID... | forget --all",
+    .operands = "list | forget ID... | forget --all | history",
     .summary = "Lists what agents were allowed for longer than once, or forgets it",
-    .about = "What is forgotten is asked again. Exit status: 1 there is no such approval.",
+    .about = "What is forgotten is asked again. history tells what people were asked, and who\n"
+             "decided. Exit status: 1 there is no such approval.",
     .args = rows,
     .min = 1,
     .max = 1000,

@@ -54,9 +54,9 @@ static struct key make_key(const char *agent, const char *tool, const char *argu
     return key;
 }
 
-/* Without secrets, cut behind them to what people read. Whatever begins with a brace is arguments
- * as JSON, which are masked whole or not shown at all. */
-static void add_shown(struct buf *out, const char *text)
+/* Cut behind the secrets, not before. Whatever begins with a brace is arguments as JSON, which are
+ * masked whole or not shown at all. */
+void approvals_show(struct buf *out, const char *text)
 {
     const size_t len = strlen(text);
     if (*text != '{')
@@ -149,9 +149,9 @@ static void write_down(struct approvals *a, const struct approval *item, const c
     CLEANUP_BUF struct buf shown = {0}, what = {0}, who = {0};
     if (!a->ledger || item->scope == APPROVALS_TURN)
         return;
-    add_shown(&shown, argument);
-    add_shown(&what, tool ? tool : "");
-    add_shown(&who, by ? by : "");
+    approvals_show(&shown, argument);
+    approvals_show(&what, tool ? tool : "");
+    approvals_show(&who, by ? by : "");
     ledger_keep_approval(a->ledger,
                          &(struct record_approval){.id = item->id,
                                                    .agent = item->agent,

@@ -30,6 +30,8 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
 /* The turn is over; the conversation begins a new session. */
 void approvals_end_turn(struct approvals *a, const char *turn);
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation);
+/* Appends what a call is about as people may read it: no secrets, and not all of what is long. */
+void approvals_show(struct buf *out, const char *argument);
 /* Forgets those of that id and agent, whatever they are for, and returns how many there were.
  * `done` (or NULL) when it is so on disk, too; at once without a ledger. */
 size_t approvals_forget(struct approvals *a, const struct record_approvals *which,

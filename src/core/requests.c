@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "core/approvals.h"
 #include "event/jsonw.h"
+#include "io/ledger.h"
 #include "turn/dialog.h"
 
 static const char *copy(struct request *q, const char *text)
@@ -33,13 +34,38 @@ static void request_free(struct request *q)
 
 /* ---- the end of one ---- */
 
+/* On record: what people were asked, and what they said. */
+static void note(const struct request *q)
+{
+    struct ledger *const ledger = q->turn->registry->spec.ledger;
+    const char *const about = q->subject ? q->subject : q->argument ? q->argument : "";
+    CLEANUP_BUF struct buf shown = {0};
+    if (!ledger)
+        return;
+    approvals_show(&shown, about);
+    ledger_note_question(ledger,
+                         &(struct record_question){
+                             .turn = q->turn->id,
+                             .id = q->id,
+                             .agent = q->turn->spec.agent->name,
+                             .tool = q->tool ? q->tool : q->kind,
+                             .shown = shown.len ? shown.p : "",
+                             .decision = q->decision,
+                             .by = q->by,
+                         },
+                         NULL, NULL);
+}
+
 static void settle(struct request *q, const char *decision, const char *by)
 {
-    q->turn->n_open -= q->state == REQUEST_OPEN;
+    const bool asked = q->state == REQUEST_OPEN;
+    q->turn->n_open -= asked;
     q->state = REQUEST_OVER;
     q->decision = copy(q, decision);
     q->by = copy(q, by);
     stop_clock(q);
+    if (asked)
+        note(q);
 }
 
 /* Of a credential everybody learns that it was given, and nobody what. */
@@ -187,6 +213,7 @@ static void open_to_people(struct request *q, struct tc_request *r)
     r->to = q->to;
     r->expires_ms = timeout_ms > 0 ? q->expires_ms : r->expires_ms;
     r->blocking = true;
+    note(q);
 }
 
 static void see_open(struct requests_turn *t, struct tc_request *r)

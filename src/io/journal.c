@@ -68,6 +68,12 @@ static const char *const schema[] = {
     "  tool text not null, shown text not null, by text not null, at integer not null,"
     "  unique(conv, key)) strict;"
     "pragma user_version=3;",
+    /* What agents asked people; it goes with its turn. */
+    "create table question("
+    "  turn text, id text, agent text not null, tool text not null, shown text not null,"
+    "  asked_at integer not null, decision text, by text, decided_at integer,"
+    "  primary key(turn, id)) strict, without rowid;"
+    "pragma user_version=4;",
     NULL,
 };
 
@@ -135,7 +141,7 @@ static int resume(struct sql *db, void *ctx)
                 "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
                 " where state='sending'",
                 sql_int(store_was_unclean(j->store))) < 0 ||
-        bury_poison(db, now) < 0 || mend_times(db, now) < 0)
+        bury_poison(db, now) < 0 || mend_times(db, now) < 0 || journal_close_questions(db, now) < 0)
         return -1;
     return journal_apply_limits(j, db);
 }

@@ -136,6 +136,17 @@ enum record_status journal_approval_list(struct journal *j, const struct record_
 enum record_status journal_approval_drop(struct journal *j,
                                          const struct record_approvals *which) MUST_CHECK;
 
+/* ---- what agents asked people (journal_question.c) */
+
+/* That it was asked, or (decision) what came of it; the first decision stays. Those that are open
+ * when a journal is resumed are cancelled, by "host_restart". */
+enum record_status journal_note_question(struct journal *j,
+                                         const struct record_question *q) MUST_CHECK;
+/* Oldest first. */
+enum record_status journal_list_questions(struct journal *j,
+                                          void (*each)(void *ctx, const struct record_question *q),
+                                          void *ctx) MUST_CHECK;
+
 /* ---- small texts (journal_kv.c) */
 
 /* value.p NULL removes. */

@@ -31,4 +31,7 @@ int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now);
 /* Applies the limits, in a transaction. */
 int journal_apply_limits(struct journal *j, struct sql *db);
 
+/* journal_question.c: those who asked are gone. */
+int journal_close_questions(struct sql *db, int64_t now);
+
 #endif

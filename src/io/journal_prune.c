@@ -43,6 +43,9 @@ static int drop_ended(struct sql *db, const struct pruning *p)
                 " (select 1 from outbox where outbox.turn=turn.id)",
                 sql_int(keep)) < 0)
         return -1;
+    if (sql_run(db, "delete from question where not exists"
+                    " (select 1 from turn t where t.id=question.turn)") < 0)
+        return -1;
     /* As soon as nothing can give the turn to the connector again. */
     return sql_run(db, "delete from memory where turn<>'' and not exists"
                        " (select 1 from turn t where t.id=memory.turn and t.ended_at is null)"

@@ -42,6 +42,7 @@ struct order {
     struct journal_stats stats;
     struct record_approval approval;
     struct record_approvals approvals;
+    struct record_question question;
 };
 
 /* ---- there and back */
@@ -399,6 +400,27 @@ void ledger_forget_approvals(struct ledger *l, const struct record_approvals *wh
     struct order *const o = new_order(l, run_forget_approvals, done, ctx);
     o->approvals =
         (struct record_approvals){which->id, copy(o, which->agent), copy(o, which->conv)};
+    post(o);
+}
+
+static enum record_status run_note_question(struct journal *j, struct order *o)
+{
+    return journal_note_question(j, &o->question);
+}
+
+void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
+                          void *ctx)
+{
+    struct order *const o = new_order(l, run_note_question, done, ctx);
+    o->question = (struct record_question){
+        .turn = copy(o, q->turn),
+        .id = copy(o, q->id),
+        .agent = copy(o, q->agent),
+        .tool = copy(o, q->tool),
+        .shown = copy(o, q->shown),
+        .decision = copy(o, q->decision),
+        .by = copy(o, q->by),
+    };
     post(o);
 }
 

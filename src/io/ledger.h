@@ -108,6 +108,10 @@ void ledger_keep_approval(struct ledger *l, const struct record_approval *a, led
 void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
                              ledger_done *done, void *ctx);
 
+/* What an agent asked people, and what came of it; the time is the ledger's. */
+void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
+                          void *ctx);
+
 /* ---- for operators */
 
 struct journal_stats;

@@ -36,6 +36,7 @@ libtcio_la_SOURCES = \
 	src/io/journal_kv.c \
 	src/io/journal_outbox.c \
 	src/io/journal_prune.c \
+	src/io/journal_question.c \
 	src/io/journal_turn.c \
 	src/io/lane.c \
 	src/io/lane.h \

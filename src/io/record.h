@@ -69,6 +69,16 @@ struct record_approvals {
     const char *agent, *conv;
 };
 
+/* What an agent asked people, and who decided. Times are Unix milliseconds. */
+struct record_question {
+    const char *turn, *id, *agent;
+    const char *tool;  /* or its kind */
+    const char *shown; /* what it is about, without secrets, cut */
+    int64_t asked_at;
+    const char *decision, *by; /* NULL: it is open */
+    int64_t decided_at;
+};
+
 /* A request to be made. */
 struct record_request {
     const char *turn, *lane;

@@ -66,5 +66,5 @@ has "$err" '"a&b" is not the name of an agent' "nor what is no name"
 try approvals list 1
 is "$status" 2 "list takes no number"
 try approvals remember
-has "$err" '"remember" is not list or forget' "nor is there anything else"
+has "$err" '"remember" is not list, forget or history' "nor is there anything else"
 finish

@@ -139,6 +139,21 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
     buf_printf(&asked.kept, "%d %s %s by %s;", (int)scope, tool, argument, by);
 }
 
+void approvals_show(struct buf *out, const char *argument)
+{
+    buf_add_str(out, argument);
+}
+
+void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
+                          void *ctx)
+{
+    (void)l;
+    (void)done;
+    (void)ctx;
+    buf_printf(&asked.noted, "%s %s %s %s%s%s;", q->turn, q->id, q->tool, q->shown,
+               q->decision ? " " : "", q->decision ? q->decision : "");
+}
+
 void approvals_end_turn(struct approvals *a, const char *turn)
 {
     (void)a;
@@ -150,5 +165,6 @@ void asked_reset(void)
     buf_fini(&asked.told);
     buf_fini(&asked.agent);
     buf_fini(&asked.kept);
+    buf_fini(&asked.noted);
     asked = (struct asked){0};
 }

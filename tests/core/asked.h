@@ -12,7 +12,8 @@ struct asked {
     struct buf told;  /* what everybody is told: "ID:DECISION by BY" and, of some, " ANSWERS"; */
     struct buf agent; /* what the agent is told: "ID:allow|deny|answered", then " reason=…" …; */
     struct buf kept;  /* what is remembered: "SCOPE TOOL ARGUMENT"; */
-    bool deaf;        /* the agent waits for nothing */
+    struct buf noted;       /* what is on record: "TURN ID TOOL ABOUT[ DECISION]"; */
+    bool deaf;              /* the agent waits for nothing */
     const char *remembered; /* an argument that approvals knows, or NULL */
 };
 extern struct asked asked;

@@ -34,10 +34,17 @@ static struct approvals *memory(void)
     return (struct approvals *)(void *)&place;
 }
 
+static struct ledger *record(void)
+{
+    static char place;
+    return (struct ledger *)(void *)&place;
+}
+
 static void begin(bool unattended)
 {
     asked_reset();
-    all = requests_new(&(struct requests_spec){.approvals = memory(), .unattended = unattended});
+    all = requests_new(&(struct requests_spec){
+        .ledger = record(), .approvals = memory(), .unattended = unattended});
     turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
                                                             .conversation = "c",
                                                             .agent = &conf,
@@ -107,6 +114,7 @@ static void test_open(void)
                .choice = "allow"),
            TC_KNOWN, "is not open");
     is_str(log_of(&asked.told), "1:allow by Ann (tg);", "nothing has changed");
+    is_str(log_of(&asked.noted), "t 1 Bash ls;t 1 Bash ls allow;", "both steps are on record");
     end();
 }
 
@@ -118,6 +126,7 @@ static void test_who_need_not_be_asked(void)
     is_str(log_of(&asked.told), "", "nothing is decided before it has been told");
     asked_pass(0);
     is_str(log_of(&asked.told), "1:allow by policy;", "then it is");
+    is_str(log_of(&asked.noted), "", "what nobody is asked is not on record");
     see("2", "approval", "Bash", "{\"command\":\"rm x\"}");
     asked_pass(0);
     is_str(log_of(&asked.agent), "1:allow;2:deny reason=The configuration does not allow this.;",

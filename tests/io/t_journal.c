@@ -230,6 +230,46 @@ static const char *approvals(struct journal *j, const struct record_approvals *w
     return text;
 }
 
+/* "turn id tool shown decision by|" of each. */
+static void list_question(void *ctx, const struct record_question *q)
+{
+    buf_printf(ctx, "%s %s %s %s %s %s|", q->turn, q->id, q->tool, q->shown,
+               q->decision ? q->decision : "-", q->by ? q->by : "-");
+}
+
+static void are_questions(struct journal *j, const char *wanted, const char *what)
+{
+    CLEANUP_BUF struct buf out = {0};
+    is_int(journal_list_questions(j, list_question, &out), RECORD_DONE, "questions");
+    is_str(out.p ? out.p : "", wanted, "%s", what);
+}
+
+static void test_questions(void)
+{
+    static char huge[RECORD_MAX_KEY + 2];
+    struct journal *j = kit_fresh();
+    kit_admit(j, "t1", "m1");
+    struct record_question q = {
+        .turn = "t1", .id = "1", .agent = "a", .tool = "Bash", .shown = "ls"};
+    is_int(journal_note_question(j, &q), RECORD_DONE, "one is asked");
+    q.id = "2";
+    is_int(journal_note_question(j, &q), RECORD_DONE, "and another");
+    q.decision = "deny";
+    q.by = "Ann";
+    is_int(journal_note_question(j, &q), RECORD_DONE, "that is decided");
+    q.decision = "allow";
+    is_int(journal_note_question(j, &q), RECORD_DONE, "and again");
+    memset(huge, 'x', sizeof huge - 1);
+    q.shown = huge;
+    is_int(journal_note_question(j, &q), RECORD_TOO_BIG, "a text above the cap");
+    are_questions(j, "t1 1 Bash ls - -|t1 2 Bash ls deny Ann|", "the first decision stays");
+    journal_close(j);
+    j = kit_reopen(NULL);
+    are_questions(j, "t1 1 Bash ls cancelled host_restart|t1 2 Bash ls deny Ann|",
+                  "what was open is open no more");
+    journal_close(j);
+}
+
 static void test_approvals(void)
 {
     static const struct record_approvals any = {0};
@@ -410,6 +450,7 @@ int main(void)
     test_restart();
     test_migration();
     test_approvals();
+    test_questions();
     test_prompt();
     test_kv();
     test_memory();
