@@ -70,6 +70,10 @@ struct requests_decision {
  * or no valid decision. `text` gets a sentence for the person, in each case. */
 enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
                                  struct buf *text);
+/* What requests_answer would say of it; nothing is changed, and of what would count nothing is
+ * said. */
+enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
+                                struct buf *text);
 
 /* The ticket of an open request for an instance, the same each time. NULL: it is not open. */
 const char *requests_ticket(struct requests *r, const char *instance, const char *turn,

@@ -206,8 +206,15 @@ static enum tc_accepted decide(struct request *q, const struct choice *c,
     return TC_COMMAND;
 }
 
-enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
-                                 struct buf *text)
+/* What it means for that request, if it is one: TC_COMMAND. */
+struct meaning {
+    struct request *request;
+    const struct choice *choice;
+    const char *answers; /* scratch's */
+};
+
+static enum tc_accepted understand(const struct requests *r, const struct requests_decision *d,
+                                   struct arena *scratch, struct meaning *m, struct buf *text)
 {
     struct request *const q = requests_lookup(r, d->turn, d->request);
     if (!q || q->state != REQUEST_OPEN)
@@ -219,12 +226,29 @@ enum tc_accepted requests_answer(struct requests *r, const struct requests_decis
         return refuse(text, "This is not one of the choices.");
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
         return refuse(text, "The changed arguments are not an object, or not for this choice.");
-    struct arena scratch = {0};
     const bool answers = c->decision == DIALECT_ANSWERED;
-    const char *const given = answers ? answers_for(&scratch, q, d) : NULL;
-    const enum tc_accepted result = answers && !given
-                                        ? refuse(text, "Each question needs an answer.")
-                                        : decide(q, c, d, given, text);
+    *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
+    return answers && !m->answers ? refuse(text, "Each question needs an answer.") : TC_COMMAND;
+}
+
+enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
+                                struct buf *text)
+{
+    struct arena scratch = {0};
+    struct meaning m;
+    const enum tc_accepted result = understand(r, d, &scratch, &m, text);
+    arena_fini(&scratch);
+    return result;
+}
+
+enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
+                                 struct buf *text)
+{
+    struct arena scratch = {0};
+    struct meaning m;
+    enum tc_accepted result = understand(r, d, &scratch, &m, text);
+    if (result == TC_COMMAND)
+        result = decide(m.request, m.choice, d, m.answers, text);
     arena_fini(&scratch);
     return result;
 }
