@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Owns POST /ag-ui: a run that an AG-UI client asks for, begun or found again, and written as
- * AG-UI's events for as long as the client listens. */
+ * AG-UI's events for as long as the client listens.
+ *
+ * A turn that asks people ends the run of a client that may answer, with an interrupt, and goes on
+ * waiting; the run that brings the answers tells the rest of it. Its writer sees all that the runs
+ * before were told, so that ids fit together. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/ag_ui_input.h"
+#include "api/ag_ui_legs.h"
+#include "api/ag_ui_resume.h"
 #include "api/api_impl.h"
 #include "api/turns.h"
 #include "base/alloc.h"
@@ -17,6 +23,7 @@
 
 #define PATH "/ag-ui"
 #define SOURCE "ag-ui"
+#define GATHER_MS 100 /* what an agent asks at the same time is one interrupt */
 
 struct run {
     struct api *api;
@@ -30,6 +37,13 @@ struct run {
     char turn[37];
     struct writing writing;
     bool done; /* its end is written */
+
+    bool may_answer; /* then it is interrupted by what the turn asks */
+    char *scope;     /* the turn's first run; NULL: this one */
+    uint64_t after, until, told;
+    struct tool_set open; /* that were told, and have choices */
+    struct loop_timer *gather;
+    struct feed *feed;
 };
 
 static void free_run(struct run *run)
@@ -43,6 +57,9 @@ static void free_run(struct run *run)
     free(run->conversation);
     free(run->key);
     conf_unref(run->conf);
+    tool_set_fini(&run->open);
+    free(run->scope);
+    loop_timer_free(run->gather);
     free(run);
 }
 
@@ -72,9 +89,69 @@ static void write_error(struct run *run, struct buf *out, const char *code, cons
     write_done(run, out, "error");
 }
 
+/* Nothing but this: no request. */
+static void write_suspended(struct run *run, struct buf *out)
+{
+    struct event ev;
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = "suspended";
+    writing_event(&run->writing, out, &ev);
+}
+
+/* ---- what the turn asks ---- */
+
+static void note_request(struct run *run, const struct tc_request *r)
+{
+    tool_set_take(&run->open, r->request_id);
+    if (strcmp(r->state, "open") == 0 && r->choices)
+        tool_set_add(&run->open, r->request_id, NULL);
+}
+
+/* That somebody else may have answered by now. */
+static bool is_asked(const struct run *run)
+{
+    struct requests_view v;
+    for (size_t i = 0; i < run->open.n; i++)
+        if (asked_find(run->api->host.requests, run->turn, run->open.ids[i], &v))
+            return true;
+    return false;
+}
+
+static struct ag_ui_leg *leg_of(const struct run *run)
+{
+    struct ag_ui_legs *const legs = run->api->legs;
+    struct ag_ui_leg *const known = ag_ui_legs_find(legs, run->conversation, run->in.run);
+    return known ? known
+                 : ag_ui_legs_add(legs, run->conversation, run->in.run, run->turn, run->in.run, 0);
+}
+
+static void on_gathered(void *arg)
+{
+    struct run *const run = arg;
+    if (!is_asked(run))
+        return;
+    if (!feed_is_even(run->feed)) {
+        loop_timer_set(run->gather, GATHER_MS);
+        return;
+    }
+    struct ag_ui_leg *const leg = leg_of(run);
+    if (!leg->until)
+        ag_ui_leg_interrupt(leg, run->told, &run->open);
+    run->until = run->told;
+    feed_finish(run->feed);
+}
+
 static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
-    write_event(ctx, out, event_box_get(item->box));
+    struct run *const run = ctx;
+    const struct event *const ev = event_box_get(item->box);
+    run->told = item->seq;
+    write_event(run, out, ev);
+    if (ev->kind != TC_REQUEST)
+        return;
+    note_request(run, &ev->u.request);
+    if (run->may_answer && run->open.n && !run->until)
+        loop_timer_set(run->gather, GATHER_MS);
 }
 
 static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
@@ -92,7 +169,9 @@ static void add_end(void *ctx, struct buf *out)
     const struct turnlog_turn *const t = turnlog_find(run->api->host.turnlog, run->turn);
     if (run->done)
         return;
-    if (t && t->state == TURNLOG_CANCELLED)
+    if (run->until)
+        write_suspended(run, out);
+    else if (t && t->state == TURNLOG_CANCELLED)
         write_done(run, out, "cancelled");
     else
         write_error(run, out, "lost", "the turn's end is not known");
@@ -107,7 +186,22 @@ static void on_closed(void *ctx, bool left)
 static const struct feed_ops ops = {
     .event = add_event, .gap = add_gap, .over = add_end, .closed = on_closed};
 
-/* The switches, as all that such a run says. */
+/* All that such a run says. */
+static void answer_whole(struct run *run, const struct buf *out)
+{
+    struct httpd_stream *const stream = httpd_stream(run->request, 200, REPLY_SSE, NULL, 0);
+    httpd_stream_write(stream, (struct str){out->p, out->len});
+    httpd_stream_end(stream);
+    free_run(run);
+}
+
+static void answer_error(struct run *run, const char *code, const char *message)
+{
+    CLEANUP_BUF struct buf out = {0};
+    write_error(run, &out, code, message);
+    answer_whole(run, &out);
+}
+
 static void answer_switches(struct run *run, const struct toggle *t)
 {
     CLEANUP_BUF struct buf text = {0}, out = {0};
@@ -120,10 +214,92 @@ static void answer_switches(struct run *run, const struct toggle *t)
     ev.u.final.text_len = text.len;
     write_event(run, &out, &ev);
     write_done(run, &out, "completed");
-    struct httpd_stream *const stream = httpd_stream(run->request, 200, REPLY_SSE, NULL, 0);
-    httpd_stream_write(stream, (struct str){out.p, out.len});
-    httpd_stream_end(stream);
-    free_run(run);
+    answer_whole(run, &out);
+}
+
+/* ---- following the turn ---- */
+
+static void ignore(void *ctx)
+{
+    (void)ctx;
+}
+
+/* To the writer alone: what the runs before this one were told, with their ends. */
+static void retell(struct run *run)
+{
+    struct api *const a = run->api;
+    CLEANUP_BUF struct buf unread = {0};
+    struct turnlog_item item;
+    enum turnlog_step step;
+    struct turnlog_follower *const f =
+        turnlog_follow(a->host.turnlog, run->turn, 0, a->conf->http.sees_all, ignore, NULL);
+    uint64_t cut = ag_ui_legs_next_cut(a->legs, run->turn, 0);
+    do {
+        step = turnlog_next(f, &item);
+        const uint64_t at = step == TURNLOG_EVENT ? item.seq : step == TURNLOG_GAP ? item.to : 0;
+        for (; cut && cut <= run->after && (!at || at > cut);
+             cut = ag_ui_legs_next_cut(a->legs, run->turn, cut))
+            write_suspended(run, &unread);
+        if (at > run->after)
+            break;
+        if (step == TURNLOG_EVENT)
+            writing_event(&run->writing, &unread, event_box_get(item.box));
+        buf_reset(&unread);
+    } while (step == TURNLOG_EVENT || step == TURNLOG_GAP);
+    turnlog_unfollow(f);
+}
+
+static void follow(struct run *run)
+{
+    struct api *const a = run->api;
+    const struct feed_spec spec = {
+        .ops = &ops,
+        .ctx = run,
+        .turn = run->turn,
+        .principal = run->principal,
+        .after = run->after,
+        .until = run->until,
+        .sees_all = a->conf->http.sees_all,
+        .awaits = true,
+    };
+    run->told = run->after;
+    run->gather = loop_timer_new(a->host.loop, on_gathered, run);
+    run->feed = feed_start(a, &spec, httpd_stream(run->request, 200, REPLY_SSE, NULL, 0));
+}
+
+/* The run of a leg, which may have been told before. */
+static void follow_leg(struct run *run, const struct ag_ui_leg *leg)
+{
+    CLEANUP_BUF struct buf out = {0};
+    struct event ev;
+    snprintf(run->turn, sizeof run->turn, "%s", leg->turn);
+    run->after = leg->after;
+    run->until = leg->until;
+    if (!run->after) {
+        follow(run);
+        return;
+    }
+    run->scope = xstrdup(leg->scope);
+    run->writing.conf.scope = run->scope;
+    retell(run);
+    event_init(&ev, TC_START);
+    write_event(run, &out, &ev);
+    follow(run);
+    feed_write(run->feed, (struct str){out.p, out.len});
+}
+
+static void resume(struct run *run, const struct principal *p)
+{
+    struct ag_ui_legs *const legs = run->api->legs;
+    struct ag_ui_resume_refusal why = {0};
+    const struct ag_ui_leg *const leg =
+        ag_ui_resume(run->api, legs, p, run->conversation, run->in.resume, &why);
+    if (leg)
+        follow_leg(run, ag_ui_legs_add(legs, run->conversation, run->in.run, leg->turn, leg->scope,
+                                       leg->until));
+    else
+        answer_error(run, why.code, why.message.p);
+    buf_fini(&why.message);
 }
 
 /* ---- the turn ---- */
@@ -139,15 +315,7 @@ static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn,
         return;
     }
     snprintf(run->turn, sizeof run->turn, "%s", t->spec.id);
-    const struct feed_spec spec = {
-        .ops = &ops,
-        .ctx = run,
-        .turn = run->turn,
-        .principal = run->principal,
-        .sees_all = a->conf->http.sees_all,
-        .awaits = true,
-    };
-    feed_start(a, &spec, httpd_stream(run->request, 200, REPLY_SSE, NULL, 0));
+    follow(run);
 }
 
 static void add_context(const struct run *run, struct buf *prompt)
@@ -218,6 +386,7 @@ static struct run *new_run(struct api *a, struct httpd_request *r, const struct 
         return NULL;
     }
     run->principal = xstrdup(p->name);
+    run->may_answer = p->grants & CONF_ANSWER;
     run->conversation = xasprintf(SOURCE ":%s:%s", p->name, run->in.thread);
     run->key = xasprintf("%s\n%s\n%s", p->name, run->in.thread, run->in.run);
     return run;
@@ -231,7 +400,7 @@ static const struct conf_agent *find_agent(const struct run *run)
     return conf_agent_find(run->api->conf, name ? name : run->in.agent);
 }
 
-static void begin(struct run *run)
+static void begin_turn(struct run *run)
 {
     const struct messages *const said = &run->in.said;
     run->conf = conf_ref(run->api->conf);
@@ -243,6 +412,26 @@ static void begin(struct run *run)
     }
     reply_error(run->request, 404, "no_such_agent", "there is no such agent");
     free_run(run);
+}
+
+/* A run that is known is told again; a thread that waits for answers takes nothing else. */
+static void begin(struct run *run, const struct principal *p)
+{
+    struct api *const a = run->api;
+    const struct ag_ui_leg *const known = ag_ui_legs_find(a->legs, run->conversation, run->in.run);
+    const struct ag_ui_leg *const last = ag_ui_legs_last(a->legs, run->conversation);
+    if (known) {
+        follow_leg(run, known);
+    } else if (run->in.resume && !run->may_answer) {
+        reply_error(run->request, 403, "not_granted", "this key is not granted that");
+        free_run(run);
+    } else if (run->in.resume) {
+        resume(run, p);
+    } else if (last && ag_ui_leg_waits(last, a->host.requests)) {
+        answer_error(run, "interrupted", "this thread waits for answers: say them in resume");
+    } else {
+        begin_turn(run);
+    }
 }
 
 /* ---- the request ---- */
@@ -268,11 +457,12 @@ static void on_run(void *arg, struct httpd_request *r)
     json_t *const body = reply_take_body(r);
     struct run *const run = body ? new_run(a, r, p, body) : NULL;
     if (run)
-        begin(run);
+        begin(run, p);
 }
 
 void ag_ui_route(struct api *a)
 {
+    a->legs = ag_ui_legs_new(a->host.turnlog);
     httpd_route(a->host.httpd, PATH, HTTPD_POST, on_run, a);
     httpd_route(a->host.httpd, PATH "/", HTTPD_POST, on_run, a);
 }

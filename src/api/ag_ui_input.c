@@ -59,13 +59,16 @@ bool ag_ui_input_read(struct ag_ui_input *in, const json_t *body, struct ag_ui_r
     *in = (struct ag_ui_input){0};
     if (!read_names(in, body, why))
         return false;
-    if (json_array_size(json_object_get(body, "resume")))
-        return refuse(why, 409, "resume_not_supported",
-                      "answers to interrupts are not supported yet: ask in a new message");
+    read_context(&in->context, json_object_get(body, "context"));
+    const json_t *const resume = json_object_get(body, "resume");
+    in->resume = json_array_size(resume) ? resume : NULL;
+    if (resume && !json_is_array(resume) && !json_is_null(resume))
+        return refuse(why, 400, "invalid_value", "resume has to be a list");
+    if (in->resume)
+        return true;
     const char *const wrong = messages_read(&in->said, json_object_get(body, "messages"));
     if (wrong)
         return refuse(why, 400, "invalid_messages", wrong);
-    read_context(&in->context, json_object_get(body, "context"));
     return true;
 }
 

@@ -10,6 +10,7 @@
 struct ag_ui_input {
     const char *thread, *run;
     const char *parent, *protocol, *agent; /* each or NULL */
+    const json_t *resume; /* answers to interrupts, one at least: then nothing is said; or NULL */
     struct messages said;
     struct buf context; /* "[context] description: value" lines, or nothing */
 };

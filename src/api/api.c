@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "api/ag_ui_legs.h"
 #include "api/api_impl.h"
 #include "api/asked.h"
 #include "api/chat_seen.h"
@@ -52,5 +53,6 @@ void api_free(struct api *a)
     auth_free(a->auth);
     page_free(a->page);
     chat_seen_free(a->chats);
+    ag_ui_legs_free(a->legs);
     free(a);
 }

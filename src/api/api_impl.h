@@ -18,6 +18,7 @@ struct api {
     struct feed *feeds; /* all that are being written */
     struct page *page;
     struct chat_seen *chats; /* that were asked for lately */
+    struct ag_ui_legs *legs; /* of turns that asked AG-UI clients */
     struct metrics *metrics;
 };
 

@@ -249,10 +249,10 @@ void asked_outcome_fini(struct asked_outcome *out)
 
 /* ---- deciding ---- */
 
-void asked_decide(const struct api *a, const struct principal *p, const char *turn,
-                  const char *request, const struct asked_decision *d, struct asked_outcome *out)
+static struct requests_decision decision_of(const struct principal *p, const char *turn,
+                                            const char *request, const struct asked_decision *d)
 {
-    const struct requests_decision decision = {
+    return (struct requests_decision){
         .turn = turn,
         .request = request,
         .choice = d->choice,
@@ -261,16 +261,38 @@ void asked_decide(const struct api *a, const struct principal *p, const char *tu
         .args = d->args,
         .by = p->name,
     };
-    *out = (struct asked_outcome){.came = ASKED_WRONG};
-    const enum tc_accepted accepted = requests_answer(a->host.requests, &decision, &out->text);
+}
+
+/* What the registry made of it. */
+static void come(const struct api *a, const struct principal *p, const struct requests_decision *rd,
+                 const struct asked_decision *d, enum tc_accepted accepted,
+                 struct asked_outcome *out)
+{
+    out->came = ASKED_WRONG;
     if (accepted == TC_KNOWN) {
         asked_outcome_fini(out);
-        asked_look(a, p, turn, request, d, out);
+        asked_look(a, p, rd->turn, rd->request, d, out);
     } else if (accepted == TC_COMMAND) {
         out->came = ASKED_DONE;
         set(&out->decision, word_for(d->choice));
         set(&out->by, p->name);
     }
+}
+
+void asked_decide(const struct api *a, const struct principal *p, const char *turn,
+                  const char *request, const struct asked_decision *d, struct asked_outcome *out)
+{
+    const struct requests_decision decision = decision_of(p, turn, request, d);
+    *out = (struct asked_outcome){0};
+    come(a, p, &decision, d, requests_answer(a->host.requests, &decision, &out->text), out);
+}
+
+void asked_check(const struct api *a, const struct principal *p, const char *turn,
+                 const char *request, const struct asked_decision *d, struct asked_outcome *out)
+{
+    const struct requests_decision decision = decision_of(p, turn, request, d);
+    *out = (struct asked_outcome){0};
+    come(a, p, &decision, d, requests_check(a->host.requests, &decision, &out->text), out);
 }
 
 /* ---- what is asked for ---- */

@@ -45,9 +45,11 @@ void asked_outcome_fini(struct asked_outcome *out);
  * d NULL: no decision is the same. */
 void asked_look(const struct api *a, const struct principal *p, const char *turn,
                 const char *request, const struct asked_decision *d, struct asked_outcome *out);
-/* Decides. */
+/* Decides; checks: only says whether it would count (ASKED_DONE). */
 void asked_decide(const struct api *a, const struct principal *p, const char *turn,
                   const char *request, const struct asked_decision *d, struct asked_outcome *out);
+void asked_check(const struct api *a, const struct principal *p, const char *turn,
+                 const char *request, const struct asked_decision *d, struct asked_outcome *out);
 
 /* POST /turns/ID/requests/REQUEST */
 void asked_answer(struct api *a, struct httpd_request *r);

@@ -20,6 +20,8 @@ struct feed {
     char *awaited;    /* the turn it asked for, or NULL */
     uint64_t version; /* of its key */
     struct turnlog_follower *follower;
+    uint64_t told, until;        /* told: the last event that was */
+    bool even;                   /* there is nothing behind that */
     struct httpd_stream *stream; /* NULL: the answer has not begun, or is one */
     bool held;                   /* it begins with the first event behind the start */
     struct loop_timer *alive;
@@ -96,13 +98,40 @@ static bool is_to_begin(const struct feed *f)
     return !t || t->last_seq > 1 || turnlog_is_over(t);
 }
 
-static void write_item(const struct feed *f, struct buf *out, enum turnlog_step step,
+static void write_item(struct feed *f, struct buf *out, enum turnlog_step step,
                        const struct turnlog_item *item)
 {
+    f->told = step == TURNLOG_GAP ? item->to : item->seq;
     if (step == TURNLOG_EVENT && f->ops->event)
         f->ops->event(f->ctx, out, item);
     if (step == TURNLOG_GAP && f->ops->gap)
         f->ops->gap(f->ctx, out, item);
+}
+
+static enum turnlog_step take(const struct feed *f, struct turnlog_item *item)
+{
+    return f->until && f->told >= f->until ? TURNLOG_OVER : turnlog_next(f->follower, item);
+}
+
+/* Behind what is in `out`. */
+static void finish(struct feed *f, struct buf *out)
+{
+    if (f->ops->over)
+        f->ops->over(f->ctx, out);
+    if (out->len)
+        feed_write(f, (struct str){out->p, out->len});
+    close_feed(f, false);
+}
+
+bool feed_is_even(const struct feed *f)
+{
+    return f->even;
+}
+
+void feed_finish(struct feed *f)
+{
+    CLEANUP_BUF struct buf out = {0};
+    finish(f, &out);
 }
 
 /* As much as there is, or as the client can take: then it goes on when there is room. */
@@ -116,17 +145,16 @@ static void pump(void *arg)
     enum turnlog_step step = TURNLOG_EVENT;
     const size_t unread = f->stream ? httpd_stream_unread(f->stream) : 0;
     while (unread + out.len < ROUND_BYTES) {
-        step = turnlog_next(f->follower, &item);
+        step = take(f, &item);
         if (step == TURNLOG_LATER || step == TURNLOG_OVER)
             break;
         write_item(f, &out, step, &item);
     }
-    if (step == TURNLOG_OVER && f->ops->over)
-        f->ops->over(f->ctx, &out);
-    if (out.len)
+    f->even = step == TURNLOG_LATER;
+    if (step != TURNLOG_OVER && out.len)
         feed_write(f, (struct str){out.p, out.len});
     if (step == TURNLOG_OVER)
-        close_feed(f, false);
+        finish(f, &out);
     else if (step != TURNLOG_LATER)
         httpd_stream_on_room(f->stream, pump, f);
 }
@@ -160,6 +188,8 @@ static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
     f->principal = xstrdup(spec->principal);
     f->version = auth_version(a->auth, spec->principal);
     f->alive = loop_timer_new(a->host.loop, on_alive, f);
+    f->told = spec->after;
+    f->until = spec->until;
     if (spec->awaits)
         f->awaited = xstrdup(spec->turn);
     if (spec->turn)

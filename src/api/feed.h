@@ -34,6 +34,7 @@ struct feed_spec {
     const char *turn;      /* NULL: none is followed, its owner writes */
     const char *principal; /* the feed ends when its key does */
     uint64_t after;        /* events up to this seq are known */
+    uint64_t until;        /* those behind this one are not told; 0: all are */
     bool sees_all;         /* also what the agent's switches hide */
     bool awaits; /* asked for the turn: it may end with the last of those (on_disconnect) */
 };
@@ -48,6 +49,10 @@ struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
 /* Some client awaits the end of that turn. */
 bool feed_is_awaited(const struct api *a, const char *turn);
 void feed_write(struct feed *f, struct str bytes);
+/* Its client has been told all there is. */
+bool feed_is_even(const struct feed *f);
+/* No more is told; `over` has the last word. */
+void feed_finish(struct feed *f);
 /* Ends those whose key is gone or another. */
 void feed_check_keys(struct api *a);
 /* Ends all, as if the clients had left. */

@@ -6,6 +6,10 @@ libtcapi_la_SOURCES = \
 	src/api/ag_ui.c \
 	src/api/ag_ui_input.c \
 	src/api/ag_ui_input.h \
+	src/api/ag_ui_legs.c \
+	src/api/ag_ui_legs.h \
+	src/api/ag_ui_resume.c \
+	src/api/ag_ui_resume.h \
 	src/api/api.c \
 	src/api/api.h \
 	src/api/api_impl.h \

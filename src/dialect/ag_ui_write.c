@@ -155,8 +155,8 @@ static void fini_said(struct ag_ui_said *said)
 static void close_state(void *state)
 {
     struct ag_ui_writer *const w = state;
-    struct buf *const bufs[] = {&w->thread_id, &w->run_id,     &w->usage,  &w->error,
-                                &w->said,      &w->error_code, &w->error_x};
+    struct buf *const bufs[] = {&w->thread_id, &w->run_id, &w->scope,      &w->usage,
+                                &w->error,     &w->said,   &w->error_code, &w->error_x};
     struct tool_set *const sets[] = {&w->used, &w->ended, &w->waiting, &w->asked, &w->agents};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);

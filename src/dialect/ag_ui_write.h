@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * State of the AG-UI writer, shared by its files: ag_ui_write.c the run, states and notices,
  * ag_ui_write_line.c one message, ag_ui_write_text.c messages and reasoning, ag_ui_write_tool.c
- * calls, ag_ui_write_step.c steps and sub-agents, ag_ui_write_end.c usage, requests and the end.
+ * calls, ag_ui_write_step.c steps and sub-agents, ag_ui_write_request.c what is asked of people,
+ * ag_ui_write_end.c usage and the end.
  *
  * The reference client ends the stream at the first message that breaks a rule; so every open
  * thing is known here, and what a message says of itself is checked before it is written. */
@@ -40,8 +41,8 @@ struct ag_ui_step {
 
 struct ag_ui_writer {
     bool started;
-    bool scopes; /* ids are told with the run's */
-    struct buf thread_id, run_id;
+    bool scopes; /* ids are told with the first run's */
+    struct buf thread_id, run_id, scope;
     struct ag_ui_said text, reasoning;
     struct ag_ui_said span; /* source is unused */
     struct tool_set used;   /* ids of messages that were written */
@@ -113,8 +114,11 @@ void ag_ui_write_step(const struct ag_ui_writing *e);
 void ag_ui_close_steps(const struct ag_ui_writing *e);
 void ag_ui_fini_steps(struct ag_ui_writer *w);
 
-/* ag_ui_write_end.c */
+/* ag_ui_write_request.c: what the run waits for; its list of interrupts, one at least. */
 void ag_ui_write_request(const struct ag_ui_writing *e);
+void ag_ui_add_interrupts(const struct ag_ui_writing *e, struct buf *b);
+
+/* ag_ui_write_end.c */
 void ag_ui_write_usage(const struct ag_ui_writing *e);
 void ag_ui_write_error(const struct ag_ui_writing *e);
 void ag_ui_write_done(const struct ag_ui_writing *e);

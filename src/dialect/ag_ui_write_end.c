@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an AG-UI run ends with: its usage as totals, what it waits for, and its outcome. */
+ * Owns what an AG-UI run ends with: its usage as totals, and its outcome. */
 #include <strings.h>
-#include <time.h>
 
 #include "dialect/ag_ui_check.h"
 #include "dialect/ag_ui_write.h"
@@ -98,9 +97,12 @@ void ag_ui_write_usage(const struct ag_ui_writing *e)
     buf_add_char(b, ']');
 }
 
+/* A run that asks is not the turn's last: what its calls took is told once, with the end. */
 static void add_usage(const struct ag_ui_writing *e, struct buf *b)
 {
-    if (!e->w->usage.len && e->w->tally.counted) {
+    const bool goes_on =
+        e->w->scopes && e->ev->kind == TC_DONE && strcmp(e->ev->u.done.reason, "suspended") == 0;
+    if (!e->w->usage.len && e->w->tally.counted && !goes_on) {
         buf_add_char(&e->w->usage, '[');
         add_entry(e, &e->w->usage, &e->w->tally.sum);
         buf_add_char(&e->w->usage, ']');
@@ -109,86 +111,6 @@ static void add_usage(const struct ag_ui_writing *e, struct buf *b)
         return;
     style_key(b, S, "usage");
     buf_add(b, e->w->usage.p, e->w->usage.len);
-}
-
-/* Requests: an open one is what a suspended run waits for. */
-
-static const char *time_text(struct arena *a, int64_t ms)
-{
-    const time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    char text[32];
-    if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-        return NULL;
-    return arena_strdup(a, text);
-}
-
-/* What an interrupt has no place for. */
-static void add_request_metadata(struct buf *b, const struct tc_request *r)
-{
-    style_key(b, S, "metadata");
-    buf_add_char(b, '{');
-    style_member_str(b, S, "kind", r->kind);
-    ag_ui_add_str(b, "tool", r->tool);
-    ag_ui_add_str(b, "subject", r->subject);
-    if (r->args)
-        style_member_json(b, S, "args", r->args);
-    if (r->questions)
-        style_member_json(b, S, "questions", r->questions);
-    buf_add_char(b, '}');
-}
-
-static void add_interrupt(const struct ag_ui_writing *e, struct buf *b)
-{
-    static const char *const written[] = {"expiresAt", "metadata", NULL};
-    const struct tc_request *const r = &e->ev->u.request;
-    const struct str own = ag_ui_x(e), expires = ag_ui_raw(own, "expiresAt");
-    const struct str schema = {r->schema, r->schema ? strlen(r->schema) : 0};
-    const struct str metadata = ag_ui_raw(own, "metadata");
-    buf_add_char(b, '{');
-    style_member_str(b, S, "id", r->request_id);
-    style_member_str(b, S, "reason", r->reason ? r->reason : r->kind);
-    ag_ui_add_str(b, "message", r->message);
-    ag_ui_add_str(b, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
-    if (ag_ui_is_object(schema))
-        ag_ui_add_json(b, "responseSchema", schema);
-    if (value_string(expires).p)
-        ag_ui_add_json(b, "expiresAt", expires);
-    else if (r->expires_ms >= 0)
-        ag_ui_add_str(b, "expiresAt", time_text(e->a, r->expires_ms));
-    if (ag_ui_is_object(metadata))
-        ag_ui_add_json(b, "metadata", metadata);
-    else if (!e->own)
-        add_request_metadata(b, r);
-    const char *const rest = e->own ? value_rest(e->a, own, written) : NULL;
-    if (rest && !value_member((struct str){rest, strlen(rest)}, "subagentRunId").p) {
-        buf_add_char(b, ',');
-        struct buf more = {0};
-        style_json(&more, S, rest, strlen(rest));
-        buf_add(b, more.p + 1, more.len - 2);
-        buf_fini(&more);
-    }
-    buf_add_char(b, '}');
-}
-
-/* A call the front end makes is no interrupt: a run may end well without it. */
-void ag_ui_write_request(const struct ag_ui_writing *e)
-{
-    const struct tc_request *const r = &e->ev->u.request;
-    struct ag_ui_writer *const w = e->w;
-    const bool open = strcmp(r->state, "open") == 0;
-    tool_set_take(&w->asked, r->request_id);
-    if (r->tool_use_id && !(r->by && strcmp(r->by, "host") == 0))
-        tool_set_take(&w->waiting, r->tool_use_id);
-    if (!open)
-        return;
-    if (r->tool_use_id)
-        tool_set_add(&w->waiting, r->tool_use_id, NULL);
-    if (e->own && !r->blocking)
-        return;
-    CLEANUP_BUF struct buf interrupt = {0};
-    add_interrupt(e, &interrupt);
-    tool_set_add(&w->asked, r->request_id, interrupt.p);
 }
 
 /* The end. */
@@ -212,28 +134,6 @@ static void write_run_error(const struct ag_ui_writing *e, const char *message, 
     ag_ui_add_str(b, "code", code);
     add_usage(e, b);
     ag_ui_end(e, b, x);
-}
-
-static void add_interrupts(const struct ag_ui_writing *e, struct buf *b)
-{
-    const struct tool_set *const asked = &e->w->asked;
-    const struct tc_done *const done = &e->ev->u.done;
-    style_member_str(b, S, "type", "interrupt");
-    style_key(b, S, "interrupts");
-    buf_add_char(b, '[');
-    for (size_t i = 0; i < asked->n; i++) {
-        if (i)
-            buf_add_char(b, ',');
-        buf_add_str(b, asked->names[i]);
-    }
-    if (!asked->n) { /* a reader asks for one at least */
-        buf_add_char(b, '{');
-        style_member_str(b, S, "id", "interrupt_1");
-        style_member_str(b, S, "reason", done->code ? done->code : "suspended");
-        ag_ui_add_str(b, "message", done->detail);
-        buf_add_char(b, '}');
-    }
-    buf_add_char(b, ']');
 }
 
 static bool is_text_array(struct str value)
@@ -261,7 +161,7 @@ static void add_outcome(const struct ag_ui_writing *e, struct buf *b)
     style_key(b, S, "outcome");
     buf_add_char(b, '{');
     if (strcmp(reason, "suspended") == 0) {
-        add_interrupts(e, b);
+        ag_ui_add_interrupts(e, b);
     } else if (strcmp(reason, "cancelled") == 0) {
         style_member_str(b, S, "type", "cancelled");
     } else {
@@ -320,4 +220,5 @@ void ag_ui_write_done(const struct ag_ui_writing *e)
                         coded ? done->code : codes[0], ag_ui_x(e));
     else
         write_run_finished(e);
+    w->started = strcmp(done->reason, "suspended") != 0; /* what goes on is another run */
 }

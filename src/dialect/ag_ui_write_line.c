@@ -26,6 +26,8 @@ void ag_ui_start(const struct ag_ui_writing *e)
     ag_ui_set(&w->thread_id, first_of(reader->thread, start ? start->thread_id : NULL, session));
     ag_ui_set(&w->run_id,
               first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
+    if (!w->scope.len)
+        ag_ui_set(&w->scope, reader->scope ? reader->scope : w->run_id.p);
     struct buf *const b = ag_ui_begin(e, "RUN_STARTED", NULL);
     style_member_str(b, S, "threadId", w->thread_id.p);
     style_member_str(b, S, "runId", w->run_id.p);
@@ -178,7 +180,7 @@ const char *ag_ui_tag(const struct ag_ui_writing *e)
 const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id)
 {
     ag_ui_start(e);
-    return id && e->w->scopes ? arena_sprintf(e->a, "%s:%s", e->w->run_id.p, id) : id;
+    return id && e->w->scopes ? arena_sprintf(e->a, "%s:%s", e->w->scope.p, id) : id;
 }
 
 static const char *make_id(const struct ag_ui_writing *e)

@@ -22,6 +22,7 @@ libtcdialect_la_SOURCES = \
 	src/dialect/ag_ui_write.h \
 	src/dialect/ag_ui_write_end.c \
 	src/dialect/ag_ui_write_line.c \
+	src/dialect/ag_ui_write_request.c \
 	src/dialect/ag_ui_write_step.c \
 	src/dialect/ag_ui_write_text.c \
 	src/dialect/ag_ui_write_tool.c \

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """POST /ag-ui: what is refused, what a run is written as, who shares a session, and what becomes of
 a turn whose clients leave."""
-import http.client
 import json
 import os
 import re
@@ -10,63 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from door import Door, done, equal, http_group, ok, secret  # noqa: E402
+from door import Door, done, equal, http_group, ok  # noqa: E402
+from ag_ui_run import Run, run_input, said, text_of  # noqa: E402
 from talk import BUILD  # noqa: E402
-
-
-def said(text, role="user", **more):
-    return {"id": f"m-{abs(hash(str(text)))}", "role": role, "content": text, **more}
-
-
-def run_input(*messages, thread="t-1", run="r-1", **more):
-    return {
-        "threadId": thread,
-        "runId": run,
-        "state": {},
-        "messages": [said(m) if isinstance(m, str) else m for m in messages],
-        "tools": [],
-        "context": [],
-        "forwardedProps": {},
-        **more,
-    }
-
-
-class Run:
-    """A client of one run."""
-
-    def __init__(self, host, body, key="ann", path="/ag-ui"):
-        self.connection = http.client.HTTPConnection("127.0.0.1", host.port, timeout=30)
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream",
-            "Authorization": f"Bearer {secret(key)}",
-        }
-        self.connection.request("POST", path, json.dumps(body), headers)
-        self.answer = self.connection.getresponse()
-        self.status = self.answer.status
-
-    def next(self):
-        """The next event; None: the stream has ended."""
-        while line := self.answer.readline():
-            if line.startswith(b"data: "):
-                return json.loads(line[6:])
-        return None
-
-    def rest(self):
-        return list(iter(self.next, None))
-
-    def await_type(self, kind):
-        while (event := self.next()) and event["type"] != kind:
-            pass
-        return event
-
-    def leave(self):
-        self.answer.close()
-        self.connection.close()
-
-
-def text_of(events):
-    return "".join(e["delta"] for e in events if e["type"] == "TEXT_MESSAGE_CONTENT")
 
 
 def session_of(events):
@@ -105,8 +50,10 @@ def check_refusals(host):
         ("an image", 400, "invalid_messages", run_input(said([part])), {"key": "ann"}),
         ("an agent that there is not", 404, "no_such_agent",
          {**good, "forwardedProps": {"agent": "nobody"}}, {"key": "ann"}),
-        ("the answer to an interrupt", 409, "resume_not_supported",
+        ("the answer to an interrupt, by who may not", 403, "not_granted",
          {**good, "resume": [{"interruptId": "i", "status": "resolved"}]}, {"key": "ann"}),
+        ("an answer that is no list", 400, "invalid_value", {**good, "resume": {"a": 1}},
+         {"key": "ann"}),
     ]
     for name, status, code, body, more in cases:
         equal(post(body, **more), (status, code), f"{name} is refused")

@@ -322,6 +322,79 @@ static void test_names(void)
     buf_fini(&out);
 }
 
+/* One turn told in two runs, because it asked in between: nothing is told twice, and ids fit. */
+static void test_runs(void)
+{
+    struct event start = draft(TC_START), said = draft(TC_NARRATION), call = draft(TC_TOOL_CALL),
+                 usage = draft(TC_USAGE), asked = draft(TC_REQUEST), stop = draft(TC_DONE),
+                 resolved = draft(TC_REQUEST), result = draft(TC_TOOL_RESULT),
+                 done = draft(TC_DONE);
+    struct writing w;
+    CLEANUP_BUF struct buf out = {0};
+    said.u.narration.text = "hi";
+    said.u.narration.text_len = 2;
+    said.u.narration.message_id = "m";
+    call.u.tool_call.name = "Bash";
+    call.u.tool_call.tool_use_id = "c";
+    call.u.tool_call.args = "{}";
+    call.u.tool_call.args_len = 2;
+    usage.u.usage.scope = "call";
+    usage.u.usage.input_tokens = 7;
+    usage.u.usage.output_tokens = 1;
+    asked.u.request = (struct tc_request){
+        .meta = &asked.meta,
+        .request_id = "q",
+        .kind = "approval",
+        .state = "open",
+        .tool_use_id = "c",
+        .tool = "Bash",
+        .subject = "ls",
+        .reason = "It writes.",
+        .expires_ms = 1785571200000,
+        .blocking = true,
+        .choices = "[{\"id\":\"allow\",\"label\":\"Allow\"},{\"id\":\"deny\",\"label\":\"Deny\"}]",
+    };
+    stop.u.done.reason = "suspended";
+    resolved.u.request.request_id = "q";
+    resolved.u.request.kind = "approval";
+    resolved.u.request.state = "resolved";
+    result.u.tool_result.tool_use_id = "c";
+    result.u.tool_result.content = "done";
+    result.u.tool_result.content_len = 4;
+    done.u.done.reason = "completed";
+    writing_init(
+        &w, writer_find("ag-ui"),
+        &(struct writer_conf){.thread = "T", .run = "R2", .scope = "R1", .parent_run = "R1"});
+    struct event *const all[] = {&start, &said,     &call, &usage,  &asked, &stop,
+                                 &start, &resolved, &said, &result, &done};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        writing_event(&w, &out, all[i]);
+    char *const second = strstr(out.p + 1, "{\"type\":\"RUN_STARTED\"");
+    ok(second && !ag_ui_rules(second, false), "the second run of a turn, by the rules");
+    if (second)
+        *second = 0;
+    ok(!ag_ui_rules(out.p, false), "and the first");
+    if (second)
+        *second = '{';
+    has_str(out.p,
+            "{\"type\":\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R2\",\"outcome\":"
+            "{\"type\":\"interrupt\",\"interrupts\":[{\"id\":\"R1:q\",\"reason\":\"tool_call\","
+            "\"message\":\"It writes.\",\"toolCallId\":\"R1:c\",\"responseSchema\":{\"type\":"
+            "\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},\"choice\":{\"type\":"
+            "\"string\",\"enum\":[\"allow\",\"deny\"]},\"reason\":{\"type\":\"string\"},"
+            "\"editedArgs\":{\"type\":\"object\"}},\"required\":[\"approved\"]},\"expiresAt\":"
+            "\"2026-08-01T08:00:00Z\"",
+            "what can be answered is said in the protocol's words");
+    has_str(out.p, "}]}}]}}\n{\"type\":\"RUN_STARTED\"",
+            "what its calls took is told with the end");
+    has_str(out.p, "\"TEXT_MESSAGE_START\",\"messageId\":\"R1:m-2\"", "a message has a name anew");
+    has_str(out.p, "\"messageId\":\"R1:c-result\",\"toolCallId\":\"R1:c\"",
+            "a result that of its call, in the run before");
+    has_str(out.p, "\"outcome\":{\"type\":\"success\"},\"usage\":[{\"inputTokens\":7",
+            "and usage is that of the turn");
+    writing_fini(&w);
+}
+
 static void test_ends(void)
 {
     static const char cancelled[] =
@@ -392,6 +465,7 @@ int main(void)
     test_steps();
     test_gaps();
     test_names();
+    test_runs();
     test_ends();
     test_rest();
     return 0;

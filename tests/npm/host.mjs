@@ -10,6 +10,7 @@ const build = process.env.TURNCAST_BUILDDIR;
 export const KEY = "0123456789abcdef-client";
 export const fakeAgent = path.join(build, "tests/fake/agent");
 export const talker = path.join(build, "tests/fake/talker");
+export const asker = path.join(build, "tests/fake/asker");
 
 const group = (values) =>
   Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)};`).join(" ");
@@ -27,7 +28,7 @@ default_agent = "${Object.keys(agents)[0]}";
 state_directory = "${host.folder}/state";
 plugins : { instances : { log : { plugin = "jsonl"; path = "${host.folder}/events"; }; }; };
 http : { listen = "127.0.0.1:0"; ${group(http)}
-  keys : { client : { secret = "${KEY}"; grants = ["submit", "cancel", "watch"]; }; }; };
+  keys : { client : { secret = "${KEY}"; grants = ["submit", "cancel", "watch", "answer"]; }; }; };
 log : { level = "info"; };
 ${more}`, { mode: 0o600 });
     host.child = spawn(path.join(build, "turncast"), ["serve", "-c", config], {
