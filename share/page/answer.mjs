@@ -78,8 +78,9 @@ export class Answer {
     this.#questions = asked.map((question, i) => new Question(question, `${name}-${i}`));
     this.alone = request.kind === "approval" || asked.length ? undefined
       : make("input.own", { type: request.kind === "credential" ? "password" : "text", dir: "auto", autocomplete: "off", "aria-label": "Answer" });
+    const reason = request.kind === "approval" ? "Reason, if you deny" : "Reason, if you decline";
     this.reason = make("input.reason", {
-      type: "text", dir: "auto", autocomplete: "off", maxlength: "2000", "aria-label": "Reason, if you deny", placeholder: "Reason, if you deny",
+      type: "text", dir: "auto", autocomplete: "off", maxlength: "2000", "aria-label": reason, placeholder: reason,
     });
     this.trouble = make("p.trouble", { role: "alert", hidden: true });
     this.buttons = make("div.choices");

@@ -73,7 +73,7 @@ export class Request {
     const said = text(p.message) || text(p.reason);
     const subject = text(p.subject);
     const parts = [
-      p.tool && !this.#isForm(p) ? make("p.about", { dir: "auto" }, make("strong", {}, oneLine(p.tool, 80))) : "",
+      p.tool && !(this.#isForm(p) && Array.isArray(p.questions)) ? make("p.about", { dir: "auto" }, make("strong", {}, oneLine(p.tool, 80))) : "",
       subject && subject !== said ? pre(subject) : "",
       said ? make("p", { dir: "auto" }, said) : "",
     ];

@@ -374,15 +374,16 @@ static void test_watch(void)
     turnlog_wait(turns, &(struct turnlog_spec){.id = "a"});
     struct turnlog_entry *const a = run("a");
     add(a, TC_START, 1);
-    add(a, TC_FINAL, 2);
-    add(a, TC_DONE, 3);
+    add(a, TC_REQUEST, 2);
+    add(a, TC_FINAL, 3);
+    add(a, TC_DONE, 4);
     turnlog_end(turns, a);
     struct turnlog_entry *const b = run("b");
     add(b, TC_ERROR, 1);
     turnlog_end(turns, b);
     turnlog_end(turns, run("c"));
-    is_str(stays.text, "a:waiting a:running a:final b:running b:error c:running c:error ",
-           "each change of a state, once");
+    is_str(stays.text, "a:waiting a:running a:running a:final b:running b:error c:running c:error ",
+           "each change of a state, once, and what is asked");
     is_str(last.text, "a:final b:error c:error ", "each end, once, with the state that stays");
     is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
     is_str(ends.text, stays.text, "the others go on");

@@ -50,7 +50,7 @@ function payload(kind, attack, keep) {
 // What a host lets through: the fields that decide where an event goes are as they must be.
 const sound = {
   step: { state: "mark" },
-  request: { kind: "ask", state: "open", blocking: true },
+  request: { kind: "ask", state: "open", blocking: true, choices: [{ id: "answer", label: "Answer" }, { id: "deny", label: "Decline" }] },
   tool_result: { is_error: true, outcome: "failed" },
   usage: { scope: "call", input_tokens: 1 },
   notice: { level: "warn" },

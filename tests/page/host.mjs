@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `turncast serve` with an agent whose words are the test's; with the face of mock.mjs as far as
+// `turncast serve` with an agent whose words are the test's, and one that asks by itself; with the face of mock.mjs as far as
 // the stories need it.
 import fs from "node:fs";
 import net from "node:net";
@@ -39,7 +39,9 @@ export class Host {
     await new Promise((resolve) => this.relay.listen(0, "127.0.0.1", resolve));
     const file = path.join(this.scratch, "turncast.conf");
     const agent = JSON.stringify([process.execPath, path.join(here, "agent.mjs"), String(this.relay.address().port)]);
-    fs.writeFileSync(file, `agents : { puppet : { command = ${agent}; dialect = "turncast"; exit_grace_s = 1; term_grace_s = 1; }; };
+    fs.writeFileSync(file, `agents : { puppet : { command = ${agent}; dialect = "turncast"; exit_grace_s = 1; term_grace_s = 1; };
+  asker : { command = [${JSON.stringify(path.join(this.build, "tests/fake/asker"))}]; exit_grace_s = 1; term_grace_s = 1; attempts = 1; }; };
+default_agent = "puppet";
 plugins : { instances : { }; };
 http : { listen = "127.0.0.1:0"; visibility = "all"; ${http} };
 log : { level = "info"; };

@@ -223,6 +223,15 @@ await visit("hostile texts", "", desktop, async (page) => {
   await story.harmless(page, attacks);
 });
 
+await visit("hostile questions", "", desktop, async (page) => {
+  const turn = mock.turn({ task: "Ask" });
+  turn.say("start", {});
+  for (const { type, payload } of corpus({ strict: true }))
+    if (type === "request") turn.say(type, { ...payload, request_id: `${payload.request_id}`, choices: [...payload.choices, { id: payload.subject, label: payload.subject }, null, "x", 1] });
+  await page.goto(url + at(turn));
+  await story.harmless(page, attacks.filter((attack) => !/[\0\ud800]/.test(attack)), ".answers");
+});
+
 await visit("five thousand events", "", desktop, async (page) => {
   const turn = mock.turn();
   turn.say("start");

@@ -359,8 +359,8 @@ export async function keyboard(page) {
 }
 
 // Everything is unfolded; then there is no element that a text made, and no link but to the web.
-export async function harmless(page, attacks) {
-  await page.locator(".ending").waitFor();
+export async function harmless(page, attacks, ready = ".ending") {
+  await page.locator(ready).first().waitFor();
   await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
@@ -481,7 +481,8 @@ function busy(turn, began) {
   say("notice", { level: "warn", text: "The model's service was busy; asked again.", code: "api_retry" });
   say("request", { request_id: "r", kind: "approval", state: "open", tool: "Bash", subject: "git push origin fix", message: "Push the branch", args: { command: "git push origin fix" }, blocking: true });
   say("request", { request_id: "r", kind: "approval", state: "resolved", decision: "allow", by: "anna", blocking: false });
-  say("request", { request_id: "q", kind: "ask", state: "open", blocking: true, questions: [{ id: "0", header: "Release", prompt: "Into which release should it go?", options: [{ label: "2.4.1", description: "the next patch" }, { label: "2.5", description: "in two weeks" }] }] });
+  say("request", approval("cache", { expires_ms: Date.now() + 275000 }));
+  say("request", { request_id: "q", kind: "ask", state: "open", blocking: true, choices: [{ id: "answer", label: "Answer" }, { id: "deny", label: "Decline" }], questions: [{ id: "0", header: "Release", prompt: "Into which release should it go?", options: [{ label: "2.4.1", description: "the next patch" }, { label: "2.5", description: "in two weeks" }] }] });
   say("usage", { scope: "call", input_tokens: 2312, output_tokens: 842, cache_read_tokens: 18000, cost_usd: 0.0213, model: "claude-opus-5-5" });
   say("step", { state: "mark", name: "second attempt" });
   call("e", "Edit", { file_path: "src/dialect/ag_ui_write_step.c", old_string: "return name;", new_string: "return name ? name : \"step\";" });
