@@ -3,33 +3,21 @@
 """What an agent asks for, decided in Telegram: people, the service, the host, an agent that asks.
 Who may, who is first, what comes too late, and what is left of it behind a death."""
 import itertools
-import json
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 
 from cases import await_, run, same
+from deciders import APPROVERS, OVER, Person, agents, data_of
 from people import messages
-from talk import BUILD, Fake, Host, done, equal, telegram
+from talk import Fake, Host, done, equal, telegram
 
-APPROVERS = list(range(1000, 1080))
 LISTED = 1090  # may speak, and not decide
 STRANGER = 9999
 COUNCIL = -1003000  # where a rule asks
 RULES = f'''approvals = ({{ action = "deny"; tool = "Bash"; exact = "no"; }},
     {{ action = "ask"; tool = "Bash"; to = ["tg:{COUNCIL}:7", "tg:{COUNCIL}"]; }});'''
 GROUPS = itertools.count(-1002000, -1)
-ASKER = BUILD / "tests" / "fake" / "asker"
-OVER = "This is no longer open."
-_people = iter(APPROVERS)
-
-
-def agents(wait_s, rules):
-    """asker: as it is; slow: it heeds nothing but SIGKILL, and writes down its process."""
-    common = f"attempts = 1; exit_grace_s = 1; term_grace_s = 1; ask_timeout_s = {wait_s}; {rules}"
-    slow = "echo $$ > $HOME/pid; trap '' TERM; exec \"$0\""
-    return f"""asker : {{ command = ["{ASKER}"]; {common} }};
-slow : {{ command = ["sh", "-c", {json.dumps(slow)}, "{ASKER}"]; {common} }};"""
 
 
 def host_of(fake, agent="asker", wait_s=120, rules=""):
@@ -37,67 +25,6 @@ def host_of(fake, agent="asker", wait_s=120, rules=""):
     instance = telegram(fake, grants=["submit", "cancel", "answer"], **options)
     extra = "conversations : { max_turns = 64; debounce_ms = 50; };"
     return Host(instance, agents=agents(wait_s, rules), extra=extra)
-
-
-class Person:
-    """An approver, by default in a private chat of their own."""
-
-    def __init__(self, fake, chat=None):
-        self.fake, self.id = fake, next(_people)
-        self.chat = chat or self.id
-
-    def say(self, text, **more):
-        at = "@fake_bot " if self.chat < 0 and not more.get("reply_to") else ""
-        body = {"from": self.id, "chat": self.chat, "text": at + text, **more}
-        return self.fake.control("message", body)["message_id"]
-
-    def seen(self, pattern):
-        """The newest message of the bot in which that is found."""
-        found = [m for m in messages(self.fake, str(self.chat)) if re.search(pattern, m["text"])]
-        return found[-1] if found else None
-
-    def hear(self, pattern):
-        return await_(lambda: self.seen(pattern), f"{pattern} in {self.chat}")
-
-    def is_asked(self, words, pattern="^✋ "):
-        self.say(words)
-        return self.hear(pattern)
-
-    def press(self, message, button=None, user=None, **more):
-        """What the person is told: text, and whether it has to be confirmed."""
-        body = {"from": user or self.id, "chat": self.chat, "message_id": message["id"], **more}
-        if button:
-            body["button"] = button
-        return self.told(self.fake.control("callback", body)["id"])
-
-    def told(self, query):
-        def answered():
-            for r in self.fake.record():
-                if r.get("method") == "answerCallbackQuery" and r.get("status") == 200:
-                    if r["params"]["callback_query_id"] == query:
-                        return r["params"]
-            return None
-
-        params = await_(answered, "the answer to the press")
-        return params["text"], bool(params.get("show_alert"))
-
-    def sees_end(self, message, words):
-        """The decision is in the message, and it has no buttons any more."""
-        end = self.hear(re.escape("→ " + words))
-        same((end["id"], end["buttons"]), (message["id"], []), "the message that was decided")
-
-    def name(self):
-        return f"User {self.id} (tg)"
-
-
-def data_of(fake, message, chat):
-    """What is in the buttons of a message."""
-    for r in reversed(fake.record()):
-        if r.get("method") == "sendMessage" and r.get("chat") == str(chat) and "answer" in r:
-            if r["answer"].get("result", {}).get("message_id") == message["id"]:
-                rows = r["params"]["reply_markup"]["inline_keyboard"]
-                return [button["callback_data"] for row in rows for button in row]
-    raise AssertionError("it was never sent")
 
 
 # ---- cases beside each other

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What an agent asks for, shown in Telegram and in Slack at once: whoever decides where, both say
+who did."""
+from concurrent.futures import ThreadPoolExecutor
+
+from cases import await_, run, same
+from deciders import APPROVERS, Person, agents
+from people import messages
+from talk import Fake, Host, done, equal, slack, telegram
+
+USER, CHANNEL = "U1000", "D1000"  # in Slack
+RULES = f"""approvals = ({{ action = "ask"; tool = "*"; to = ["tg", "sl:{CHANNEL}"]; }});"""
+
+
+def card(fake, command):
+    """What Slack shows of the request."""
+    found = [m for m in messages(fake, CHANNEL) if command in m["text"]]
+    return found[-1] if found else None
+
+
+def press_in_slack(fake, message, choice):
+    body = {"channel": CHANNEL, "user": USER, "ts": message["id"]}
+    fake.control("action", {**body, "action_id": f"turncast_choose_{choice}"})
+
+
+def begin(telegram_fake, slack_fake, command):
+    person = Person(telegram_fake)
+    asked = person.is_asked(f"run={command}")
+    shown = await_(lambda: (m := card(slack_fake, command)) and m["buttons"] and m, "the card")
+    return person, asked, shown
+
+
+def both_say(person, slack_fake, command, words):
+    end = await_(lambda: (m := person.seen("→ ")) and not m["buttons"] and m, "it in Telegram")
+    assert words in end["text"], end["text"]
+    there = await_(lambda: not (m := card(slack_fake, command))["buttons"] and m, "it in Slack")
+    assert words in there["text"], there["text"]
+
+
+def in_telegram(fake, other, host):
+    """what is decided in Telegram is told in Slack"""
+    person, asked, _ = begin(fake, other, "pwd")
+    same(person.press(asked, "Allow"), ("Allowed.", False))
+    both_say(person, other, "pwd", f"Allowed by {person.name()}")
+    person.hear('"behavior":"allow"')
+
+
+def in_slack(fake, other, host):
+    """what is decided in Slack is told in Telegram"""
+    person, asked, shown = begin(fake, other, "ls")
+    press_in_slack(other, shown, "deny")
+    both_say(person, other, "ls", f"Denied by {USER.lower()} (sl)")
+    same(person.seen("→ ")["id"], asked["id"])
+    person.hear('"behavior":"deny"')
+
+
+def at_once(fake, other, host):
+    """of two who press at once, one there and one here, one counts, and both see who"""
+    for n in range(5):
+        command = f"race{n}"
+        person, asked, shown = begin(fake, other, command)
+        with ThreadPoolExecutor(2) as pool:
+            there = pool.submit(press_in_slack, other, shown, "deny")
+            told = pool.submit(person.press, asked, "Allow").result()
+            there.result()
+        won = told == ("Allowed.", False)
+        by = f"Allowed by {person.name()}" if won else f"Denied by {USER.lower()} (sl)"
+        both_say(person, other, command, by)
+        person.hear(f'"behavior":"{"allow" if won else "deny"}"')
+        if not won:
+            same(told[1], True, "it is to be confirmed")
+
+
+def main():
+    grants = ["submit", "cancel", "answer"]
+    with Fake("telegram") as fake, Fake("slack") as other:
+        other.control("user", {"id": USER, "name": USER.lower()})
+        other.control("channel", {"id": CHANNEL, "type": "im", "user": USER})
+        instances = telegram(fake, grants=grants, allow=APPROVERS, agent="asker")
+        instances += slack(other, grants=grants, allow=[USER], agent="asker")
+        with Host(instances, agents=agents(rules=RULES)) as host:
+            fake.wait(30, polling=1)
+            run([in_telegram, in_slack, at_once], fake, other, host, at_once=1)
+            equal(fake.violations(), [], "nothing that Telegram objects to")
+            equal(other.violations(), [], "nothing that Slack objects to")
+    done()
+
+
+main()
