@@ -124,6 +124,7 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer)
     if (!x->process || x->outcome || dialog_answer(&x->dialog, &bytes, answer) < 0)
         return -1;
     process_write(x->process, bytes.p, bytes.len);
+    ladder_output(x); /* its silence counts from here */
     return 0;
 }
 

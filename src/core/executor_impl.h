@@ -73,7 +73,7 @@ void ladder_init(struct executor *x);
 void ladder_fini(struct executor *x);
 void ladder_begin(struct executor *x);   /* an attempt runs */
 void ladder_failed(struct executor *x);  /* it does not: there is no process */
-void ladder_output(struct executor *x);  /* it printed something */
+void ladder_output(struct executor *x);  /* it printed something, or need not have */
 void ladder_outcome(struct executor *x); /* it has an outcome */
 void ladder_mute(struct executor *x);    /* it closed its stdout */
 void ladder_exited(struct executor *x);  /* it is gone, its tree perhaps not */

@@ -179,6 +179,13 @@ static void pass(int64_t ms)
         loop_once(stage_loop(), 50);
 }
 
+static void decide(struct stage *s)
+{
+    const struct dialect_answer yes = {.request_id = "q-1", .decision = DIALECT_ALLOW};
+    is_int(executor_answer(s->executor, &yes), 0, "the agent still waits for its answer");
+    turn_resolve(s->turn, &(struct tc_request){.request_id = "q-1", .decision = "allow"});
+}
+
 static void test_thinking(void)
 {
     struct stage s = {0};
@@ -187,10 +194,19 @@ static void test_thinking(void)
     stage_begin(&s);
     stage_wait(&s, "request");
     pass(700);
-    const struct dialect_answer yes = {.request_id = "q-1", .decision = DIALECT_ALLOW};
-    is_int(executor_answer(s.executor, &yes), 0, "the agent still waits for its answer");
-    turn_resolve(s.turn, &(struct tc_request){.request_id = "q-1", .decision = "allow"});
+    decide(&s);
     stage_end(&s, FINAL_HI, "a person who thinks for longer than an agent may be silent");
+
+    s = (struct stage){0};
+    stage_set(&s, WORDS(SAY_INIT, ASKS, "await=allow", "sleep"));
+    s.agent.idle_timeout_ms = 400;
+    stage_begin(&s);
+    stage_wait(&s, "request");
+    pass(300);
+    const int64_t answered_ms = clock_mono_ms();
+    decide(&s);
+    stage_end(&s, "error(agent_timeout: *", "an agent that is silent behind the answer");
+    ok(clock_mono_ms() - answered_ms >= 400, "its silence counts from the answer");
 
     struct dialect deaf = *dialect_find("claude");
     deaf.input = NULL;
