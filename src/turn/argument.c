@@ -9,6 +9,7 @@
 
 #define MEMBERS_MAX 256
 #define KEYS_MAX 8
+#define READ_MAX (768 << 10) /* bytes of a raw value; what is longer is told by its length */
 
 /* What may stand beside the argument that counts; NULL: anything. */
 static const char *const beside_nothing[] = {NULL};
@@ -228,8 +229,13 @@ static bool has_replacement(struct str text)
 
 static void take_value(struct arena *a, struct argument *to, struct str value)
 {
-    struct str text = {0};
+    struct str text = value;
     bool clear = true;
+    if (value.len > READ_MAX) {
+        to->clear = false;
+        to->texts[to->n++] = value;
+        return;
+    }
     const bool is_text = read_text(a, value, &text);
     const bool is_argv = !is_text && (to->kind == ARGUMENT_COMMAND || to->kind == ARGUMENT_ANY) &&
                          read_argv(a, value, &text, &clear);

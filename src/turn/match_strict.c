@@ -11,7 +11,7 @@
 #define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,+@%-"
 /* Everything a file may well be called, but not what is expanded, quotes, or ends a command. */
 #define PATH_CHARS WORD_CHARS " ()[]{}#=~^!"
-#define HOST_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:-"
+#define HOST_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-"
 #define URL_CHARS WORD_CHARS "?#=&~!()*'$[]"
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:-"
 
@@ -57,9 +57,11 @@ static bool has_names(struct str path)
     return true;
 }
 
+/* A %, too, is read as something else by who takes it for a URL. */
 static bool is_plain_path(struct str text)
 {
-    return is_made_of(text, PATH_CHARS) && *text.p == '/' && has_names(text);
+    return is_made_of(text, PATH_CHARS) && *text.p == '/' && !memchr(text.p, '%', text.len) &&
+           has_names(text);
 }
 
 /* ---- URLs ---- */
@@ -116,11 +118,20 @@ static bool has_plain_escapes(struct str text)
     return true;
 }
 
+/* A name or an address, and a port that is a number. */
+static bool is_plain_host(struct str text)
+{
+    const struct str name = before(text, ":");
+    return is_made_of(name, HOST_CHARS) &&
+           (name.len == text.len || is_made_of(behind(text, name.len + 1), "0123456789"));
+}
+
+/* Clients do not agree where the user ends when there is an @ anywhere. */
 static bool is_plain_url(struct str text, struct url *url)
 {
-    return is_made_of(text, URL_CHARS) && split_url(text, "/?#", url) &&
-           is_made_of(url->host, HOST_CHARS) && has_plain_escapes(url->rest) &&
-           has_names(before(url->rest, "?#"));
+    return is_made_of(text, URL_CHARS) && !memchr(text.p, '@', text.len) &&
+           split_url(text, "/?#", url) && is_plain_host(url->host) &&
+           has_plain_escapes(url->rest) && has_names(before(url->rest, "?#"));
 }
 
 /* ---- prefixes ---- */

@@ -57,7 +57,7 @@ static void check_path(const char *text, bool shell)
     demand(!strstr(text, "//") && !strstr(text, "/./") && !strstr(text, "/../"), "a detour");
     const size_t len = strlen(text);
     demand(strcmp(text + len - 2, "/.") != 0 && strcmp(text + len - 3, "/..") != 0, "a detour");
-    check_bytes(text, shell ? " _./:,+@%-" : " _./:,+@%-()[]{}#=~^!");
+    check_bytes(text, shell ? " _./:,+@-" : " _./:,+@-()[]{}#=~^!");
 }
 
 static void check_url(const char *text)
@@ -66,7 +66,7 @@ static void check_url(const char *text)
     demand(strncmp(text, host, strlen(host)) == 0, "another host");
     demand(strchr("/?#", text[strlen(host)]), "a longer host"); /* or the end */
     for (const char *c = text; *c; c++)
-        demand(isascii(*c) && isgraph(*c) && *c != '\\', "an odd byte");
+        demand(isascii(*c) && isgraph(*c) && *c != '\\' && *c != '@', "an odd byte");
 }
 
 /* The script of a shell in single quotes stands for itself. */
