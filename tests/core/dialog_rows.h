@@ -10,7 +10,7 @@
 #define FINISHED "final(Finished after the permission step.) done(completed)"
 #define STOPPED "final() done(cancelled)"
 
-static const struct row rows[] = {
+static const struct dialog_row rows[] = {
     {"1.0-ctl-allow-changed-input", FINISHED, "?Bash =allow", .decisions = {CHANGED}},
     {"2.0-ctl-allow-changed-input", FINISHED, "?Bash =allow", .decisions = {CHANGED}},
     {"2.1-ctl-allow-changed-input", FINISHED, "?Bash =allow", .decisions = {CHANGED}},

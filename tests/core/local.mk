@@ -56,9 +56,14 @@ check_PROGRAMS += tests/core/t_approvals
 tests_core_t_approvals_LDADD = $(TEST_CORE)
 
 # Recorded dialogs, played by tests/fake/dialog.py.
+DIALOGS = tests/core/dialogs.c tests/core/dialogs.h $(STAGE)
 check_PROGRAMS += tests/core/t_dialogs
-tests_core_t_dialogs_SOURCES = tests/core/t_dialogs.c tests/core/dialog_rows.h $(STAGE)
+tests_core_t_dialogs_SOURCES = tests/core/t_dialogs.c tests/core/dialog_rows.h $(DIALOGS)
 tests_core_t_dialogs_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/t_dialogs_rpc
+tests_core_t_dialogs_rpc_SOURCES = tests/core/t_dialogs_rpc.c tests/core/dialog_rows_acp.h \
+	tests/core/dialog_rows_codex.h $(DIALOGS)
+tests_core_t_dialogs_rpc_LDADD = $(TEST_CORE)
 EXTRA_DIST += tests/dialogs
 
 check_PROGRAMS += tests/core/t_command

@@ -1,40 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Recorded dialogs of agents (tests/dialogs/) through the executor: the fake agent speaks the
- * recorded side and checks ours, which makes the decisions of the recording the moment a request
- * opens. What our host does otherwise than the program that was recorded is in each row, in words
- * of the fake (tests/fake/dialog.py). */
-#include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/cleanup.h"
-#include "base/clock.h"
-#include "core/stage.h"
-#include "event/codec.h"
+ * The recorded dialogs with Claude Code. */
+#include "core/dialogs.h"
 #include "tap/tap.h"
-
-#define WORDS_MAX 8
-#define ASKS_MAX 4
-#define DEADLINE_MS 60000
-
-static struct requests *registry;
-
-struct row {
-    const char *name;
-    const char *outcome;  /* as the cast log has it */
-    const char *requests; /* "?Tool" opened, "=decision" resolved; NULL: none */
-    struct requests_decision decisions[ASKS_MAX];
-    const char *words[WORDS_MAX];
-    const char *message;   /* NULL: "Go" */
-    const char *mode;      /* or NULL */
-    const char *cancel_at; /* the turn is cancelled once the log has that; or NULL */
-    const char *also;      /* the log has that, too; or NULL */
-    bool backwards;        /* decided once all have opened, the last one first */
-};
 
 /* The answer to a request that is none of ours to decide. */
 #define REFUSAL(n, id, what)                                                                       \
@@ -44,18 +11,6 @@ struct row {
     "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"" id    \
     "\",\"response\":" response "}}"
 
-#define ALLOW                                                                                      \
-    {                                                                                              \
-        .choice = "allow"                                                                          \
-    }
-#define DENY(why)                                                                                  \
-    {                                                                                              \
-        .choice = "deny", .text = why                                                              \
-    }
-#define STOP(why)                                                                                  \
-    {                                                                                              \
-        .choice = "deny_stop", .text = why                                                         \
-    }
 #define CHANGED                                                                                    \
     {                                                                                              \
         .choice = "allow", .args = "{\"command\":\"touch other.txt && echo "                       \
@@ -68,227 +23,15 @@ struct row {
 
 #include "core/dialog_rows.h"
 
-/* What a run has seen. */
-struct seen {
-    struct stage stage;
-    const struct row *row;
-    unsigned opened, decided, taken, wanted;
-    char *ids[ASKS_MAX]; /* owned */
-    struct buf requests;
-    struct buf events; /* canonical lines, but start, and what was decided */
-};
-
-static void on_request(struct seen *s, const struct tc_request *r)
-{
-    if (strcmp(r->state, "open") != 0) {
-        buf_printf(&s->requests, " =%s", r->decision);
-        return;
-    }
-    buf_printf(&s->requests, "%s?%s", s->requests.len ? " " : "", r->tool);
-    if (s->opened < ASKS_MAX)
-        s->ids[s->opened++] = xstrdup(r->request_id);
-}
-
-static bool is_decision(const struct event *ev)
-{
-    return ev->kind == TC_REQUEST && strcmp(ev->u.request.state, "open") != 0;
-}
-
-static void on_event(void *ctx, struct event *ev)
-{
-    struct seen *const s = ctx;
-    if (ev->kind == TC_REQUEST)
-        on_request(s, &ev->u.request);
-    if (ev->kind == TC_START || is_decision(ev))
-        return;
-    if (ev->kind == TC_REQUEST) /* what the host adds to it */
-        ev->u.request.choices = NULL;
-    codec_encode(&s->events, ev);
-    buf_add_char(&s->events, '\n');
-}
-
-static enum tc_accepted decide(struct seen *s, unsigned i)
-{
-    CLEANUP_BUF struct buf text = {0};
-    struct requests_decision d = s->row->decisions[i];
-    d.turn = turn_id(s->stage.turn);
-    d.request = s->ids[i];
-    d.by = "Ann (test)";
-    return requests_answer(s->stage.requests, &d, &text);
-}
-
-/* What has opened, in the order of the row. */
-static void decide_new(struct seen *s)
-{
-    if (s->row->backwards && s->opened < s->wanted)
-        return;
-    for (; s->decided < s->opened; s->decided++) {
-        const unsigned i = s->row->backwards ? s->opened - 1 - s->decided : s->decided;
-        s->taken += decide(s, i) == TC_COMMAND;
-    }
-}
-
-/* Until the turn is done; each decision is made before anything else is read. */
-static void play(struct seen *s)
-{
-    const int64_t until = clock_mono_ms() + DEADLINE_MS;
-    while (!s->stage.ended && clock_mono_ms() < until) {
-        if (!s->row->cancel_at)
-            decide_new(s);
-        loop_once(stage_loop(), 1000);
-    }
-}
-
-/* ---- one dialog ---- */
-
-static char *writable(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
-
-/* "python3 dialog.py FILE report=… WORD…" */
-static void set_command(struct seen *s, char **argv, const char *report)
-{
-    static char script[4096], file[4096];
-    snprintf(script, sizeof script, "%s", tap_source("fake/dialog.py"));
-    snprintf(file, sizeof file, "%s/claude/%s.dialog", tap_source("dialogs"), s->row->name);
-    unsigned n = 0;
-    argv[n++] = writable("python3");
-    argv[n++] = script;
-    argv[n++] = file;
-    argv[n++] = writable(report);
-    argv[n++] = s->stage.mark;
-    argv[n++] = writable("ignore=client_composed");
-    for (unsigned i = 0; i < WORDS_MAX && s->row->words[i]; i++)
-        argv[n++] = writable(s->row->words[i]);
-    argv[n] = NULL;
-    s->stage.agent.command = argv;
-    s->stage.agent.mode = writable(s->row->mode);
-    s->stage.agent.attempts = 1;
-    s->stage.agent.exit_grace_ms = 20000; /* it ends by itself */
-    s->stage.message = s->row->message ? s->row->message : "Go";
-    s->stage.message_len = strlen(s->stage.message);
-}
-
-/* Its lines are results of this test. */
-static void read_report(const char *path, const char *name)
-{
-    CLEANUP_FREE char *report = tap_slurp(path, NULL);
-    char *rest = report;
-    bool whole = false;
-    for (const char *line; (line = strsep(&rest, "\n"));) {
-        whole |= strncmp(line, "1..", 3) == 0;
-        if (strncmp(line, "ok ", 3) == 0 || strncmp(line, "not ok ", 7) == 0)
-            ok(*line == 'o', "%s: %s", name, strchr(line, '-'));
-        else if (*line == '#')
-            diag("%s", line + 1);
-    }
-    ok(whole, "%s: its agent has seen it to the end", name);
-}
-
-/* The beginning of a line, up to what differs from turn to turn. */
-static size_t stable_length(const char *line)
-{
-    const size_t len = strcspn(line, "\n");
-    const char *const ts = memmem(line, len, ",\"ts\":", 6);
-    return ts ? (size_t)(ts - line) : len;
-}
-
-static void compare_golden(const struct seen *s)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/claude/%s.events", tap_source("dialects"), s->row->name);
-    if (access(path, R_OK) < 0 || s->row->cancel_at)
-        return;
-    CLEANUP_FREE char *golden = tap_slurp(path, NULL);
-    const char *want = strchr(golden, '\n') + 1, *got = s->events.p ? s->events.p : "";
-    while (*want) {
-        const size_t len = stable_length(want);
-        const bool same = len == stable_length(got) && memcmp(want, got, len) == 0;
-        if (!same && !memmem(want, len, "\"state\":\"resolved\"", 18))
-            break; /* those come when the host decides, not when the agent says so */
-        got += same ? strcspn(got, "\n") + 1 : 0;
-        want += strcspn(want, "\n") + 1;
-    }
-    if (!ok(!*want && !*got, "%s: the events of the recording", s->row->name)) {
-        diag("got    %.*s", (int)strcspn(got, "\n"), got);
-        diag("wanted %.*s", (int)strcspn(want, "\n"), want);
-    }
-}
-
-static unsigned count_opens(const struct row *row)
-{
-    unsigned n = 0;
-    for (const char *p = row->requests ? row->requests : ""; (p = strchr(p, '?')); p++)
-        n++;
-    return n;
-}
-
-/* Nothing that was asked can be decided any more. */
-static void answer_late(struct seen *s)
-{
-    unsigned taken = 0;
-    for (unsigned i = 0; i < s->opened; i++)
-        taken += decide(s, i) == TC_COMMAND;
-    is_int(taken, 0, "%s: no late answer is taken", s->row->name);
-}
-
-static void run(const struct row *row)
-{
-    struct seen s = {.row = row, .wanted = count_opens(row)};
-    char report[4096];
-    char *argv[WORDS_MAX + 8];
-    snprintf(report, sizeof report, "report=%s/report", tap_tmpdir());
-    stage_set(&s.stage, WORDS(NULL));
-    set_command(&s, argv, report);
-    s.stage.requests = registry;
-    s.stage.log.watch = on_event;
-    s.stage.log.watch_ctx = &s;
-    stage_begin(&s.stage);
-    if (row->cancel_at) {
-        ok(stage_wait(&s.stage, row->cancel_at), "%s: is cancelled at work", row->name);
-        executor_cancel(s.stage.executor);
-    }
-    play(&s);
-    is_int(s.taken, row->cancel_at ? 0 : s.wanted, "%s: all decisions are taken", row->name);
-    is_str(s.requests.p ? s.requests.p : "", row->requests ? row->requests : "", "%s: requests",
-           row->name);
-    if (row->also)
-        has_str(cast_log_text(&s.stage.log), row->also, "%s: is told", row->name);
-    answer_late(&s);
-    stage_end(&s.stage, row->outcome, row->name);
-    read_report(report + 7, row->name);
-    unlink(report + 7);
-    compare_golden(&s);
-    for (unsigned i = 0; i < ASKS_MAX; i++)
-        free(s.ids[i]);
-    buf_fini(&s.requests);
-    buf_fini(&s.events);
-}
-
-/* None is left out. */
-static void count_recordings(void)
-{
-    size_t files = 0;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/claude", tap_source("dialogs"));
-    DIR *const dir = opendir(path);
-    for (const struct dirent *e; dir && (e = readdir(dir));)
-        files += strstr(e->d_name, ".dialog") != NULL;
-    if (dir)
-        closedir(dir);
-    is_int((long long)files, (long long)(sizeof rows / sizeof *rows), "each recording has a row");
-}
-
 int main(void)
 {
     plan_lazy();
     stage_init();
-    registry = requests_new(&(struct requests_spec){.loop = stage_loop()});
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        run(&rows[i]);
-    count_recordings();
-    requests_free(registry);
+    dialogs_play(&(struct dialog_set){.dialect = "claude",
+                                      .message = "Go",
+                                      .words = {"ignore=client_composed"},
+                                      .rows = rows,
+                                      .count = sizeof rows / sizeof *rows});
     stage_fini();
     return 0;
 }
