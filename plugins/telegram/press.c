@@ -275,8 +275,6 @@ static void reply_words(struct act *a, bool approval, const char *text)
         draft_answer(q, d, text);
         go_on(a, d);
     }
-    if (q && approval && a->counts && !q->why)
-        q->why = strdup(text);
 }
 
 /* Who may not speak here is told nothing. */

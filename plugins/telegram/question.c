@@ -47,7 +47,6 @@ static void free_question(struct question *q)
     free(q->id);
     free(q->ticket);
     free(q->decided);
-    free(q->why);
     free(q);
 }
 
@@ -257,7 +256,7 @@ static const char *words_of(struct tc_turn *turn, const struct question *q,
 {
     const char *const d = ev->decision ? ev->decision : "";
     const char *const by = ev->by ? tc_sprint(turn, " by %s", ev->by) : "";
-    const char *const why = ev->reason ? ev->reason : q->why;
+    const char *const why = ev->reason;
     const int64_t wait_ms = call_int(q->about, "wait_ms");
     char wait[32];
     if (strcmp(d, "allow") == 0)

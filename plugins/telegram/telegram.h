@@ -62,7 +62,6 @@ struct question {
     char *ticket;  /* NULL: it cannot be answered here */
     json_t *about; /* what is shown of it, see form_read */
     char *decided; /* in words; NULL: it is open */
-    char *why;     /* what who refused it replied, or NULL */
     json_t *answers;
     size_t places, drafts;
     struct place place[PLACES];

@@ -69,13 +69,14 @@ static void settle(struct request *q, const char *decision, const char *by)
 }
 
 /* Of a credential everybody learns that it was given, and nobody what. */
-static void tell(const struct request *q, const char *answers)
+static void tell(const struct request *q, const char *answers, const char *reason)
 {
     const struct tc_request resolved = {
         .request_id = q->id,
         .decision = q->decision,
         .answers = strcmp(q->kind, "credential") == 0 ? NULL : answers,
         .by = q->by,
+        .reason = reason,
     };
     turn_resolve(q->turn->turn, &resolved);
 }
@@ -88,7 +89,7 @@ int request_decide(struct request *q, const struct dialect_answer *answer, const
     settle(q, taken ? decision : "cancelled", by);
     log_line(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
              q->tool ? q->tool : q->id, q->decision, q->by);
-    tell(q, taken ? answer->answers : NULL);
+    tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
     return taken ? 0 : -1;
 }
 
@@ -275,7 +276,7 @@ void requests_unask(struct requests_turn *t)
     for (struct request *q = t->first; q; q = q->next)
         if (q->state != REQUEST_OVER) {
             settle(q, "cancelled", "host");
-            tell(q, NULL);
+            tell(q, NULL, NULL);
         }
 }
 

@@ -312,6 +312,7 @@ void turn_resolve(struct turn *t, const struct tc_request *resolved)
     ev.u.request.decision = resolved->decision;
     ev.u.request.answers = resolved->answers;
     ev.u.request.by = resolved->by;
+    ev.u.request.reason = resolved->reason;
     guard_feed(&t->guard, &ev);
 }
 
