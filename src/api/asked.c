@@ -22,12 +22,13 @@ struct listing {
     size_t n;
 };
 
-static void add_view(struct buf *out, const struct requests_view *v)
+void asked_add_one(struct buf *out, const struct requests_view *v)
 {
     buf_add_char(out, '{');
     jsonw_member_str(out, "id", v->request);
     jsonw_member_str(out, "turn", v->turn);
     jsonw_member_str(out, "agent", v->agent);
+    jsonw_member_str(out, "conversation", v->conversation);
     jsonw_member_str(out, "kind", v->kind);
     jsonw_member_str(out, "tool", v->tool);
     jsonw_member_str(out, "subject", v->subject);
@@ -58,7 +59,7 @@ static void add_to_list(void *ctx, const struct requests_view *v)
         buf_add_char(l->out, ',');
     else if (l->turn)
         buf_add_str(l->out, ",\"requests\":[");
-    add_view(l->out, v);
+    asked_add_one(l->out, v);
 }
 
 void asked_add(struct buf *out, const struct requests *r, const char *turn)

@@ -13,6 +13,8 @@
 
 struct api;
 
+/* Appends one as an object. */
+void asked_add_one(struct buf *out, const struct requests_view *v);
 /* Appends the member "requests", when the turn waits for people. */
 void asked_add(struct buf *out, const struct requests *r, const char *turn);
 /* The open request of a turn; false: there is none. Borrowed until the loop goes on. */

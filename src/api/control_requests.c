@@ -2,6 +2,7 @@
  * Owns what the operator sees of the open requests of all turns, and decides on one. */
 #include <stdlib.h>
 
+#include "api/asked.h"
 #include "api/control_impl.h"
 #include "api/reply.h"
 #include "base/cleanup.h"
@@ -11,22 +12,9 @@
 static void add_request(void *ctx, const struct requests_view *v)
 {
     struct buf *const out = ctx;
-    buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
-    jsonw_member_str(out, "id", v->request);
-    jsonw_member_str(out, "turn", v->turn);
-    jsonw_member_str(out, "agent", v->agent);
-    jsonw_member_str(out, "conversation", v->conversation);
-    jsonw_member_str(out, "kind", v->kind);
-    jsonw_member_str(out, "tool", v->tool);
-    jsonw_member_str(out, "subject", v->subject);
-    jsonw_member_str(out, "message", v->message);
-    jsonw_member_json(out, "questions", v->questions);
-    jsonw_member_json(out, "choices", v->choices);
-    jsonw_member_json(out, "to", v->to);
-    jsonw_member_int(out, "opened_ms", v->opened_ms);
-    if (v->expires_ms)
-        jsonw_member_int(out, "expires_ms", v->expires_ms);
-    buf_add_str(out, "}");
+    if (out->p[out->len - 1] != '[')
+        buf_add_char(out, ',');
+    asked_add_one(out, v);
 }
 
 static void list(const struct requests *requests, struct httpd_request *r)
@@ -39,13 +27,6 @@ static void list(const struct requests *requests, struct httpd_request *r)
 }
 
 /* ---- a decision ---- */
-
-static char *object_text(const json_t *body, const char *key, bool *bad)
-{
-    const json_t *const value = json_object_get(body, key);
-    *bad |= value && !json_is_object(value);
-    return json_is_object(value) ? json_dumps(value, JSON_COMPACT) : NULL;
-}
 
 static void answer(struct httpd_request *r, enum tc_accepted accepted, const struct buf *text)
 {
@@ -62,31 +43,37 @@ static void answer(struct httpd_request *r, enum tc_accepted accepted, const str
     }
 }
 
-/* {"id", "turn", "user", "choice", "reason"?, "answers"?, "input"?} */
-static void decide(struct requests *requests, struct httpd_request *r, const json_t *body)
+static void decide(struct requests *requests, struct httpd_request *r, const char *user,
+                   struct requests_decision *d)
+{
+    CLEANUP_BUF struct buf by = {0}, text = {0};
+    buf_printf(&by, "operator (%s)", user);
+    d->by = by.p;
+    answer(r, requests_answer(requests, d, &text), &text);
+}
+
+/* {"id", "turn", "user"} and what asked_read takes. */
+static void take(struct requests *requests, struct httpd_request *r, const json_t *body)
 {
     bool bad = false;
-    CLEANUP_FREE char *answers = object_text(body, "answers", &bad);
-    CLEANUP_FREE char *input = object_text(body, "input", &bad);
-    CLEANUP_BUF struct buf by = {0}, text = {0};
+    struct asked_decision asked;
+    const char *const why = asked_read(&asked, body);
     const char *const user = reply_text(body, "user", &bad);
     struct requests_decision d = {
         .turn = reply_text(body, "turn", &bad),
         .request = reply_text(body, "id", &bad),
-        .choice = reply_text(body, "choice", &bad),
-        .text = reply_text(body, "reason", &bad),
-        .answers = answers,
-        .args = input,
+        .choice = asked.choice,
+        .text = asked.text,
+        .answers = asked.answers,
+        .args = asked.args,
     };
-    if (bad || !d.turn || !d.request || !d.choice || !user) {
-        reply_error(r, 400, "invalid_value",
-                    "id, turn, user and choice have to be texts, as reason "
-                    "when it is there; answers and input objects");
-        return;
-    }
-    buf_printf(&by, "operator (%s)", user);
-    d.by = by.p;
-    answer(r, requests_answer(requests, &d, &text), &text);
+    if (why)
+        reply_error(r, 400, "invalid_value", why);
+    else if (bad || !d.turn || !d.request || !user)
+        reply_error(r, 400, "invalid_value", "id, turn and user have to be texts");
+    else
+        decide(requests, r, user, &d);
+    asked_decision_fini(&asked);
 }
 
 void control_requests(void *control, struct httpd_request *r)
@@ -99,7 +86,7 @@ void control_requests(void *control, struct httpd_request *r)
     }
     json_t *const body = reply_take_body(r);
     if (body)
-        decide(requests, r, body);
+        take(requests, r, body);
     json_decref(body);
 }
 
