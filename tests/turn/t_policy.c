@@ -509,6 +509,20 @@ static void test_long(void)
     is_int(judge_long(REFUSED, "ls", 16 << 20), DENY, "nor can 16 MiB");
 }
 
+/* What is too long to be read is remembered by all of it. */
+static void test_long_argument(void)
+{
+    struct buf args = {0};
+    struct arena a = {0};
+    buf_add_str(&args, "{\"command\":\"");
+    while (args.len < 1 << 20)
+        buf_add_str(&args, "aaaaaaaa");
+    buf_add_str(&args, "\"}");
+    is_str(policy_argument(&a, "Bash", args.p, args.len), args.p, "a mebibyte is remembered whole");
+    arena_fini(&a);
+    buf_fini(&args);
+}
+
 static void test_many(void)
 {
     struct buf args = {0};
@@ -575,6 +589,7 @@ int main(void)
     test_others();
     test_denied();
     test_long();
+    test_long_argument();
     test_many();
     test_argument();
     test_rule();
