@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	tests/fake/server.py \
 	tests/fake/service.py \
 	tests/fake/slack.py \
+	tests/fake/slack_elements.py \
 	tests/fake/slack_events.py \
 	tests/fake/slack_messages.py \
 	tests/fake/slack_methods.py \

@@ -227,7 +227,8 @@ class Slack(Service):
         if "challenge" in body:
             payload = {"type": "url_verification", "token": "x", "challenge": body["challenge"]}
         arguments = (body.get("sign", "good"), None, body.get("retry"), body.get("reason"))
-        status, text, headers = self.events.push(payload, *arguments)
+        kind = body.get("kind", "events_api")
+        status, text, headers = self.events.push(payload, *arguments, kind=kind)
         return {"status": status, "body": text, "headers": headers}
 
     def touch_sockets(self, body):

@@ -182,9 +182,9 @@ class Events:
         headers = {"X-Slack-Request-Timestamp": str(now), "X-Slack-Signature": f"v0={digest}"}
         return {} if sign == "none" else headers
 
-    def push(self, payload, sign="good", delivery=None, retry=None, reason=None):
+    def push(self, payload, sign="good", delivery=None, retry=None, reason=None, kind="events_api"):
         """-> status (0: none), body, headers."""
-        kind = delivery.kind if delivery else "events_api"
+        kind = delivery.kind if delivery else kind
         url = self.url if kind == "events_api" else self.interactive_url or self.url
         body, content_type = _encoded(kind, payload)
         headers = {"Content-Type": content_type, **self._signed(body, sign)}

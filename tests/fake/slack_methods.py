@@ -15,6 +15,7 @@ from slack_text import (
     escaped_size,
     parsed,
     truth,
+    waking,
     words,
 )
 
@@ -94,7 +95,7 @@ class Methods:
         BlockCheck().all(blocks)
         if blocks and not text:
             self.record.violate("no-fallback-text", f"{call.method} in {call.chat}")
-        if MASS.search("\n".join([text, markdown, words(blocks)])):
+        if MASS.search("\n".join([text, markdown, waking(blocks)])):
             self.record.violate("mass-mention", f"{call.method} in {call.chat}")
         return text, markdown, blocks
 

@@ -5,6 +5,7 @@ import time
 import uuid
 
 from control import Unable
+from slack_elements import state_of
 from slack_messages import APP, BOT_USER, TEAM
 from slack_text import Refused, buttons
 
@@ -27,6 +28,7 @@ class People:
                 "event_id": self.events.event(body["event"], body.get("event_id"))
             },
             "action": self.presses,
+            "again": self.again,
             "command": self.commands,
             "stop": self.stops,
         }
@@ -168,8 +170,13 @@ class People:
         payload |= {"team": {"id": TEAM, "domain": "fake"}, "container": container}
         payload |= {"channel": {"id": message.channel.id, "name": "x"}, "message": message.api()}
         payload |= {"trigger_id": trigger, "response_url": url, "actions": [action]}
+        payload["state"] = {"values": state_of(message.blocks, body.get("values", {}))}
         self.events.deliver("interactive", payload)
         return {"trigger_id": trigger, "response_url": url}
+
+    def again(self, body):
+        """A payload that was kept, or made up."""
+        self.events.deliver("interactive", body["payload"])
 
     def commands(self, body):
         channel = self._channel(body)

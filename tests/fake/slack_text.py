@@ -4,8 +4,11 @@
 import json
 import re
 
+from slack_elements import ElementCheck
+
 MAX_TEXT, MAX_UPDATE_BYTES, MAX_MARKDOWN, MAX_BLOCKS = 40000, 4000, 12000, 50
 MAX_ID, MAX_METADATA = 255, 8000
+MAX_BLOCKS_BYTES = 13200  # nowhere written; what others have measured
 MASS = re.compile(r"<!(?:channel|here|everyone|group)(?:\|[^>]*)?>|<!subteam\^")
 
 # type: required fields
@@ -69,12 +72,12 @@ def truth(value):
     return value is True or str(value).lower() in ("true", "1")
 
 
-class BlockCheck:
+class BlockCheck(ElementCheck):
     """Of all blocks of one message."""
 
     def __init__(self, error="invalid_blocks"):
         self._error = error
-        self._ids = set()
+        self._block_ids = set()
         self._where = ""
 
     def _refuse(self, what):
@@ -90,6 +93,9 @@ class BlockCheck:
             self._one(block)
             if block["type"] == "markdown":
                 markdown += len(block["text"])
+        told = len(json.dumps(blocks, ensure_ascii=False, separators=(",", ":")))
+        if not markdown and told > MAX_BLOCKS_BYTES:
+            raise Refused("msg_blocks_too_long", f"{told} characters")
         if markdown > MAX_MARKDOWN:
             raise Refused("msg_blocks_too_long", "markdown blocks hold more than 12000 characters")
         return blocks
@@ -102,9 +108,9 @@ class BlockCheck:
                 self._refuse(f"missing required field: {name}")
         number = block.get("block_id")
         if number is not None:
-            if number in self._ids or len(number) > MAX_ID:
+            if number in self._block_ids or len(number) > MAX_ID:
                 self._refuse("invalid block_id")
-            self._ids.add(number)
+            self._block_ids.add(number)
         getattr(self, f"_{block['type']}", lambda _: None)(block)
 
     def _text(self, value, limit, kinds=("plain_text", "mrkdwn")):
@@ -126,7 +132,7 @@ class BlockCheck:
         for field in block.get("fields", []):
             self._text(field, 2000)
         if "accessory" in block:
-            self._element(block["accessory"])
+            self._element(block["accessory"], "section")
 
     def _header(self, block):
         self._text(block["text"], 150, ("plain_text",))
@@ -144,23 +150,13 @@ class BlockCheck:
 
     def _actions(self, block):
         for element in self._elements(block):
-            self._element(element)
+            self._element(element, "actions")
+        self._ids(block["elements"])
 
     def _context(self, block):
         for element in self._elements(block):
             if element.get("type") != "image":
                 self._text(element, 3000)
-
-    def _element(self, element):
-        if not isinstance(element, dict) or "type" not in element:
-            self._refuse("invalid element")
-        for name, limit in (("action_id", MAX_ID), ("value", 2000), ("url", 3000)):
-            if len(element.get(name, "")) > limit:
-                self._refuse(f"{name} must be less than {limit + 1} characters")
-        if element["type"] == "button":
-            self._text(element.get("text"), 75, ("plain_text",))
-            if element.get("style", "primary") not in ("primary", "danger"):
-                self._refuse("invalid style")
 
     def _table(self, block):
         rows = block["rows"]
@@ -184,6 +180,11 @@ def words(value):
         else:
             texts.append(words(inner))
     return "\n".join(filter(None, texts))
+
+
+def waking(blocks):
+    """The words that may wake somebody: what rich text says is never markup."""
+    return words([block for block in blocks if block["type"] != "rich_text"])
 
 
 def buttons(blocks):

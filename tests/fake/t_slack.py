@@ -65,6 +65,24 @@ def actions(*elements):
     return {"type": "actions", "elements": list(elements)}
 
 
+def label(text="x"):
+    return {"type": "plain_text", "text": text}
+
+
+def options(count, **more):
+    return [{"text": label(f"{i}"), "value": f"{i}", **more} for i in range(count)]
+
+
+def choose(kind, **more):
+    """An input block."""
+    element = {"type": kind, "action_id": "a", "options": options(1), **more}
+    return {"type": "input", "block_id": "q", "label": label(), "element": element}
+
+
+def rich(*runs, kind="rich_text_section"):
+    return {"type": "rich_text", "elements": [{"type": kind, "elements": list(runs)}]}
+
+
 def post(*blocks, **params):
     text = {} if "text" in params or "markdown_text" in params else {"text": "x"}
     return ("chat.postMessage", {"channel": C, **text, "blocks": list(blocks), **params})
@@ -103,6 +121,25 @@ REFUSALS = [
     (post(actions(button(value="x" * 2001))), "invalid_blocks"),
     (post(actions(button(action_id="x" * 256))), "invalid_blocks"),
     (post(actions(button(style="blue"))), "invalid_blocks"),
+    (post(actions(button(), button())), "invalid_blocks"),
+    (post(actions(button(confirm={"title": label(), "text": label(), "confirm": label()}))),
+     "invalid_blocks"),
+    (post(actions({**choose("multi_static_select")["element"]})), "invalid_blocks"),
+    (post(choose("radio_buttons", options=options(11))), "invalid_blocks"),
+    (post(choose("checkboxes", options=[])), "invalid_blocks"),
+    (post(choose("static_select", options=options(101))), "invalid_blocks"),
+    (post(choose("static_select", options=options(2, value="v"))), "invalid_blocks"),
+    (post(choose("radio_buttons", options=options(1, value="x" * 151))), "invalid_blocks"),
+    (post(choose("radio_buttons", options=options(1, text=label("x" * 76)))), "invalid_blocks"),
+    (post(choose("button")), "invalid_blocks"),
+    (post(choose("plain_text_input", max_length=3001)), "invalid_blocks"),
+    (post({**choose("radio_buttons"), "label": label("x" * 2001)}), "invalid_blocks"),
+    (post({"type": "input", "label": label()}), "invalid_blocks"),
+    (post(rich({"type": "text", "text": ""})), "invalid_blocks"),
+    (post(rich({"type": "text", "text": "x", "style": "bold"})), "invalid_blocks"),
+    (post(rich({"type": "mrkdwn", "text": "x"})), "invalid_blocks"),
+    (post(rich(kind="section")), "invalid_blocks"),
+    (post(rich({"type": "text", "text": "x" * 13200})), "msg_blocks_too_long"),
     (post({"type": "context", "elements": [{"type": "mrkdwn", "text": "x"}] * 11}),
      "invalid_blocks"),
     (post({"type": "table", "rows": [[{}] * 21]}), "invalid_blocks"),
@@ -226,6 +263,29 @@ def test_messages():
         wanted = ["text-truncated", "same-text", "final-changed", "mass-mention",
                   "no-fallback-text", "bad-request"]  # fmt: skip
         equal(rules_of(fake), wanted, "all that is no refusal and no good is noted")
+
+
+def test_choices():
+    with unpaced() as fake:
+        api = Client(fake)
+        blocks = [
+            rich({"type": "text", "text": "<!here>"}), choose("radio_buttons", options=options(3)),
+            {**choose("checkboxes", options=options(3)), "block_id": "r"},
+            {**choose("plain_text_input"), "block_id": "t"},
+            actions(button(value="v")),
+        ]
+        ts = api("chat.postMessage", channel=C, text="f", blocks=blocks)["ts"]
+        press = {"user": "U0ALICE", "channel": C, "ts": ts, "action_id": "a"}
+        fake.control("action", {**press, "values": {"q": "1", "r": ["0", "2"], "t": "mine"}})
+        payload = fake.wait(kind="inbound")[0]["payload"]
+        values = {k: v["a"] for k, v in payload["state"]["values"].items()}
+        equal(values["q"]["selected_option"]["value"], "1", "what was chosen comes with a press")
+        equal([o["value"] for o in values["r"]["selected_options"]], ["0", "2"], "several")
+        equal(values["t"]["value"], "mine", "what was written")
+        fake.control("again", {"payload": payload})
+        again = fake.wait(kind="inbound", count=2)[1]["payload"]
+        equal(again, payload, "a press may come again")
+        equal(rules_of(fake), [], "rich text wakes nobody")
 
 
 def test_uploads():
@@ -532,8 +592,8 @@ def test_in_flight():
         equal(rules_of(fake), ["in-flight"], "one thread, twice at once")
 
 
-for test in (test_refusals, test_tokens, test_forms, test_messages, test_uploads, test_streams,
-             test_status, test_pace, test_sockets, test_again, test_events,
+for test in (test_refusals, test_tokens, test_forms, test_messages, test_choices, test_uploads,
+             test_streams, test_status, test_pace, test_sockets, test_again, test_events,
              test_in_flight):  # fmt: skip
     test()
 done()

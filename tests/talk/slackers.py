@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Those who may ask in Slack, what they do and see, and what goes wrong beside them."""
 import itertools
+import socket
 
 from cases import await_
 from people import Question, messages, outcomes
@@ -78,3 +79,14 @@ def inbound(fake, ts):
     """The payload of the event that told of a message."""
     events = [r["payload"] for r in fake.record() if r["kind"] == "inbound"]
     return next(p for p in events if p.get("event", {}).get("ts") == ts)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def listens(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0

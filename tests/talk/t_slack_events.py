@@ -3,26 +3,14 @@
 import hashlib
 import hmac
 import json
-import socket
 import time
 import urllib.error
 import urllib.request
 
 from cases import await_
 from people import outcomes
-from slackers import ALLOWED, EXTRA, Person, inbound
+from slackers import ALLOWED, EXTRA, Person, free_port, inbound, listens
 from talk import SLACK_TOKENS, Fake, Host, done, equal, ok, slack
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def listens(port):
-    with socket.socket() as s:
-        return s.connect_ex(("127.0.0.1", port)) == 0
 
 
 def hit(url, body, changed=None, age=0):

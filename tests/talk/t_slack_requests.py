@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: MIT
+"""What the agent asks is answered in Slack: by buttons, by what is filled in, by replies. Cases are
+named after what a connector has to do."""
+import html
+import json
+import os
+import pathlib
+import re
+import signal
+
+from cases import await_, run, same
+from people import Question, messages
+from slackers import ALLOWED, STRANGER, Person, free_port, listens
+from talk import BUILD, SLACK_TOKENS, Fake, Host, done, equal, slack
+
+ASKER = json.dumps([str(BUILD / "tests" / "fake" / "asker")])
+AGENTS = f"""asker : {{ command = {ASKER}; exit_grace_s = 1; term_grace_s = 1; attempts = 1; }};
+brief : {{ command = {ASKER}; exit_grace_s = 1; attempts = 1; ask_timeout_s = 2; }};"""
+EXTRA = """visibility : { show_tools = true; };
+conversations : { max_turns = 64; debounce_ms = 50; };"""
+APPROVERS = ALLOWED[:60]  # the others may ask, and not answer
+
+
+class Asker(Person):
+    """Says what the agent shall ask, and answers it."""
+
+    def begin(self, words):
+        """-> the message of what it asks, with its buttons."""
+        self.asked = Question("slack", self.chat, self.say(words), "-")
+        return self.card()
+
+    def card(self, buttons=True):
+        found = await_(lambda: [m for m in self.seen(self.asked) if is_card(m, buttons)], "a card")
+        return found[-1]
+
+    def press(self, card, choice, user=None, **more):
+        body = {"channel": self.chat, "user": user or self.id, "ts": card["id"], **more}
+        return self.fake.control("action", {**body, "action_id": f"turncast_choose_{choice}"})
+
+    def decided(self, card, words):
+        """The card says so, and has no buttons any more."""
+        shown = await_(lambda: [m for m in self.seen(self.asked) if m["id"] == card["id"]
+                                and words in m["text"] and not m["buttons"]], words)  # fmt: skip
+        return shown[0]
+
+    def told(self, text, user=None):
+        """To that person alone."""
+        user = user or self.id
+        await_(lambda: [m for m in messages(self.fake, self.chat) if m["ephemeral_for"] == user
+                        and re.search(text, m["text"])], f"{text!r} to {user}")  # fmt: skip
+
+    def answers(self):
+        """What the agent was told, which is its answer."""
+        text = await_(lambda: [m for m in self.seen(self.asked) if '{"behavior"' in m["text"]],
+                      "the answer")[0]["text"]  # fmt: skip
+        plain = html.unescape(re.sub(r"\\([^\w\s])", r"\1", text))  # it was shown as Markdown
+        return json.JSONDecoder().raw_decode(plain[plain.index('{"behavior"') :])[0]
+
+
+def is_card(message, buttons):
+    about = any(word in message["text"] for word in ("Approval needed", "A question"))
+    return about and bool(message["buttons"]) == buttons
+
+
+def stranger(fake):
+    fake.control("user", {"id": STRANGER, "name": "stranger"})
+    return STRANGER
+
+
+# ---- cases ----
+
+
+def approve(fake, host):
+    """a button allows; the message says who did, and has no buttons any more"""
+    person = Asker(fake)
+    card = person.begin("run=df &lt;!here&gt; *x*")  # as Slack tells what was typed
+    assert "df <!here> *x*" in card["text"], card["text"]
+    same(card["buttons"][0][0], "Allow")
+    person.press(card, "allow")
+    same(person.answers()["behavior"], "allow")
+    person.decided(card, f"Allowed by {person.id.lower()} (sl)")
+
+
+def deny(fake, host):
+    """a reply denies with a reason, which the agent is told, and which is no prompt"""
+    person = Asker(fake)
+    card = person.begin("run=rm")
+    person.say("Deny: not on Friday", person.asked.message)
+    said = person.answers()
+    same(said["behavior"], "deny")
+    assert "not on Friday" in said["message"], said
+    person.decided(card, "Denied by")
+    person.say("deny: once more", person.asked.message)
+    person.told("Nothing is open")
+    same(len([m for m in person.seen(person.asked) if "behavior" in m["text"]]), 1, "turns")
+
+
+def single(fake, host):
+    """a question is answered by what is chosen"""
+    person = Asker(fake)
+    card = person.begin("single")
+    person.press(card, "answer")
+    person.told("answer every question")
+    person.press(card, "answer", values={"q.0": "Green"})
+    same(person.answers()["updatedInput"]["answers"], {"Which colour?": "Green"})
+    person.decided(card, "Green")
+
+
+def two(fake, host):
+    """several questions, and several answers to one, with words of one's own"""
+    person = Asker(fake)
+    card = person.begin("two")
+    person.press(card, "answer", values={"w.0": "Beige", "q.1": ["Red", "Blue"]})
+    found = person.answers()["updatedInput"]["answers"]
+    same(found["Which colour?"], "Beige")
+    assert "Red" in str(found["Which colours fit?"]) and "Blue" in str(found["Which colours fit?"])
+    person.decided(card, "Beige")
+
+
+def words(fake, host):
+    """free text is written in the message, or replied"""
+    person = Asker(fake)
+    card = person.begin("text")
+    person.press(card, "answer", values={"w.0": "Bo & <Co>"})
+    same(person.answers()["updatedInput"]["answers"], {"What name?": "Bo & <Co>"})
+    person.decided(card, "Bo & <Co>")
+    other = Asker(fake)
+    card = other.begin("text")
+    other.say("answer: Jo", other.asked.message)
+    same(other.answers()["updatedInput"]["answers"], {"What name?": "Jo"})
+    other.decided(card, "Jo")
+
+
+def strangers(fake, host):
+    """R21: a stranger, and one who may ask but not answer, change nothing"""
+    person = Asker(fake)
+    card = person.begin("run=df")
+    unfit = ALLOWED[-1]
+    fake.control("user", {"id": unfit, "name": "unfit"})
+    for user in (stranger(fake), unfit):
+        person.press(card, "allow", user)
+        person.told("", user)
+    same(person.card()["buttons"], card["buttons"], "after them")
+    person.press(card, "deny")
+    same(person.answers()["behavior"], "deny")
+
+
+def forged(fake, host):
+    """R21: what is made up, of another message or comes again changes nothing"""
+    person, other = Asker(fake), Asker(fake)
+    card, theirs = person.begin("run=df"), other.begin("run=du")
+    value = card["blocks"][-2]["elements"][0]["value"]
+    other_ticket = value[:-7] + ("A" if value[-7] != "A" else "B") + ":allow"
+    for wrong in (other_ticket, "x" * 40, "../x:allow", ""):
+        person.press(card, "allow", value=wrong, force=True)
+    person.press(card, "allow_everything", value=value, force=True)
+    same(person.card()["buttons"], card["buttons"], "after them")
+    person.press(card, "allow")
+    person.decided(card, "Allowed by")
+    presses = [r["payload"] for r in fake.record() if r["kind"] == "inbound"
+               and r["payload"].get("container", {}).get("message_ts") == card["id"]]  # fmt: skip
+    fake.control("again", {"payload": presses[-1]})
+    await_(lambda: len(whispers(person)) == 2, "what is told of a press that comes again")
+    same(other.card()["buttons"], theirs["buttons"], "of the other one")
+    other.press(theirs, "deny")
+    same(other.answers()["behavior"], "deny")
+
+
+def at_once(fake, host):
+    """two presses at once: one counts, the other is told"""
+    person, other = Asker(fake), Asker(fake)
+    card = person.begin("run=df")
+    person.press(card, "allow")
+    person.press(card, "deny", other.id, force=True, value=value_of(card, "deny"))
+    same(person.answers()["behavior"], "allow")
+    person.told("Too late|no longer open", other.id)
+    person.decided(card, "Allowed by")
+
+
+def whispers(person):
+    found = [m for m in messages(person.fake, person.chat) if m["ephemeral_for"] == person.id]
+    return [m for m in found if "no longer open" in m["text"] or "Too late" in m["text"]]
+
+
+def value_of(card, choice):
+    rows = [b for b in card["blocks"] if b["type"] == "actions"]
+    ids = {e["action_id"]: e["value"] for e in rows[0]["elements"]}
+    return ids[f"turncast_choose_{choice}"]
+
+
+def stops(fake, host):
+    """R19: who stops the turn needs no answer: nothing is open any more"""
+    person = Asker(fake)
+    card = person.begin("run=df")
+    person.say("!stop", person.asked.message)
+    person.decided(card, "No longer needed")
+    person.sees_end_of(person.asked)
+
+
+def fills(fake, *, url=None):
+    options = {"allow": ALLOWED, "approvers": APPROVERS, "agent": "asker", "stream": False}
+    options["grants"] = ["submit", "cancel", "answer"]
+    if url:
+        return slack(fake, **options, signing_secret=SLACK_TOKENS[2]).replace(
+            f'app_token = "{SLACK_TOKENS[1]}";', ""
+        )
+    return slack(fake, **options)
+
+
+# ---- one after the other ----
+
+
+def expired(fake, host):
+    """what nobody answers in time is denied, and a late press is told so"""
+    person = Asker(fake)
+    card = person.begin("run=df")
+    same(person.answers()["behavior"], "deny")
+    person.decided(card, "Nobody answered in time")
+    person.press(card, "allow", force=True, value=value_of(card, "allow"))
+    person.told("Too late|no longer open")
+
+
+def instance_dies(fake, host):
+    """the connector is killed: its buttons work on, and go away"""
+    person = Asker(fake)
+    card = person.begin("run=df")
+    before = len(connections(fake))
+    os.kill(process_of(host, "sl"), signal.SIGKILL)
+    await_(lambda: len(connections(fake)) > before, "another connection")
+    fake.wait(sockets=1, timeout=30)
+    person.press(card, "allow")
+    same(person.answers()["behavior"], "allow")
+    person.decided(card, "allowed by")
+
+
+def connections(fake):
+    return [r for r in fake.record() if r["kind"] == "socket" and r["event"] == "open"]
+
+
+def process_of(host, instance):
+    for task in pathlib.Path(f"/proc/{host.process.pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == instance:
+                return int(child)
+    raise AssertionError(f"no process of {instance}")
+
+
+def host_dies(fake, host):
+    """the host is killed: the turn has ended, the buttons are gone, a late press is refused"""
+    person = Asker(fake)
+    card = person.begin("run=df")
+    host.kill()
+    host.start()
+    person.decided(card, "no longer needed")
+    fake.wait(sockets=1, timeout=30)
+    person.press(card, "allow", force=True, value=value_of(card, "allow"))
+    person.told("")
+    assert [m for m in person.seen(person.asked) if m["text"].startswith("⚠")]
+
+
+def slow_end(fake, host):
+    """R19: Slack's own Stop is confirmed when no process of the agent is left"""
+    person, before = Asker(fake), agents_of(host)
+    card = person.begin("run=df, stubborn")
+    agents = agents_of(host) - before
+    assert agents, "no agent runs"
+    where = {"user": person.id, "channel": person.chat, "thread_ts": person.asked.message}
+    fake.control("stop", where)
+    person.hear("^Stopping", person.asked.message)
+    person.sees_end_of(person.asked)
+    same(agents_of(host) & agents, set(), "processes of the agent")
+    person.decided(card, "No longer needed")
+
+
+def agents_of(host):
+    """Other hosts may run beside this one: its agents have its folder as their home."""
+    found, home = set(), f"HOME={host.folder}\0".encode()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            asks = (process / "comm").read_text().strip() == "asker"
+            if asks and home in (process / "environ").read_bytes():
+                found.add(process.name)
+        except OSError:
+            pass  # it ends
+    return found
+
+
+def by_socket():
+    with Fake("slack") as fake:
+        with Host(fills(fake), agents=AGENTS, extra=EXTRA) as host:
+            fake.wait(sockets=1)
+            run([approve, deny, single, two, words, strangers, forged, at_once, stops], fake, host)
+            run([slow_end, instance_dies, host_dies], fake, host, at_once=1)
+            equal(host.stop(), 0, "by socket: the host ends well")
+            equal(host.log().count("was pressed; dropped"), 1, "what is made up is told of once")
+        equal({v["rule"] for v in fake.violations()} - {"too-fast"}, set(), "nothing to object to")
+
+
+def in_time():
+    with Fake("slack") as fake:
+        instance = fills(fake).replace('agent = "asker"', 'agent = "brief"')
+        with Host(instance, agents=AGENTS, extra=EXTRA) as host:
+            fake.wait(sockets=1)
+            run([expired], fake, host)
+
+
+def by_http():
+    with Fake("slack") as fake:
+        port = free_port()
+        url = f"http://127.0.0.1:{port}/hooks/sl/events"
+        extra = EXTRA + f'http : {{ listen = "127.0.0.1:{port}"; }};'
+        with Host(fills(fake, url=url), agents=AGENTS, extra=extra) as host:
+            await_(lambda: listens(port), "the server")
+            fake.control("events_url", {"url": url, "interactive": url})
+            run([approve, deny, two, strangers], fake, host)
+            person = Asker(fake)
+            card = person.begin("run=df")
+            payload = {"type": "block_actions", "user": {"id": person.id}, "actions": [
+                {"action_id": "turncast_choose_allow", "value": value_of(card, "allow")}]}  # fmt: skip
+            payload |= {"channel": {"id": person.chat}, "container": {"message_ts": card["id"]}}
+            for sign in ("bad", "old", "none"):
+                push = {"payload": payload, "sign": sign, "kind": "interactive"}
+                equal(fake.control("push", push)["status"], 401, f"R21: {sign}: refused")
+            person.press(card, "deny")
+            equal(person.answers()["behavior"], "deny", "R21: and nothing was changed by them")
+            equal(host.stop(), 0, "by http: the host ends well")
+        equal(fake.violations(), [], "by http: nothing to object to")
+
+
+by_socket()
+in_time()
+by_http()
+done()
