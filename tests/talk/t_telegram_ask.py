@@ -4,7 +4,9 @@
 Who may, who is first, what comes too late, and what is left of it behind a death."""
 import itertools
 import os
+import pathlib
 import re
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 from cases import await_, run, same
@@ -204,11 +206,28 @@ CASES = [several, two, race, who, forged, late, approve, deny, single, words, st
 # ---- deaths, and the clock
 
 
-def instance_dies(fake, host):
+def process_of(host, instance):
+    for task in pathlib.Path(f"/proc/{host.process.pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == instance:
+                return int(child)
+    raise AssertionError(f"no process of {instance}")
+
+
+def instance_is_killed(fake, host):
+    """R26: what is open when the process of the instance dies is decided behind it"""
+    decided_behind(fake, lambda: os.kill(process_of(host, "tg"), signal.SIGKILL))
+
+
+def instance_is_replaced(fake, host):
     """R26: what is open when the instance is replaced is decided behind it"""
+    decided_behind(fake, lambda: same(host.run("restart", "tg")[0], 0, "the restart"))
+
+
+def decided_behind(fake, death):
     person, other = Person(fake), Person(fake)
     message, question = person.is_asked("run=ls"), other.is_asked("two", "Question 1 of 2")
-    same(host.run("restart", "tg")[0], 0, "the restart")
+    death()
     same(person.press(message, "Allow"), ("Allowed.", False))
     person.sees_end(message, f"Allowed by {person.name()}")
     person.hear('"behavior":"allow"')
@@ -304,7 +323,7 @@ def with_host(cases, *rules, at_once=1, **more):
 
 def main():
     with_host(CASES, at_once=4)
-    with_host([instance_dies, host_dies])
+    with_host([instance_is_killed, instance_is_replaced, host_dies])
     with_host([expires], wait_s=3)
     with_host([ruled, elsewhere], rules=RULES)
     with_host([stops_slowly], agent="slow")
