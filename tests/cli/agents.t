@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The profiles of etc/agents/: each is read as it is installed and runs a program of its agent's
-# name, which keeps what it was given and plays a recording.
+# name, which keeps what it was given and plays a recording, or tells one where it is asked.
 . "$(dirname "$0")/cli.sh"
 
 mkdir "$scratch/bin"
@@ -128,6 +128,48 @@ asks 2.1-ctl-error-response "swap=2,$reply\"ec2a7141-d7f0-4236-8461-c33bf621f434
 sed -i 's/^        # mode = .*/        approvals = ({ action = "allow"; tool = "Bash"; });/' \
     "$scratch/claude.conf"
 asks 2.1-ctl-answer-unknown-id skip=2 "$finished" "claude: a rule allows it"
+
+# talks NAME PROGRAM RECORDING ARGUMENTS SET PASSED MODE RESUMED FINAL: a profile of an agent that
+# speaks JSON-RPC. Its arguments never change: what is resumed, and how it may act, is said to it.
+talks() {
+    conf=$scratch/$1.conf
+    cp "$TURNCAST_SRCDIR/etc/agents/$1.conf" "$conf"
+    chmod 600 "$conf"
+    program "$2" "exec python3 '$TURNCAST_SRCDIR/tests/fake/rpc.py' \
+    '$TURNCAST_SRCDIR/tests/dialects/$3.jsonl' '$scratch/stdin'"
+    try check "$conf"
+    is "$status$err" 0 "$1: turncast check finds no fault"
+    export SECRET_OF_THE_HOST=1 "$6=passed"
+    try run -c "$conf" -- "$GREETING"
+    unset "$6"
+    is "$status" 0 "$1: a turn"
+    is "$(tr '\n' ' ' <"$scratch/args")" "$4 " "$1: arguments"
+    has "$(cat "$scratch/stdin")" '[{"type":"text","text":"-hello, --yolo"}]' \
+        "rule 4: $1: the message is on stdin"
+    has "$(cat "$scratch/stdin")" "$7" "$1: the mode it works in"
+    has "$(cat "$scratch/env")" "$5" "$1: what is set"
+    has "$(cat "$scratch/env")" "$6=passed" "$1: what is passed on"
+    lacks "$(cat "$scratch/env")" SECRET_OF_THE_HOST "$1: and nothing else"
+    has "$out" "{\"result\":\"$9\"" "$1: the answer"
+
+    resumed=0a1b2c3d-0000-4000-8000-000000000001
+    try run -c "$conf" -s "$resumed" -- "$GREETING"
+    is "$(tr '\n' ' ' <"$scratch/args")" "$4 " "$1: resumed, with the same arguments"
+    has "$(cat "$scratch/stdin")" "$8\",\"params\":{\"${10}\":\"$resumed\"" \
+        "$1: but another request"
+    has "$out" "{\"result\":\"$9\"" "$1: and the answer again"
+}
+
+talks gemini-acp gemini acp/gemini-narration-tool-final "--acp" GEMINI_CLI_NO_RELAUNCH=true \
+    GOOGLE_CLOUD_PROJECT '"modeId":"default"' session/load "Two lines." sessionId
+talks opencode-acp opencode acp/opencode-todos "acp" OPENCODE_DISABLE_AUTOUPDATE=1 \
+    OPENCODE_CONFIG '"modeId":"build"' session/resume "Planned." sessionId
+talks qwen-acp qwen acp/gemini-tool-fail "--acp" NO_COLOR=1 OPENAI_BASE_URL \
+    '"modeId":"default"' session/load "Missing." sessionId
+talks copilot-acp copilot acp/copilot-narration-tool-final "--acp" COPILOT_AUTO_UPDATE=false \
+    COPILOT_MODEL '"clientCapabilities":{"fs":{"readTextFile":false' session/load "Two lines." sessionId
+talks codex-app codex codex-app/drop-recover "app-server" NO_COLOR=1 OPENAI_API_KEY \
+    '"approvalPolicy":"on-request"' thread/resume "Second attempt complete." threadId
 
 fails claude 1
 fails codex 2

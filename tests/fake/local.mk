@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	tests/fake/faults.py \
 	tests/fake/pace.py \
 	tests/fake/record.py \
+	tests/fake/rpc.py \
 	tests/fake/server.py \
 	tests/fake/service.py \
 	tests/fake/slack.py \
