@@ -365,7 +365,7 @@ void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby)
 
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct asked *const r = keyboard_is_ours(&a->keyboard) ? asked_new(turn, ev) : NULL;
+    struct asked *const r = a->keyboard.fd >= 0 ? asked_new(turn, ev) : NULL;
     if (!r)
         return false;
     struct asked **end = &a->first;
@@ -373,7 +373,7 @@ bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
         end = &(*end)->next;
     *end = r;
     look_again(a, turn->inst->lobby);
-    return true;
+    return keyboard_is_ours(&a->keyboard);
 }
 
 void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id)

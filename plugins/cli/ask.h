@@ -32,7 +32,7 @@ struct ask {
 /* With a keyboard only where a person sees what is written. */
 void ask_init(struct ask *a, bool seen);
 void ask_fini(struct ask *a, struct term *t);
-/* False: it cannot be asked here. */
+/* False: it cannot be asked here, or only when the host is in the foreground again. */
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev);
 /* It is decided, or its turn is over (id NULL: all of the turn's). */
 void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id);

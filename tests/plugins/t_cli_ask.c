@@ -365,6 +365,11 @@ static void test_foreground(void)
     expect(&s, "{\"ticket\":\"ticket-r1\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
     type(&s, "a");
     decided(&s, "back in the foreground it is asked again");
+    resolve(&s, "r1", "allow", "ann");
+    pass(&s, 400);
+    expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type(&s, "a");
+    decided(&s, "and so is what came meanwhile");
     strike(&s, "foreground");
 }
 
