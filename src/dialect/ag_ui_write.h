@@ -112,6 +112,8 @@ void ag_ui_fini_calls(struct ag_ui_writer *w);
 /* ag_ui_write_step.c */
 void ag_ui_write_step(const struct ag_ui_writing *e);
 void ag_ui_close_steps(const struct ag_ui_writing *e);
+void ag_ui_pause_steps(const struct ag_ui_writing *e);
+void ag_ui_continue_steps(const struct ag_ui_writing *e);
 void ag_ui_fini_steps(struct ag_ui_writer *w);
 
 /* ag_ui_write_request.c: what the run waits for; its list of interrupts, one at least. */

@@ -208,10 +208,15 @@ void ag_ui_write_done(const struct ag_ui_writing *e)
     struct ag_ui_writer *const w = e->w;
     const bool coded = done->code && (strcasecmp(done->code, codes[0]) == 0 ||
                                       strcasecmp(done->code, codes[1]) == 0);
+    const bool suspended = strcmp(done->reason, "suspended") == 0;
+    const bool pauses = suspended && w->scopes && !w->failed;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
     ag_ui_close_calls(e);
-    ag_ui_close_steps(e);
+    if (pauses)
+        ag_ui_pause_steps(e);
+    else
+        ag_ui_close_steps(e);
     if (w->failed)
         write_run_error(e, w->error.p, w->error_code.len ? w->error_code.p : NULL,
                         (struct str){w->error_x.len ? w->error_x.p : NULL, w->error_x.len});
@@ -220,5 +225,5 @@ void ag_ui_write_done(const struct ag_ui_writing *e)
                         coded ? done->code : codes[0], ag_ui_x(e));
     else
         write_run_finished(e);
-    w->started = strcmp(done->reason, "suspended") != 0; /* what goes on is another run */
+    w->started = !suspended; /* what goes on is another run */
 }

@@ -43,6 +43,7 @@ void ag_ui_start(const struct ag_ui_writing *e)
             ag_ui_add_json(b, "input", input);
     }
     ag_ui_end(e, b, start && !reader->run ? ag_ui_x(e) : (struct str){0});
+    ag_ui_continue_steps(e);
 }
 
 struct buf *ag_ui_begin(const struct ag_ui_writing *e, const char *type, const char *tag)

@@ -181,18 +181,49 @@ void ag_ui_write_step(const struct ag_ui_writing *e)
     }
 }
 
+static void write_closed(const struct ag_ui_writing *e, const struct ag_ui_step *step, bool pauses)
+{
+    struct buf *const b =
+        ag_ui_begin(e, step->agent ? "SUBAGENT_FINISHED" : "STEP_FINISHED", step->tag);
+    if (!step->agent)
+        style_member_str(b, S, "stepName", step->name);
+    else if (pauses)
+        ag_ui_add_json(b, "outcome", STR("{\"type\":\"suspended\"}"));
+    ag_ui_end_plain(e, b);
+}
+
 /* The innermost first. */
 void ag_ui_close_steps(const struct ag_ui_writing *e)
 {
     while (e->w->n_steps) {
         struct ag_ui_step *const step = &e->w->steps[e->w->n_steps - 1];
-        struct buf *const b =
-            ag_ui_begin(e, step->agent ? "SUBAGENT_FINISHED" : "STEP_FINISHED", step->tag);
-        if (!step->agent)
-            style_member_str(b, S, "stepName", step->name);
-        ag_ui_end_plain(e, b);
+        write_closed(e, step, false);
         drop_step(e->w, step);
     }
+}
+
+/* They go on in the run that goes on with this one. */
+void ag_ui_pause_steps(const struct ag_ui_writing *e)
+{
+    for (size_t i = e->w->n_steps; i-- > 0;)
+        write_closed(e, &e->w->steps[i], true);
+}
+
+static void write_opened(const struct ag_ui_writing *e, const struct ag_ui_step *step)
+{
+    struct buf *const b =
+        ag_ui_begin(e, step->agent ? "SUBAGENT_STARTED" : "STEP_STARTED", step->tag);
+    style_member_str(b, S, step->agent ? "name" : "stepName", step->name);
+    if (step->agent)
+        ag_ui_add_str(b, "parentToolCallId",
+                      ag_ui_scoped(e, tool_set_name(&e->w->agents, step->tag)));
+    ag_ui_end_plain(e, b);
+}
+
+void ag_ui_continue_steps(const struct ag_ui_writing *e)
+{
+    for (size_t i = 0; i < e->w->n_steps; i++)
+        write_opened(e, &e->w->steps[i]);
 }
 
 void ag_ui_fini_steps(struct ag_ui_writer *w)

@@ -322,11 +322,45 @@ static void test_names(void)
     buf_fini(&out);
 }
 
+static void check_runs(char *text)
+{
+    char *const second = strstr(text + 1, "{\"type\":\"RUN_STARTED\"");
+    ok(second && !ag_ui_rules(second, true), "the second run of a turn, by the rules");
+    if (second)
+        *second = 0;
+    ok(!ag_ui_rules(text, true), "and the first");
+    if (second)
+        *second = '{';
+    has_str(text,
+            "{\"type\":\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R2\",\"outcome\":"
+            "{\"type\":\"interrupt\",\"interrupts\":[{\"id\":\"R1:q\",\"reason\":\"tool_call\","
+            "\"message\":\"It writes.\",\"toolCallId\":\"R1:c\",\"responseSchema\":{\"type\":"
+            "\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},\"choice\":{\"type\":"
+            "\"string\",\"enum\":[\"allow\",\"deny\"]},\"reason\":{\"type\":\"string\"},"
+            "\"editedArgs\":{\"type\":\"object\"}},\"required\":[\"approved\"]},\"expiresAt\":"
+            "\"2026-08-01T08:00:00Z\"",
+            "what can be answered is said in the protocol's words");
+    has_str(text, "}]}}]}}\n{\"type\":\"RUN_STARTED\"", "what its calls took is told with the end");
+    has_str(text, "\"subagentRunId\":\"x\",\"outcome\":{\"type\":\"suspended\"}}",
+            "a sub-agent waits");
+    has_str(text,
+            "\"R1\"}\n{\"type\":\"STEP_STARTED\",\"stepName\":\"look\"}\n{\"type\":\"SUBAGENT_"
+            "STARTED\","
+            "\"subagentRunId\":\"x\",\"name\":\"explorer\",\"parentToolCallId\":\"R1:c\"}\n",
+            "and goes on, as steps do");
+    has_str(text, "\"TEXT_MESSAGE_START\",\"messageId\":\"R1:m-2\"", "a message has a name anew");
+    has_str(text, "\"messageId\":\"R1:c-result\",\"toolCallId\":\"R1:c\"",
+            "a result that of its call, in the run before");
+    has_str(text, "\"outcome\":{\"type\":\"success\"},\"usage\":[{\"inputTokens\":7",
+            "and usage is that of the turn");
+}
+
 /* One turn told in two runs, because it asked in between: nothing is told twice, and ids fit. */
 static void test_runs(void)
 {
     struct event start = draft(TC_START), said = draft(TC_NARRATION), call = draft(TC_TOOL_CALL),
                  usage = draft(TC_USAGE), asked = draft(TC_REQUEST), stop = draft(TC_DONE),
+                 step = draft(TC_STEP), child = draft(TC_STEP), over = draft(TC_STEP),
                  resolved = draft(TC_REQUEST), result = draft(TC_TOOL_RESULT),
                  done = draft(TC_DONE);
     struct writing w;
@@ -364,34 +398,21 @@ static void test_runs(void)
     done.u.done.reason = "completed";
     writing_init(
         &w, writer_find("ag-ui"),
-        &(struct writer_conf){.thread = "T", .run = "R2", .scope = "R1", .parent_run = "R1"});
-    struct event *const all[] = {&start, &said,     &call, &usage,  &asked, &stop,
-                                 &start, &resolved, &said, &result, &done};
+        &(struct writer_conf){
+            .protocol = "1.0", .thread = "T", .run = "R2", .scope = "R1", .parent_run = "R1"});
+    step.u.step.state = child.u.step.state = "start";
+    step.u.step.name = "look";
+    child.u.step.name = "explorer";
+    child.u.step.kind = "agent";
+    child.meta.agent = "x";
+    child.meta.parent_id = "c";
+    over = child;
+    over.u.step.state = "end";
+    struct event *const all[] = {&start, &said,  &call,     &step, &child, &usage,  &asked,
+                                 &stop,  &start, &resolved, &over, &said,  &result, &done};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         writing_event(&w, &out, all[i]);
-    char *const second = strstr(out.p + 1, "{\"type\":\"RUN_STARTED\"");
-    ok(second && !ag_ui_rules(second, false), "the second run of a turn, by the rules");
-    if (second)
-        *second = 0;
-    ok(!ag_ui_rules(out.p, false), "and the first");
-    if (second)
-        *second = '{';
-    has_str(out.p,
-            "{\"type\":\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R2\",\"outcome\":"
-            "{\"type\":\"interrupt\",\"interrupts\":[{\"id\":\"R1:q\",\"reason\":\"tool_call\","
-            "\"message\":\"It writes.\",\"toolCallId\":\"R1:c\",\"responseSchema\":{\"type\":"
-            "\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},\"choice\":{\"type\":"
-            "\"string\",\"enum\":[\"allow\",\"deny\"]},\"reason\":{\"type\":\"string\"},"
-            "\"editedArgs\":{\"type\":\"object\"}},\"required\":[\"approved\"]},\"expiresAt\":"
-            "\"2026-08-01T08:00:00Z\"",
-            "what can be answered is said in the protocol's words");
-    has_str(out.p, "}]}}]}}\n{\"type\":\"RUN_STARTED\"",
-            "what its calls took is told with the end");
-    has_str(out.p, "\"TEXT_MESSAGE_START\",\"messageId\":\"R1:m-2\"", "a message has a name anew");
-    has_str(out.p, "\"messageId\":\"R1:c-result\",\"toolCallId\":\"R1:c\"",
-            "a result that of its call, in the run before");
-    has_str(out.p, "\"outcome\":{\"type\":\"success\"},\"usage\":[{\"inputTokens\":7",
-            "and usage is that of the turn");
+    check_runs(out.p);
     writing_fini(&w);
 }
 
