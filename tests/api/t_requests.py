@@ -234,6 +234,32 @@ def test_ends(host):
     ok("requests" not in host.turn(turn["id"]), "nothing is open")
 
 
+def test_chat(host):
+    """A chat completion waits for somebody who answers elsewhere."""
+    said = []
+
+    def chat():
+        body = {"model": "asker", "stream": True,
+                "messages": [{"role": "user", "content": "run=uptime"}]}
+        said.append(host.ask("POST", "/v1/chat/completions", key="ann", body=body))
+
+    client = threading.Thread(target=chat)
+    client.start()
+    found = []
+
+    def look():
+        found[:] = json.loads(host.ask("GET", "/requests", key="ann")[2])["requests"]
+        return found
+
+    until(look, "a chat completion asks")
+    equal(decide(host, found[0]["turn"], found[0]["id"], choice="allow")[0], 200,
+          "what a chat completion waits for is answered here")
+    client.join()
+    status, _, text = said[0]
+    ok(status == 200 and b"behavior" in text and text.endswith(b"data: [DONE]\n\n"),
+       "and it goes on", text)
+
+
 def test_timeout():
     with Door(http=http_group(KEYS), agents=asker(timeout=1)) as host:
         turn = asking(host, "run=late")
@@ -261,6 +287,7 @@ with Door(http=http_group(KEYS), agents=asker()) as host:
     test_race(host)
     test_together(host)
     test_ends(host)
+    test_chat(host)
     equal(host.stop(), 0, "it ends well")
 test_timeout()
 test_local()
