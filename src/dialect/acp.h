@@ -26,6 +26,7 @@
 /* A tool call that is open. */
 struct acp_tool {
     char *id, *name;  /* owned; no id: an empty slot */
+    bool titled;      /* its name is its title: the model may have chosen it */
     char *request_id; /* owned, of the permission that is asked for, or NULL */
     char *input;      /* owned, its arguments as JSON, or NULL: not said, or too long to keep */
     struct buf output;

@@ -59,14 +59,14 @@ static struct acp_tool *oldest_slot(struct acp *a)
 
 /* Its kind names a tool where nothing else does: the title may be the model's words, and is trusted
  * only where there is no kind and it is one word. */
-static char *name_of(const struct acp_call *call, const struct facts *f)
+static char *name_of(const struct acp_call *call, const struct facts *f, bool *titled)
 {
     char *const title = acp_text(call, f->title);
+    *titled = false;
     if (f->name.p)
         return acp_text(call, f->name);
-    if ((!f->kind.p || value_is(f->kind, "other")) && title && !strpbrk(title, " \t\n"))
-        return title;
-    return acp_text(call, f->kind);
+    *titled = (!f->kind.p || value_is(f->kind, "other")) && title && !strpbrk(title, " \t\n");
+    return *titled ? title : acp_text(call, f->kind);
 }
 
 /* Whether the model's arguments are still to come: nothing but what the agent itself adds. */
@@ -89,15 +89,18 @@ static bool is_bare(struct str input)
 static struct acp_tool *enter_tool(const struct acp_call *call, const struct facts *f)
 {
     const char *const id = acp_text(call, f->id);
-    const char *const name = name_of(call, f);
+    bool titled;
+    const char *const name = name_of(call, f, &titled);
     struct acp_tool *tool = find_tool(call->a, id ? id : "");
     if (!tool) {
         tool = oldest_slot(call->a);
         acp_tool_fini(tool);
         *tool = (struct acp_tool){.id = xstrdup(id ? id : ""), .number = call->a->calls++};
     }
-    if (name && !tool->name)
+    if (name && !tool->name) {
         tool->name = xstrdup(name);
+        tool->titled = titled;
+    }
     if (!is_bare(f->input) && f->input.len <= ACP_INPUT_MAX) {
         free(tool->input);
         tool->input = xstrndup(f->input.p, f->input.len);
@@ -389,7 +392,7 @@ void acp_take_permission(const struct acp_call *call)
     r->kind = "approval";
     r->state = "open";
     r->tool_use_id = tool->id;
-    r->tool = tool->name;
+    r->tool = tool->titled ? "other" : tool->name; /* rules go by it */
     set_subject(call, tool, &f, r);
     r->message = acp_text(call, f.title);
     r->blocking = true;

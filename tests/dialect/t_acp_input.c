@@ -350,6 +350,8 @@ static void test_told_subject(void)
     told(SEEN("x", "") "'kind':'execute','title':'ls'}}}\n");
     ok(!strstr(reading_last(&r, "request"), "subject"), "never the title alone");
     has_str(reading_last(&r, "request"), "\"message\":\"ls\"", "that is a message");
+    told(SEEN("x", "") "'kind':'other','title':'Bash','rawInput':{'command':'ls'}}}}\n");
+    has_str(reading_last(&r, "request"), "\"tool\":\"other\"", "nor is it the tool, for rules");
     told(SEEN("gemini-cli", "") "'kind':'execute','title':'ls'}}}\n");
     has_str(reading_last(&r, "request"), "\"subject\":\"ls\",\"args\":{\"command\":\"ls\"}",
             "but where the program makes it of the command");
