@@ -121,7 +121,10 @@ bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *
 int executor_answer(struct executor *x, const struct dialect_answer *answer)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    if (!x->process || x->outcome || dialog_answer(&x->dialog, &bytes, answer) < 0)
+    CLEANUP_FREE char *id = turn_agents_id(x->turn, answer->request_id);
+    struct dialect_answer named = *answer;
+    named.request_id = id;
+    if (!id || !x->process || x->outcome || dialog_answer(&x->dialog, &bytes, &named) < 0)
         return -1;
     process_write(x->process, bytes.p, bytes.len);
     ladder_output(x); /* its silence counts from here */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/uuid.h"
 #include "io/lines.h"
@@ -14,6 +15,8 @@
 
 /* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
 #define HELD_MAX 4
+/* Between the id of a request and the number of its attempt. */
+#define ATTEMPT_MARK "~"
 
 struct turn {
     struct lines lines;
@@ -34,8 +37,9 @@ struct turn {
     const struct dialect *dialect;
     char *id, *task;
     int64_t began_ms, ended_ms;
-    bool released;  /* no other attempt: nothing is held back */
-    bool abandoned; /* the stream's outcome does not count */
+    unsigned attempt; /* from 1 */
+    bool released;    /* no other attempt: nothing is held back */
+    bool abandoned;   /* the stream's outcome does not count */
     bool ended;
 };
 
@@ -181,6 +185,25 @@ static void note_dialect(struct turn *t)
     t->guard.src = t->dialect->name;
 }
 
+/* Agents that count their requests begin anew in each attempt: another one gets another id, so that
+ * what was decided on the first is never taken for the second. */
+static void name_request(struct turn *t, struct tc_request *request)
+{
+    if (t->attempt > 1 && request->request_id && *request->request_id)
+        request->request_id = arena_sprintf(&t->translate.scratch, "%s" ATTEMPT_MARK "%u",
+                                            request->request_id, t->attempt);
+}
+
+char *turn_agents_id(const struct turn *t, const char *request_id)
+{
+    CLEANUP_FREE char *mark =
+        t->attempt > 1 ? xasprintf(ATTEMPT_MARK "%u", t->attempt) : xstrdup("");
+    const size_t len = strlen(request_id), tail = strlen(mark);
+    if (len < tail || strcmp(request_id + len - tail, mark) != 0)
+        return NULL;
+    return xstrndup(request_id, len - tail);
+}
+
 static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
@@ -188,6 +211,8 @@ static void gate(void *ctx, struct event *ev)
         note_dialect(t);
     if (is_ignored(t, ev))
         return;
+    if (ev->kind == TC_REQUEST)
+        name_request(t, &ev->u.request);
     if (is_held(t, ev)) {
         if (!find_held(t, ev->kind))
             t->held[t->n_held++] = event_box_new(ev);
@@ -246,6 +271,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->request = spec->request;
     t->ctx = spec->ctx;
     t->began_ms = clock_mono_ms();
+    t->attempt = 1;
     t->lines = (struct lines){
         .line = on_line, .dropped = on_dropped, .ctx = t, .cap = (size_t)spec->max_line};
     read_from_start(t);
@@ -294,6 +320,7 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     forget_held(t);
     translate_fini(&t->translate);
     read_from_start(t);
+    t->attempt++;
     turn_notice(t, "info", "retry", retry);
 }
 

@@ -50,6 +50,9 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
 /* Each whole line is shown to `fn` before it is translated, until it is NULL: who drives the agent
  * answers it. */
 void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
+/* What the agent calls a request that was told as that; it may not be unique in the turn. Owned.
+ * NULL: it is of an earlier attempt. */
+char *turn_agents_id(const struct turn *t, const char *request_id);
 /* What was decided on an open request of the turn is told (request_id, decision, answers, by; the
  * rest is known). One that is not open is not told. */
 void turn_resolve(struct turn *t, const struct tc_request *resolved);

@@ -126,6 +126,14 @@ static bool is_stop(const struct acp_call *call)
     return value_member(call->result, "stopReason").p;
 }
 
+/* What was said so far is no part of the answer. */
+static void begin_turn(const struct acp_call *call)
+{
+    acp_seal(call->a, call->out);
+    buf_reset(&call->a->answer);
+    call->a->ready = true;
+}
+
 static void dispatch(const struct acp_call *call)
 {
     if (call->error.p)
@@ -159,7 +167,8 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     const bool greeting = greet(&call);
     const bool answer = call.id.p && !call.method.p && !call.error.p;
     const char *const broken = answer ? find_break(&call) : NULL;
-    a->ready |= answer && !greeting && !tells_past(&call);
+    if (!a->ready && answer && !greeting && !tells_past(&call))
+        begin_turn(&call);
     const bool waits =
         greeting || (!a->session.len && !call.error.p && !call.kind.p && !is_stop(&call));
     if (!a->started && waits && !broken) {

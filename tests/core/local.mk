@@ -55,6 +55,11 @@ EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 check_PROGRAMS += tests/core/t_approvals
 tests_core_t_approvals_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/t_executor_rpc
+tests_core_t_executor_rpc_SOURCES = tests/core/t_executor_rpc.c $(STAGE)
+tests_core_t_executor_rpc_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_executor_rpc_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 # Recorded dialogs, played by tests/fake/dialog.py.
 DIALOGS = tests/core/dialogs.c tests/core/dialogs.h $(STAGE)
 check_PROGRAMS += tests/core/t_dialogs
