@@ -116,7 +116,7 @@ static void add_question(struct tc_turn *turn, json_t *parts, const json_t *ques
     if (prompt)
         add_text(turn, parts, "rich_text_section", prompt, WORDS_UNITS);
     if (list || !form_input_has_options(question))
-        form_input_list(parts, question);
+        form_input_list(turn, parts, question);
 }
 
 static void add_questions(struct tc_turn *turn, json_t *parts, const char *questions, bool list)

@@ -15,6 +15,7 @@
 #define ID_BYTES 200
 #define WRITE_MAX 3000
 #define LISTED_MAX 20
+#define LISTED_UNITS 300
 
 /* How the id of a block begins; the id of the question follows. */
 #define PICK "q."
@@ -92,7 +93,7 @@ bool form_input_has_options(const json_t *question)
     return true;
 }
 
-void form_input_list(json_t *parts, const json_t *question)
+void form_input_list(struct tc_turn *turn, json_t *parts, const json_t *question)
 {
     json_t *items = json_array();
     size_t i;
@@ -101,13 +102,14 @@ void form_input_list(json_t *parts, const json_t *question)
     {
         const char *label = label_of(option);
         if (label && *label && i < LISTED_MAX)
-            json_array_append_new(items, json_pack("{s:s, s:[{s:s, s:o}]}", "type",
-                                                   "rich_text_section", "elements", "type", "text",
-                                                   "text", json_sprintf("%.300s", label)));
+            json_array_append_new(items,
+                                  json_pack("{s:s, s:[{s:s, s:o}]}", "type", "rich_text_section",
+                                            "elements", "type", "text", "text",
+                                            json_string(text_plain(turn, label, LISTED_UNITS))));
     }
     if (json_array_size(items) > 0)
-        json_array_append(parts, json_pack("{s:s, s:s, s:O}", "type", "rich_text_list", "style",
-                                           "bullet", "elements", items));
+        json_array_append_new(parts, json_pack("{s:s, s:s, s:O}", "type", "rich_text_list", "style",
+                                               "bullet", "elements", items));
     json_decref(items);
 }
 

@@ -16,6 +16,6 @@ bool form_input_add(struct tc_turn *turn, json_t *blocks, const struct tc_reques
 /* Whether what can be chosen fits into the input; else it is a list, and the answer is words. */
 bool form_input_has_options(const json_t *question);
 /* The list, as rich text. */
-void form_input_list(json_t *parts, const json_t *question);
+void form_input_list(struct tc_turn *turn, json_t *parts, const json_t *question);
 
 #endif

@@ -330,6 +330,17 @@ static const char *answers_of(struct tc_turn *turn, const struct tc_request *ev)
     return *all ? text_plain(turn, all, ANSWERS_UNITS) : "";
 }
 
+/* What was answered, or why not. */
+static const char *told_with(struct tc_turn *turn, const struct tc_request *ev)
+{
+    const bool denied = ev->decision && strcmp(ev->decision, "deny") == 0;
+    if (!denied)
+        return answers_of(turn, ev);
+    const char *why = ev->reason ? text_plain(turn, ev->reason, ANSWERS_UNITS) : "";
+    const char *text = *why ? tc_sprint(turn, ": %s", why) : NULL;
+    return text ? text : "";
+}
+
 /* "allowed by Ann (telegram)". */
 static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
 {
@@ -343,8 +354,7 @@ static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
         if (strcmp(words[i][0], ev->decision) == 0)
             done = words[i][1];
     const char *by = ev->by && strcmp(done, words[4][1]) != 0 ? text_plain(turn, ev->by, 100) : "";
-    const char *all =
-        tc_sprint(turn, "%s%s%s%s", done, *by ? " by " : "", by, answers_of(turn, ev));
+    const char *all = tc_sprint(turn, "%s%s%s%s", done, *by ? " by " : "", by, told_with(turn, ev));
     return all ? all : done;
 }
 

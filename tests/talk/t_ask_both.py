@@ -20,8 +20,12 @@ def card(fake, command):
 
 
 def press_in_slack(fake, message, choice):
-    body = {"channel": CHANNEL, "user": USER, "ts": message["id"]}
-    fake.control("action", {**body, "action_id": f"turncast_choose_{choice}"})
+    """Also when the buttons go away meanwhile: it was seen before."""
+    id_ = f"turncast_choose_{choice}"
+    rows = [b["elements"] for b in message["blocks"] if b["type"] == "actions"]
+    value = next(e["value"] for e in rows[0] if e["action_id"] == id_)
+    body = {"channel": CHANNEL, "user": USER, "ts": message["id"], "value": value, "force": True}
+    fake.control("action", {**body, "action_id": id_})
 
 
 def begin(telegram_fake, slack_fake, command):

@@ -89,7 +89,7 @@ def deny(fake, host):
     said = person.answers()
     same(said["behavior"], "deny")
     assert "not on Friday" in said["message"], said
-    person.decided(card, "Denied by")
+    person.decided(card, f"Denied by {person.id} (sl): not on Friday")
     person.say("deny: once more", person.asked.message)
     person.told("Nothing is open")
     same(len([m for m in person.seen(person.asked) if "behavior" in m["text"]]), 1, "turns")
