@@ -2,6 +2,7 @@
  * Starts what a turn needs, in the order in which it is needed. */
 #include "cli/host.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,13 +87,20 @@ static void on_ask(void *ctx, struct ask *a)
         ask_answer(a, TC_DENIED, NULL, NULL);
 }
 
+/* To show what is asked, and to read what is answered. */
+static bool has_terminal(void)
+{
+    CLEANUP_FD int keyboard = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return keyboard >= 0 && isatty(STDERR_FILENO);
+}
+
 /* The terminal's own connector can ask only where there is one. */
 static bool is_attended(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
         if (inst->enabled && (inst->grants & CONF_ANSWER) &&
-            (strcmp(inst->plugin, "cli") != 0 || isatty(STDERR_FILENO)))
+            (strcmp(inst->plugin, "cli") != 0 || has_terminal()))
             return true;
     }
     return false;
