@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # How tests run: every one prints TAP; C programs, shell scripts (*.t) and Python (*.py) alike.
 
-TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS) $(LENGTHY) $(SOURCE_LINT) $(CLIENT_TESTS)
-# What repeats or waits for long: `make check LENGTHY=` leaves it out, `make dist` does not.
+TESTS = $(LENGTHY) $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
+# What repeats or waits for long begins first, so that nothing waits for it in the end:
+# `make check LENGTHY=` leaves it out, `make dist` does not.
 LENGTHY =
 TEST_EXTENSIONS = .t .py .script
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -2,11 +2,12 @@
 # Whole conversations: a service's fake, `turncast serve`, an agent. The service's fake is real
 # HTTP and websockets, the host is the program as it is installed.
 
-TALK_TESTS = tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_chaos.py \
-	tests/talk/t_crash.py tests/talk/t_crowd.py tests/talk/t_kill.py tests/talk/t_outage.py \
-	tests/talk/t_round.py tests/talk/t_slack.py tests/talk/t_slack_edit.py \
-	tests/talk/t_slack_events.py tests/talk/t_slack_requests.py tests/talk/t_slack_socket.py \
-	tests/talk/t_telegram.py tests/talk/t_telegram_ask.py
+# The longest first.
+TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_crash.py tests/talk/t_kill.py \
+	tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_chaos.py \
+	tests/talk/t_crowd.py tests/talk/t_outage.py tests/talk/t_round.py \
+	tests/talk/t_slack.py tests/talk/t_slack_edit.py tests/talk/t_slack_events.py \
+	tests/talk/t_slack_requests.py tests/talk/t_slack_socket.py tests/talk/t_telegram.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/deaths.py tests/talk/deciders.py \
 	tests/talk/judge.py tests/talk/ledger.py tests/talk/people.py tests/talk/round.py \
