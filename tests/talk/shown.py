@@ -3,11 +3,13 @@
 after it, what still looks as if it ran."""
 import collections
 import json
+import os
 from dataclasses import dataclass
 
 from people import OUTCOME, is_bot
 
-ANSWERED_S = 1.5  # until a host has on disk what a service has answered
+SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
+ANSWERED_S = 6 if SANITIZED else 1.5  # until a host has on disk what a service has answered
 
 
 @dataclass(frozen=True)
