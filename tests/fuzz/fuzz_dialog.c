@@ -51,6 +51,12 @@ static int read_message(struct message *m, const char *p, size_t n)
 
 /* ---- what the agent asks ---- */
 
+static void note_id(struct run *r, struct str id)
+{
+    if (id.p && r->n_asked < ASKED_MAX)
+        r->asked[r->n_asked++] = value_show(&r->arena, id, NULL);
+}
+
 static void note_asked(struct run *r, const char *p, size_t n)
 {
     struct message m;
@@ -59,11 +65,10 @@ static void note_asked(struct run *r, const char *p, size_t n)
         if (!json_repair(&mended, p, n) || read_message(&m, mended.p, mended.len) < 0)
             return;
     }
-    const struct str id = value_is(m.type, "control_request") ? m.request_id
-                          : m.method.p                        ? m.id
-                                                              : (struct str){0};
-    if (id.p && r->n_asked < ASKED_MAX)
-        r->asked[r->n_asked++] = value_show(&r->arena, id, NULL);
+    if (value_is(m.type, "control_request"))
+        note_id(r, m.request_id);
+    if (m.method.p) /* of the other protocol; a line may look like both */
+        note_id(r, m.id);
 }
 
 /* ---- what is written ---- */
