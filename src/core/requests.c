@@ -121,26 +121,28 @@ static void on_soon(void *arg)
 
 /* ---- a new one ---- */
 
-static void forget_oldest(struct requests_turn *t)
+/* False: none is over yet. How many those can be is the guard's to bound. */
+static bool forget_oldest(struct requests_turn *t)
 {
     struct request **at = &t->first;
     while (*at && (*at)->state != REQUEST_OVER)
         at = &(*at)->next;
     struct request *const q = *at;
     if (!q)
-        return;
+        return false;
     *at = q->next;
     t->last = t->first;
     while (t->last && t->last->next)
         t->last = t->last->next;
     t->n_known--;
     request_free(q);
+    return true;
 }
 
 static struct request *add(struct requests_turn *t, const struct tc_request *r)
 {
-    while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER)
-        forget_oldest(t);
+    while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
+        ;
     struct request *const q = xcalloc(1, sizeof *q);
     q->turn = t;
     q->id = copy(q, r->request_id);

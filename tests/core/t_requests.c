@@ -295,6 +295,13 @@ static void test_many(void)
     }
     asked_pass(0);
     is_str(log_of(&asked.told), "64:deny by host;", "more than can be asked are denied");
+    for (int i = 65; i < 1000; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        see(id, "approval", "Bash", LS);
+    }
+    asked_pass(0);
+    ok(strstr(log_of(&asked.told), ";999:deny by host;") != NULL,
+       "a flood, before any is told, too");
     is_int(SAY("Allowed.", "the first", .request = "0", .choice = "allow"), TC_COMMAND,
            "is still open");
     end();
