@@ -68,19 +68,11 @@ static void take_over(const struct host *h)
         log_line(LOG_ERR, "host", "%s", err_str(&err));
 }
 
-static const struct conf_instance *find_instance(const struct conf *conf, const char *name)
-{
-    for (size_t i = 0; i < conf->n_instances; i++)
-        if (strcmp(conf->instances[i].name, name) == 0)
-            return &conf->instances[i];
-    return NULL;
-}
-
 /* There is one turn, and it takes no messages: of people only what it waits for is heard. */
 static void on_ask(void *ctx, struct ask *a)
 {
     struct host *const h = ctx;
-    const struct conf_instance *const inst = find_instance(h->conf, a->instance);
+    const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
     if (inst && h->requests && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
         requests_ask(h->requests, &h->permit, inst, a);
     else

@@ -187,10 +187,8 @@ static int check_agent_of(const struct reader *r, const struct conf *c,
 /* Whoever is asked has to be there; cli is when the file names no instance. */
 static bool is_instance(const struct conf_box *box, const char *name)
 {
-    for (size_t i = 0; i < box->conf.n_instances; i++)
-        if (strcmp(box->conf.instances[i].name, name) == 0)
-            return true;
-    return !box->named_instances && strcmp(name, "cli") == 0;
+    return conf_instance_find(&box->conf, name) ||
+           (!box->named_instances && strcmp(name, "cli") == 0);
 }
 
 static int check_rule(const struct reader *r, const struct conf_box *box, const char *agent,
@@ -277,12 +275,12 @@ const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)
     return NULL;
 }
 
-static bool name_is_taken(const struct conf *c, const char *name)
+const struct conf_instance *conf_instance_find(const struct conf *c, const char *name)
 {
     for (size_t i = 0; i < c->n_instances; i++)
         if (strcmp(c->instances[i].name, name) == 0)
-            return true;
-    return false;
+            return &c->instances[i];
+    return NULL;
 }
 
 int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
@@ -293,7 +291,7 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     if (instance_read_spec(&r, spec, &inst) < 0 || check_agent_of(&r, c, &inst) < 0)
         return -1;
     char *name = inst.name;
-    for (unsigned n = 2; name_is_taken(c, name); n++)
+    for (unsigned n = 2; conf_instance_find(c, name); n++)
         name = arena_sprintf(&box->arena, "%s-%u", inst.name, n);
     inst.name = name;
     add_instance(box, &inst);

@@ -222,6 +222,8 @@ const char *conf_agent_program(const struct conf_agent *a);
 const char *conf_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* NULL: no such instance. Borrowed. */
+const struct conf_instance *conf_instance_find(const struct conf *c, const char *name);
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
 const char *conf_instance_key(size_t i);
 /* All keys are the same that an instance is started with; others (agent, grants, allow,

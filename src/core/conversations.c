@@ -353,20 +353,12 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     return cs;
 }
 
-static const struct conf_instance *find_instance(const struct conf *conf, const char *name)
-{
-    for (size_t i = 0; i < conf->n_instances; i++)
-        if (strcmp(conf->instances[i].name, name) == 0)
-            return &conf->instances[i];
-    return NULL;
-}
-
 /* The instance's agent may be another by now. NULL: nobody answers there any more. */
 static const struct conf_agent *find_agent(const struct conf *conf, const struct record_turn *t)
 {
     if (strcmp(t->source, CONVERSATIONS_DETACHED) == 0)
         return conf_agent_find(conf, t->agent);
-    const struct conf_instance *const inst = find_instance(conf, t->source);
+    const struct conf_instance *const inst = conf_instance_find(conf, t->source);
     return inst ? conf_agent_find(conf, inst->agent) : NULL;
 }
 
@@ -393,10 +385,10 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
 static const struct conf_agent *agent_now(const struct conversation *c, const struct conf *before,
                                           const struct conf *conf)
 {
-    const struct conf_instance *const inst = find_instance(conf, c->source);
+    const struct conf_instance *const inst = conf_instance_find(conf, c->source);
     if (inst)
         return conf_agent_find(conf, inst->agent);
-    return find_instance(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
+    return conf_instance_find(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
 }
 
 void conversations_reconfigure(struct conversations *cs, const struct conf *conf)

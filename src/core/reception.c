@@ -30,14 +30,6 @@ struct reception {
     size_t n_commands;
 };
 
-static const struct conf_instance *find_instance(const struct reception *r, const char *name)
-{
-    for (size_t i = 0; i < r->conf->n_instances; i++)
-        if (strcmp(r->conf->instances[i].name, name) == 0)
-            return &r->conf->instances[i];
-    return NULL;
-}
-
 static char *make_key(const char *instance, const struct tc_inbound *in)
 {
     return in->thread ? xasprintf("%s:%s:%s", instance, in->chat, in->thread)
@@ -296,7 +288,7 @@ static bool may_submit(struct reception *r, const struct conf_instance *inst, co
 
 void reception_ask(struct reception *r, struct ask *a)
 {
-    const struct conf_instance *const inst = find_instance(r, a->instance);
+    const struct conf_instance *const inst = conf_instance_find(r->conf, a->instance);
     if (inst && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
         requests_ask(r->requests, &r->permit, inst, a);
     else if (inst && a->kind == ASK_CANCEL)

@@ -335,17 +335,6 @@ struct request *requests_lookup(const struct requests *r, const char *turn, cons
     return NULL;
 }
 
-bool requests_find(const struct requests *r, const char *request, const char **turn)
-{
-    for (const struct requests_turn *t = r->turns; t; t = t->next)
-        for (const struct request *q = t->first; q; q = q->next)
-            if (q->state == REQUEST_OPEN && strcmp(q->id, request) == 0) {
-                *turn = t->id;
-                return true;
-            }
-    return false;
-}
-
 static struct requests_view view_of(const struct request *q)
 {
     return (struct requests_view){

@@ -82,10 +82,6 @@ const char *requests_ticket(struct requests *r, const char *instance, const char
 bool requests_find_ticket(const struct requests *r, const char *instance, const char *ticket,
                           const char **turn, const char **request);
 
-/* The open request of that id, in any turn; when several have it, it takes the turn's. False:
- * there is none. For who answers by hand. Borrowed. */
-bool requests_find(const struct requests *r, const char *request, const char **turn);
-
 struct requests_view {
     const char *turn, *request, *agent, *conversation;
     const char *kind, *tool, *subject, *message, *questions, *choices, *to;

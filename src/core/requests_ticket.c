@@ -18,7 +18,7 @@ static void forget(struct request_ticket *t)
 
 void requests_forget_tickets(struct requests *r)
 {
-    for (size_t i = 0; i < REQUESTS_TICKETS; i++)
+    for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++)
         forget(&r->tickets[i]);
 }
 
