@@ -101,7 +101,6 @@ static bool is_answered(struct str question, struct str answer)
 }
 
 struct questions {
-    const struct request *request;
     struct arena *arena;
     struct str answers; /* the object; p NULL: there is only `text` */
     const char *text;
@@ -109,6 +108,16 @@ struct questions {
     size_t n;
     bool all;
 };
+
+/* The text alone, as the answer to that question. */
+static void make_answer(struct questions *qs, const char *id)
+{
+    buf_add_char(&qs->made, '{');
+    jsonw_string(&qs->made, id, strlen(id));
+    buf_add_char(&qs->made, ':');
+    jsonw_string(&qs->made, qs->text, strlen(qs->text));
+    buf_add_char(&qs->made, '}');
+}
 
 static void look_at(struct questions *qs, struct str question)
 {
@@ -119,11 +128,7 @@ static void look_at(struct questions *qs, struct str question)
     } else if (qs->answers.p) {
         qs->all = qs->all && is_answered(question, value_member(qs->answers, id));
     } else if (qs->n == 1) {
-        buf_add_char(&qs->made, '{');
-        jsonw_string(&qs->made, id, strlen(id));
-        buf_add_char(&qs->made, ':');
-        jsonw_string(&qs->made, qs->text, strlen(qs->text));
-        buf_add_char(&qs->made, '}');
+        make_answer(qs, id);
     }
 }
 
@@ -131,7 +136,7 @@ static void look_at(struct questions *qs, struct str question)
 static const char *answers_for(struct arena *a, const struct request *q,
                                const struct requests_decision *d)
 {
-    struct questions qs = {.request = q, .arena = a, .text = d->text, .all = true};
+    struct questions qs = {.arena = a, .text = d->text, .all = true};
     struct json j;
     if (d->answers && !is_json_object(d->answers))
         return NULL;
@@ -145,11 +150,8 @@ static const char *answers_for(struct arena *a, const struct request *q,
         json_skip(&j, &question);
         look_at(&qs, question);
     }
-    if (!d->answers && qs.n == 0) {
-        buf_add_str(&qs.made, "{\"answer\":");
-        jsonw_string(&qs.made, d->text, strlen(d->text));
-        buf_add_char(&qs.made, '}');
-    }
+    if (!d->answers && qs.n == 0)
+        make_answer(&qs, "answer");
     const char *const made =
         d->answers ? arena_strdup(a, d->answers) : arena_strndup(a, qs.made.p, qs.made.len);
     buf_fini(&qs.made);
