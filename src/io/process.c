@@ -50,7 +50,7 @@ struct process {
     bool reaped;
     bool clean; /* it said by its status that nobody is left */
     /* what it said of the child */
-    bool started, failed, exited, told;
+    bool ready, failed, exited, told;
     struct shim_report failure;
     int status;
     unsigned strays;
@@ -122,8 +122,8 @@ void process_close_stdin(struct process *p)
 static void take(struct process *p, const struct shim_report *r)
 {
     switch (r->kind) {
-    case SHIM_STARTED:
-        p->started = true;
+    case SHIM_READY:
+        p->ready = true;
         break;
     case SHIM_FAILED:
         p->failed = true;
@@ -139,11 +139,12 @@ static void take(struct process *p, const struct shim_report *r)
     }
 }
 
-/* A shim that somebody killed takes the child with it (PR_SET_PDEATHSIG). */
+/* A shim that somebody killed takes the child with it (PR_SET_PDEATHSIG). What was not ready was
+ * no shim. */
 static void take_end(struct process *p)
 {
     p->hung_up = true;
-    if (!p->started && !p->failed)
+    if (!p->ready && !p->failed)
         take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
     else if (!p->failed && !p->exited)
         take(p, &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
@@ -353,9 +354,8 @@ static void pipes_close(const int fds[3])
             close(fds[i]);
 }
 
-/* A host without descriptors 0-2 would get them as pipes, and dup2 in the child would then step
- * on them. */
-/* Pipe i: the child reads the first and writes the others. */
+/* Pipe i: the child reads the first and writes the others. A host without descriptors 0-2 would
+ * get them as pipes, and dup2 in the child would then step on them. */
 static int pipe_open(struct pipes *ps, int i)
 {
     int fds[2];

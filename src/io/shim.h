@@ -23,11 +23,11 @@ enum { SHIM_GROUPS_MAX = 1024 };
 /* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
 enum { SHIM_KILL = 0xff };
 
-/* From the shim: first SHIM_STARTED or SHIM_FAILED. */
+/* From the shim, SHIM_READY first: whoever falls silent after it was killed. */
 struct shim_report {
     enum shim_kind {
-        SHIM_STARTED, /* the agent runs */
-        SHIM_FAILED,  /* value: errno of that step */
+        SHIM_READY,   /* the shim runs; the agent does not yet */
+        SHIM_FAILED,  /* there is no agent; value: errno of that step */
         SHIM_EXITED,  /* the agent is gone; value: its status as of waitpid */
         SHIM_KILLED,  /* value: how many others had to be killed; nobody is left */
     } kind;

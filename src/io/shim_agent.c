@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,23 +194,22 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
     fail(report_fd, run(a->argv));
 }
 
-pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *report)
+pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure)
 {
     int ends[2];
-    *report = (struct shim_report){SHIM_FAILED, SHIM_FORK, 0};
+    *failure = (struct shim_report){SHIM_FAILED, SHIM_FORK, 0};
     if (pipe2(ends, O_CLOEXEC) < 0) {
-        report->value = errno;
+        failure->value = errno;
         return -1;
     }
     const pid_t shim = getpid(), pid = fork();
     if (pid == 0)
         become(a, shim, ends[1]);
-    report->value = errno;
+    failure->value = errno;
     close(ends[1]);
-    if (pid > 0 && read(ends[0], report, sizeof *report) == 0)
-        report->kind = SHIM_STARTED;
+    const bool runs = pid > 0 && read(ends[0], failure, sizeof *failure) == 0;
     close(ends[0]);
-    if (report->kind == SHIM_STARTED)
+    if (runs)
         return pid;
     if (pid > 0)
         waitpid(pid, NULL, 0);

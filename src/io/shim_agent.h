@@ -15,9 +15,9 @@ struct shim_agent {
     const char *cgroup; /* or NULL */
 };
 
-/* Returns when exec has succeeded or something before it has failed; *report says which. -1: it
- * failed, and no child is left of it. */
-pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *report)
+/* Returns when exec has succeeded or something before it has failed. -1: it failed as
+ * *failure says, and no child is left of it. */
+pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure)
     __attribute__((__warn_unused_result__));
 
 #endif

@@ -162,12 +162,13 @@ int main(int argc, char **argv)
     if (read_words(argc, argv, &agent) < 0)
         return 2;
     struct shim s = {.signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
-    struct shim_report r;
+    struct shim_report failure;
     if (s.signals < 0)
         return 1;
-    s.agent = shim_agent_start(&agent, &r);
-    (void)!send(SHIM_CONTROL_FD, &r, sizeof r, MSG_NOSIGNAL);
+    tell(SHIM_READY, 0); /* before there is an agent that could end this shim first */
+    s.agent = shim_agent_start(&agent, &failure);
     if (s.agent < 0) {
+        (void)!send(SHIM_CONTROL_FD, &failure, sizeof failure, MSG_NOSIGNAL);
         if (s.cgroup)
             cgroup_remove(s.cgroup);
         _exit(0);
