@@ -7,11 +7,11 @@
 bench_programs = bench/corpus bench/translate bench/serve bench/isolation bench/ticker
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 
-bench_corpus_SOURCES = bench/corpus_main.c bench/corpus.c bench/corpus.h
+bench_corpus_SOURCES = bench/corpus.c bench/prose.c bench/prose.h
 bench_corpus_CPPFLAGS = $(BENCH_CPPFLAGS)
-bench_corpus_LDADD = $(LINK_EVENT)
+bench_corpus_LDADD = $(LINK_BASE)
 
-bench_translate_SOURCES = bench/translate.c bench/corpus.c bench/corpus.h
+bench_translate_SOURCES = bench/translate.c
 bench_translate_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_translate_LDADD = $(LINK_TURN) $(JANSSON_LIBS)
 

@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 if [ -z "$file" ]; then
     file=$scratch/stream.jsonl
-    "$build/bench/corpus" "${2:-100}" >"$file"
+    "$build/bench/corpus" mix "${2:-100}" >"$file"
 fi
 lines=$(wc -l <"$file")
 bytes=$(wc -c <"$file")

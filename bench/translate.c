@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * translate [FILE]: what it costs to read an agent's stream, make events of it, guard them and
+ * translate FILE...: what it costs to read an agent's stream, make events of it, guard them and
  * decide who sees them; beside what jansson needs to parse the same lines, in the same run. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/corpus.h"
+#include "base/buf.h"
 #include "dialect/dialect.h"
 #include "turn/guard.h"
 #include "turn/translate.h"
@@ -134,30 +134,36 @@ static int read_file(struct buf *text, const char *path)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int measure(const char *path)
 {
     struct work w = {.dialect = dialect_find("claude"),
                      .visibility = visibility_resolve(visibility_default())};
     double ours[ROUNDS], theirs[ROUNDS];
-    if (argc > 2) {
-        fprintf(stderr, "usage: %s [FILE]\n", argv[0]);
-        return 2;
-    }
-    if (argc == 2 && read_file(&w.text, argv[1]))
-        return 2;
-    if (argc == 1)
-        corpus_make(&w.text, (size_t)50 << 20, 1);
+    if (read_file(&w.text, path))
+        return -1;
     each_line(&w.text, count_line, &w.lines);
     for (int i = 0; i < ROUNDS; i++) {
         ours[i] = run_ours(&w);
         theirs[i] = run_jansson(&w);
     }
-    printf("%.1f MB, %" PRIu64 " lines, %" PRIu64 " events shown, %" PRIu64
+    printf("%s: %.1f MB, %" PRIu64 " lines, %" PRIu64 " events shown, %" PRIu64
            " hidden; CPU time, median of %d\n",
-           (double)w.text.len / 1e6, w.lines, w.shown, w.hidden, ROUNDS);
+           path, (double)w.text.len / 1e6, w.lines, w.shown, w.hidden, ROUNDS);
     const double a = report(&w, "translate + guard + visibility", ours);
     const double b = report(&w, "jansson, json_loadb per line", theirs);
     printf("ratio %.1f\n", b / a);
     buf_fini(&w.text);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s FILE...\n", argv[0]);
+        return 2;
+    }
+    for (int i = 1; i < argc; i++)
+        if (measure(argv[i]))
+            return 2;
     return 0;
 }
