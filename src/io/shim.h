@@ -26,10 +26,10 @@ enum { SHIM_KILL = 0xff };
 /* From the shim, SHIM_READY first: whoever falls silent after it was killed. */
 struct shim_report {
     enum shim_kind {
-        SHIM_READY,   /* the shim runs; the agent does not yet */
-        SHIM_FAILED,  /* there is no agent; value: errno of that step */
-        SHIM_EXITED,  /* the agent is gone; value: its status as of waitpid */
-        SHIM_KILLED,  /* value: how many others had to be killed; nobody is left */
+        SHIM_READY,  /* the shim runs; the agent does not yet */
+        SHIM_FAILED, /* there is no agent; value: errno of that step */
+        SHIM_EXITED, /* the agent is gone; value: its status as of waitpid */
+        SHIM_KILLED, /* value: how many others had to be killed; nobody is left */
     } kind;
     enum shim_step {
         SHIM_FORK,
