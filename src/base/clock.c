@@ -12,13 +12,23 @@ static atomic_bool faked;
 static _Atomic int64_t fake_mono;
 static _Atomic int64_t fake_wall_us;
 
-int64_t clock_mono_us(void)
+static int64_t mono_us(clockid_t clock)
 {
     if (atomic_load(&faked))
         return atomic_load(&fake_mono) * 1000;
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_mono_us(void)
+{
+    return mono_us(CLOCK_MONOTONIC);
+}
+
+int64_t clock_mono_coarse_ms(void)
+{
+    return mono_us(CLOCK_MONOTONIC_COARSE) / 1000;
 }
 
 int64_t clock_mono_ms(void)

@@ -9,6 +9,9 @@
 int64_t clock_mono_ms(void);
 /* The same in microseconds. */
 int64_t clock_mono_us(void);
+/* Milliseconds on the same scale, but up to a tick of the kernel behind, a few milliseconds: for
+ * who asks very often. */
+int64_t clock_mono_coarse_ms(void);
 /* Unix seconds. Any thread. */
 double clock_wall(void);
 /* RFC 3339, UTC, milliseconds, e.g. 2026-11-21T07:30:00.123Z (25 bytes with the NUL). */

@@ -183,12 +183,14 @@ static bool take_mail(struct thread_channel *c, size_t max)
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
 {
     bool mail = false;
+    instance_begin_run(c->instance);
     for (size_t i = 0; i < n; i++) {
         mail = take_mail(c, 1) || mail;
         if (!is_abandoned(c))
             deliver(c, &items[i]);
         event_box_unref(items[i].box);
     }
+    instance_end_run(c->instance);
     return (n ? mail : take_mail(c, BATCH)) || n;
 }
 

@@ -367,6 +367,17 @@ static bool do_next(struct child *c)
     return true;
 }
 
+/* All that is there whole; false: nothing is. */
+static bool do_all(struct child *c)
+{
+    bool any = false;
+    gauge_begin_run(c->gauge);
+    while (!c->stopping && do_next(c))
+        any = true;
+    gauge_end_run(c->gauge);
+    return any;
+}
+
 static int rest_ms(const struct child *c)
 {
     const int64_t due = instance_due(c->instance);
@@ -386,7 +397,7 @@ static void work(struct child *c)
 {
     bool busy = false;
     while (!c->stopping) {
-        if (do_next(c)) {
+        if (do_all(c)) {
             busy = true;
             continue;
         }

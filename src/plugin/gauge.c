@@ -13,6 +13,8 @@
 const int64_t gauge_buckets_us[GAUGE_BUCKETS] = {100,     1000,     10000,    100000,
                                                  1000000, 10000000, INT64_MAX};
 
+#define TOGETHER_MAX 64
+
 #define NAME(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = "on_" #lower,
 static const char *const names[GAUGE_CALLBACKS] = {
     EVENT_KINDS(NAME)[GAUGE_EVENT] = "on_event",
@@ -32,24 +34,83 @@ const char *gauge_callback_name(int callback)
 
 /* ---- the instance's thread ---- */
 
+/* Only this thread writes them. */
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+    const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
+    atomic_store_explicit(to, before + n, memory_order_relaxed);
+}
+
+static size_t bucket_of(int64_t took_us)
+{
+    size_t i = 0;
+    while (took_us > gauge_buckets_us[i])
+        i++;
+    return i;
+}
+
+static void begin_measure(struct gauge *g)
+{
+    g->measured_us = clock_mono_us();
+    g->returned = 0;
+}
+
+/* As many together as take half of the first bucket at the pace of the last ones. */
+static unsigned next_together(int64_t took_us, unsigned returned)
+{
+    const int64_t n = took_us > 0 ? gauge_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
+    return n < 1 ? 1 : n < TOGETHER_MAX ? (unsigned)n : TOGETHER_MAX;
+}
+
+/* Counts what has returned since the last time. */
+static void measure(struct gauge *g)
+{
+    const int64_t before_us = g->measured_us;
+    const unsigned n = g->returned;
+    if (!n)
+        return;
+    begin_measure(g);
+    const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
+    add(&g->took[bucket_of(took)], 1);
+    add(&g->took[0], n - 1);
+    add(&g->took_us, (uint64_t)took);
+    g->together = next_together(took, n);
+}
+
+void gauge_begin_run(struct gauge *g)
+{
+    g->run = true;
+    g->together = 1;
+    begin_measure(g);
+    g->left_ms = clock_mono_coarse_ms();
+}
+
+void gauge_end_run(struct gauge *g)
+{
+    measure(g);
+    g->run = false;
+}
+
 void gauge_enter(struct gauge *g, int callback, const char *turn)
 {
     const size_t len = strnlen(turn, sizeof g->turn - 1);
     memcpy(g->turn, turn, len);
     g->turn[len] = '\0';
-    g->entered_us = clock_mono_us();
-    atomic_store_explicit(&g->since_ms, g->entered_us / 1000, memory_order_relaxed);
+    if (!g->run)
+        begin_measure(g);
+    const int64_t since_ms = g->run ? g->left_ms : g->measured_us / 1000;
+    atomic_store_explicit(&g->since_ms, since_ms, memory_order_relaxed);
     atomic_store_explicit(&g->running, callback + 1, memory_order_release);
 }
 
+/* A run is also looked at when time has visibly passed. */
 void gauge_leave(struct gauge *g)
 {
-    const int64_t took = clock_mono_us() - g->entered_us;
-    size_t i = 0;
-    while (took > gauge_buckets_us[i])
-        i++;
-    atomic_fetch_add_explicit(&g->took[i], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&g->took_us, took > 0 ? (uint64_t)took : 0, memory_order_relaxed);
+    g->returned++;
+    const int64_t now_ms = g->run ? clock_mono_coarse_ms() : 0;
+    if (!g->run || g->returned >= g->together || now_ms != g->left_ms)
+        measure(g);
+    g->left_ms = now_ms;
     atomic_store_explicit(&g->running, 0, memory_order_release);
 }
 
@@ -60,7 +121,7 @@ void gauge_restart(struct gauge *g)
 
 void gauge_count(struct gauge *g, bool failed)
 {
-    atomic_fetch_add_explicit(failed ? &g->failed : &g->delivered, 1, memory_order_relaxed);
+    add(failed ? &g->failed : &g->delivered, 1);
 }
 
 /* ---- who looks ---- */

@@ -77,6 +77,16 @@ struct instance *instance_check(struct tc_instance *inst)
     return in && in->magic == INSTANCE_MAGIC ? in : NULL;
 }
 
+void instance_begin_run(struct instance *in)
+{
+    gauge_begin_run(in->gauge);
+}
+
+void instance_end_run(struct instance *in)
+{
+    gauge_end_run(in->gauge);
+}
+
 const char *instance_label(const struct instance *in)
 {
     return in->label;

@@ -48,6 +48,9 @@ int instance_hit(struct instance *in, const struct tc_hit *hit,
                  void (*answered)(void *arg, const struct tc_answer *answer), void *arg);
 /* on_frame. */
 int instance_frame(struct instance *in, const struct tc_frame *frame);
+/* Between these, callbacks follow one upon the other (gauge_begin_run). */
+void instance_begin_run(struct instance *in);
+void instance_end_run(struct instance *in);
 /* The queue ran empty: on_idle. */
 void instance_idle(struct instance *in);
 /* When the next on_wake is due, clock_mono_ms; INT64_MAX: none. */
