@@ -13,7 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ASK_BODY "{\"prompt\":\"tick\"}"
+/* What the agents are asked for, bench/ticker. */
+#define TICK_BODY "{\"prompt\":\"tick\"}"
+#define QUIET_BODY "{\"prompt\":\"tick quiet\"}"
 #define READY_MAX 256
 
 enum role { IDLE, WATCHER, ASKER };
@@ -32,6 +34,7 @@ struct crowd {
     int epoll;
     struct client *clients;
     unsigned left; /* turns that are still to be asked for */
+    bool quiet;
     struct crowd_count count;
 };
 
@@ -109,11 +112,12 @@ static void ask_next(struct crowd *c, const struct client *asker)
     if (!c->left)
         return;
     c->left--;
-    send_request(asker->fd, "POST", "/turns", ASK_BODY, true);
+    send_request(asker->fd, "POST", "/turns", c->quiet ? QUIET_BODY : TICK_BODY, true);
 }
 
-void crowd_add_turns(struct crowd *c, unsigned turns, unsigned connections)
+void crowd_add_turns(struct crowd *c, unsigned turns, unsigned connections, bool quiet)
 {
+    c->quiet = quiet;
     c->left = turns;
     for (unsigned i = 0; i < connections && c->left; i++)
         ask_next(c, add(c, ASKER));
@@ -149,7 +153,7 @@ static void forget(struct client *client, size_t n)
 
 static void note_turn(struct crowd *c, const char *line)
 {
-    if (!strstr(line, "\"task\":\"tick\""))
+    if (!strstr(line, "\"task\":\"tick"))
         return;
     c->count.running += strstr(line, "\"state\":\"running\"") != NULL;
     c->count.final += strstr(line, "\"state\":\"final\"") != NULL;

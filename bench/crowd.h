@@ -26,7 +26,7 @@ void crowd_ask_once(const struct crowd *c, const char *method, const char *path,
 /* Beginning: crowd_step brings them on. */
 void crowd_add_idle(struct crowd *c, const char *turn);
 void crowd_add_watcher(struct crowd *c);
-void crowd_add_turns(struct crowd *c, unsigned turns, unsigned connections);
+void crowd_add_turns(struct crowd *c, unsigned turns, unsigned connections, bool quiet);
 /* Waits for something to happen, for at most so long. */
 void crowd_step(struct crowd *c, int ms);
 const struct crowd_count *crowd_look(const struct crowd *c);

@@ -73,24 +73,49 @@ static void map_meter(struct host *h)
     fclose(f);
 }
 
+/* A copy: the same file again would be the same module. */
+static void copy_connector(const struct host *h, unsigned number)
+{
+    char *const from = absolute("bench/meter.so"), name[40], bytes[4096];
+    snprintf(name, sizeof name, "meter%u.so", number);
+    FILE *const in = fopen(from, "re"), *const out = open_in(h, name, "we");
+    if (!in)
+        err(2, "%s", from);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        fwrite(bytes, 1, n, out);
+    if (ferror(in) || fclose(out) != 0)
+        err(2, "%s", name);
+    fclose(in);
+    free(from);
+}
+
+static void write_connectors(const struct host *h, const struct host_spec *spec, FILE *f)
+{
+    fputs("plugins : { instances : {\n", f);
+    for (unsigned i = 0; i < spec->connectors; i++) {
+        copy_connector(h, i);
+        fprintf(f,
+                "  meter%u : { plugin = \"%s/meter%u.so\"; isolation = \"%s\"; "
+                "path = \"%s/meter\"; paths = [\"%s\"]; };\n",
+                i, h->folder, i, spec->isolation, h->folder, h->folder);
+    }
+    fputs("}; };\n", f);
+}
+
 static void write_conf(const struct host *h, const struct host_spec *spec)
 {
-    char *const ticker = absolute("bench/ticker"), *const meter = absolute("bench/meter.so");
+    char *const ticker = absolute("bench/ticker");
     FILE *const f = open_in(h, "turncast.conf", "w");
     fprintf(f,
             "agents : { ticker : { command = [\"%s\", \"%u\", \"%u\"]; exit_grace_s = 1; }; };\n",
             ticker, spec->seconds, spec->rate);
-    fprintf(f,
-            "plugins : { instances : { meter : { plugin = \"%s\"; isolation = \"%s\"; "
-            "path = \"%s/meter\"; paths = [\"%s\"]; }; }; };\n",
-            meter, spec->isolation, h->folder, h->folder);
+    write_connectors(h, spec, f);
     fprintf(f, "conversations : { max_turns = %u; per_user = %u; debounce_ms = 0; };\n",
             spec->turns + 1, spec->turns + 1);
     fprintf(f, "http : { listen = \"127.0.0.1:0\"; };\n");
     fprintf(f, "state_directory = \"%s/state\";\nlog : { level = \"info\"; };\n", h->folder);
     fclose(f);
     free(ticker);
-    free(meter);
 }
 
 /* ---- its process ---- */
@@ -241,8 +266,8 @@ static void look_at_agents(const struct host *h, struct host_use *use)
         fclose(f);
 }
 
-/* Of the one child that is a connector, and has one thread. */
-static double look_at_connector(const struct host *h)
+/* Of the children that are connectors, which have one thread each. */
+static double look_at_connectors(const struct host *h)
 {
     char name[100], line[100] = "";
     double ns = 0;
@@ -253,7 +278,7 @@ static double look_at_connector(const struct host *h)
         FILE *const f = open_proc(&child, "cmdline");
         const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
         if (n && memmem(line, n, "--connector", strlen("--connector")))
-            ns = look_at_thread(&child, (snprintf(name, sizeof name, "%d", pid), name)).runs;
+            ns += look_at_thread(&child, (snprintf(name, sizeof name, "%d", pid), name)).runs;
         if (f)
             fclose(f);
     }
@@ -268,6 +293,6 @@ struct host_use host_look(const struct host *h)
     look_at_threads(h, &use);
     look_at_memory(h, &use);
     look_at_agents(h, &use);
-    use.connector = look_at_connector(h);
+    use.connectors = look_at_connectors(h);
     return use;
 }

@@ -10,7 +10,8 @@
 
 struct host_spec {
     unsigned turns, seconds, rate;
-    const char *isolation; /* of the connector: "thread" or "process" */
+    unsigned connectors;   /* each from a file of its own; they share the meter */
+    const char *isolation; /* of the connectors: "thread" or "process" */
 };
 
 struct host {
@@ -23,7 +24,7 @@ struct host {
 struct host_use {
     double loop, threads; /* CPU seconds: of the loop's thread, and of the others */
     double agents;        /* of those that have ended */
-    double connector;     /* of its process, if it has one */
+    double connectors;    /* of their processes, if they have some */
     double loop_waited;   /* seconds that the loop's thread could have run, but got no core */
     long rss, rss_peak;   /* KiB */
 };

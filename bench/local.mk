@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Benchmarks: `make bench` builds them; never installed. Of serve, tests/cli/scale.t runs a small
-# form.
+# Benchmarks: `make bench` builds them, bench/run runs them; never installed. Of serve,
+# tests/cli/scale.t runs a small form.
 #	bench_programs += bench/x
 #	bench_x_LDADD = $(LINK_CORE)
 
-bench_programs = bench/corpus bench/translate bench/serve bench/isolation bench/ticker
+bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/serve bench/startup \
+	bench/ticker
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+BENCH_HOST = bench/host.c bench/host.h bench/percentile.c bench/percentile.h bench/meter.h
 
 bench_corpus_SOURCES = bench/corpus.c bench/prose.c bench/prose.h
 bench_corpus_CPPFLAGS = $(BENCH_CPPFLAGS)
@@ -15,20 +17,22 @@ bench_translate_SOURCES = bench/translate.c
 bench_translate_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_translate_LDADD = $(LINK_TURN) $(JANSSON_LIBS)
 
-# serve starts turncast with the connector meter.so and the agent ticker.
-bench_serve_SOURCES = bench/serve.c bench/crowd.c bench/crowd.h bench/host.c bench/host.h \
-	bench/meter.h
-bench_serve_CPPFLAGS = $(BENCH_CPPFLAGS)
-BENCH_SERVE_NEEDS = turncast$(EXEEXT) bench/serve$(EXEEXT) bench/ticker$(EXEEXT) bench/meter.so
+bench_cost_SOURCES = bench/cost.c
 
-# isolation does so, too, with one turn and the connector in the host and in a process of its own.
-bench_isolation_SOURCES = bench/isolation.c bench/crowd.c bench/crowd.h bench/host.c bench/host.h \
-	bench/meter.h
-bench_isolation_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_floor_SOURCES = bench/floor.c bench/percentile.c bench/percentile.h bench/meter.h
+bench_floor_CPPFLAGS = $(BENCH_CPPFLAGS)
+
+# serve and startup start turncast with the connector meter.so, serve with the agent ticker.
+bench_serve_SOURCES = bench/serve.c bench/crowd.c bench/crowd.h $(BENCH_HOST)
+bench_serve_CPPFLAGS = $(BENCH_CPPFLAGS)
+bench_startup_SOURCES = bench/startup.c $(BENCH_HOST)
+bench_startup_CPPFLAGS = $(BENCH_CPPFLAGS)
+BENCH_SERVE_NEEDS = turncast$(EXEEXT) bench/serve$(EXEEXT) bench/ticker$(EXEEXT) bench/meter.so
 
 bench/meter.so: bench/meter.h include/turncast/plugin.h
 
-EXTRA_DIST += bench/replay.sh bench/meter.c
+EXTRA_DIST += bench/meter.c bench/parse.mjs bench/run bench/lab.py bench/machine.py bench/report.py \
+	bench/stream.py bench/turns.py
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs) bench/meter.so
 bench: all $(bench_programs) bench/meter.so

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * serve [--turns N] [--seconds N] [--clients N]: a whole `turncast serve` with many turns at once
- * beside many idle clients. Fails unless every turn ends well, with all its lines in order; prints
- * what that took. */
+ * serve [--turns N] [--seconds N] [--rate N] [--clients N] [--process] [--quiet]: a whole
+ * `turncast serve` with many turns at once beside many idle clients. Fails unless every turn ends
+ * well, with all its lines in order; prints what that took. Quiet turns say nothing, and are not
+ * waited for. */
 #include <err.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -13,11 +14,13 @@
 
 #include "bench/crowd.h"
 #include "bench/host.h"
+#include "bench/percentile.h"
 
 #define RATE 20        /* lines a second of one turn */
 #define ASKERS 32      /* connections that ask for turns */
 #define BACKLOG 64     /* clients that are connected, but not answered */
 #define PATIENCE_S 120 /* beyond what the turns take */
+#define SETTLE_S 2
 
 struct times {
     double all_running, all_over;     /* seconds from the first request on */
@@ -66,7 +69,7 @@ static void run_turns(const struct host *h, struct crowd *c, const struct host_s
                       struct times *t)
 {
     const double began = now(), deadline = began + spec->seconds + PATIENCE_S;
-    crowd_add_turns(c, spec->turns, ASKERS);
+    crowd_add_turns(c, spec->turns, ASKERS, false);
     while (!is_over(h, c, spec->turns) && now() < deadline) {
         crowd_step(c, 100);
         if (t->all_running > 0 || crowd_look(c)->running < spec->turns)
@@ -90,27 +93,23 @@ static void end_quiet_turn(struct crowd *c, const char *turn, unsigned clients)
 
 /* ---- what it took ---- */
 
-static double percentile_ms(const uint64_t *times, double share)
+static void print_row(const char *name, double value, const char *unit)
 {
-    uint64_t all = 0, seen = 0;
-    unsigned i = 0;
-    for (unsigned k = 0; k < METER_BUCKETS; k++)
-        all += times[k];
-    while (i + 1 < METER_BUCKETS && (seen += times[i]) < all &&
-           seen <= (uint64_t)((double)all * share))
-        i++;
-    return (double)meter_time(i) / 1e6;
+    printf("%-20s %12.2f %s\n", name, value, unit);
 }
 
-static void print_cpu(const char *who, double seconds, const struct times *t)
+static void print_cpu(const struct host_use *from, const struct host_use *to, uint64_t lines)
 {
-    printf("%-22s %10.2f s %8.1f %% of the time\n", who, seconds, 100 * seconds / t->all_over);
-}
-
-static void print_times(const char *when, const uint64_t *times)
-{
-    printf("%-22s p50 %.2f, p99 %.2f, p99.9 %.2f, max %.2f ms\n", when, percentile_ms(times, 0.5),
-           percentile_ms(times, 0.99), percentile_ms(times, 0.999), percentile_ms(times, 1));
+    const double loop = to->loop - from->loop, threads = to->threads - from->threads;
+    const double connectors = to->connectors - from->connectors;
+    print_row("cpu-loop", loop, "s, of the loop's thread");
+    print_row("cpu-waited", to->loop_waited - from->loop_waited,
+              "s it could have run, and did not");
+    print_row("cpu-threads", threads, "s, of the others of the host");
+    print_row("cpu-connectors", connectors, "s, of processes of connectors");
+    print_row("cpu-agents", to->agents - from->agents, "s");
+    print_row("cpu-line", (loop + threads + connectors) * 1e6 / (double)lines,
+              "us a line, without the agents");
 }
 
 static void print_latency(const struct meter *m, const struct times *t)
@@ -120,22 +119,16 @@ static void print_latency(const struct meter *m, const struct times *t)
         all[i] = m->times[i];
         later[i] = all[i] - t->starting[i];
     }
-    print_times("line to callback", all);
-    print_times("when all had begun", later);
-}
-
-static double mib(long kib)
-{
-    return (double)kib / 1024;
+    percentile_print("latency", all);
+    percentile_print("latency-settled", later);
 }
 
 static void print_memory(const struct host_use u[3], const struct host_spec *spec, unsigned clients)
 {
-    printf("%-22s %10.1f MiB\n", "RSS idle", mib(u[0].rss));
-    printf("%-22s %10.1f MiB %8.1f KiB a client\n", "RSS with the clients", mib(u[1].rss),
-           clients ? (double)(u[1].rss - u[0].rss) / clients : 0.0);
-    printf("%-22s %10.1f MiB %8.1f KiB a turn\n", "RSS at the peak", mib(u[2].rss_peak),
-           (double)(u[2].rss_peak - u[1].rss) / spec->turns);
+    print_row("rss-idle", (double)u[0].rss, "KiB, of the host");
+    print_row("rss-client", clients ? (double)(u[1].rss - u[0].rss) / clients : 0, "KiB each");
+    print_row("rss-turn", (double)(u[2].rss_peak - u[1].rss) / spec->turns,
+              "KiB each, at the peak");
 }
 
 static void print_all(const struct meter *m, const struct host_use u[3], const struct times *t,
@@ -143,14 +136,12 @@ static void print_all(const struct meter *m, const struct host_use u[3], const s
 {
     printf("%u turns of %u s at %u lines/s, %u idle clients\n", spec->turns, spec->seconds,
            spec->rate, clients);
-    printf("%-22s %10" PRIu64 "   (misplaced %" PRIu64 ")\n", "lines", m->lines, m->misplaced);
-    printf("%-22s %10" PRIu64 "\n", "turns at once", m->peak);
-    printf("%-22s %10.2f s\n", "until all had begun", t->all_running);
-    printf("%-22s %10.2f s\n", "until all were over", t->all_over);
-    print_cpu("CPU of the loop", u[2].loop - u[1].loop, t);
-    print_cpu("it waited for a core", u[2].loop_waited - u[1].loop_waited, t);
-    print_cpu("CPU of other threads", u[2].threads - u[1].threads, t);
-    print_cpu("CPU of the agents", u[2].agents - u[1].agents, t);
+    print_row("lines", (double)m->lines, "");
+    print_row("misplaced", (double)m->misplaced, "lines");
+    print_row("at-once", (double)m->peak, "turns");
+    print_row("begun", t->all_running, "s until all had");
+    print_row("over", t->all_over, "s until all were");
+    print_cpu(&u[1], &u[2], m->lines);
     print_memory(u, spec, clients);
     print_latency(m, t);
 }
@@ -204,6 +195,39 @@ static int run(const struct host_spec *spec, unsigned clients)
     return bad ? 1 : 0;
 }
 
+/* ---- turns that say nothing ---- */
+
+static void settle(struct crowd *c)
+{
+    for (const double until = now() + SETTLE_S; now() < until;)
+        crowd_step(c, 100);
+}
+
+static int run_quiet(const struct host_spec *spec)
+{
+    struct host host;
+    char quiet[37];
+    host_start(&host, spec);
+    struct crowd *const c = crowd_new(host.port);
+    begin_quiet_turn(c, quiet);
+    crowd_add_watcher(c);
+    settle(c);
+    const struct host_use before = host_look(&host);
+    const double deadline = now() + PATIENCE_S;
+    crowd_add_turns(c, spec->turns, ASKERS, true);
+    while (crowd_look(c)->running < spec->turns && now() < deadline)
+        crowd_step(c, 100);
+    settle(c);
+    const struct host_use after = host_look(&host);
+    int bad = check("turns that run", crowd_look(c)->running, spec->turns);
+    printf("%u turns that say nothing\n", spec->turns);
+    print_row("rss-idle", (double)before.rss, "KiB, of the host");
+    print_row("rss-turn", (double)(after.rss - before.rss) / spec->turns, "KiB each");
+    crowd_free(c);
+    bad |= check("exit status of the host", (uint64_t)-host_end(&host), 0);
+    return bad ? 1 : 0;
+}
+
 /* ---- how it is asked for ---- */
 
 static unsigned number(const char *text)
@@ -225,32 +249,61 @@ static void raise_limits(void)
         err(2, "RLIMIT_NOFILE");
 }
 
-int main(int argc, char **argv)
+struct wish {
+    struct host_spec host;
+    unsigned clients;
+    bool quiet;
+};
+
+static struct wish read_arguments(int argc, char **argv)
 {
     static const struct option options[] = {
         {"turns", required_argument, NULL, 't'},
         {"seconds", required_argument, NULL, 's'},
+        {"rate", required_argument, NULL, 'r'},
         {"clients", required_argument, NULL, 'c'},
+        {"process", no_argument, NULL, 'p'},
+        {"quiet", no_argument, NULL, 'q'},
         {0},
     };
-    struct host_spec spec = {.turns = 1000, .seconds = 60, .rate = RATE, .isolation = "thread"};
-    unsigned clients = 5000;
+    struct wish w = {.host = {.turns = 1000,
+                              .seconds = 60,
+                              .rate = RATE,
+                              .connectors = 1,
+                              .isolation = "thread"},
+                     .clients = 5000};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
         case 't':
-            spec.turns = number(optarg);
+            w.host.turns = number(optarg);
             break;
         case 's':
-            spec.seconds = number(optarg);
+            w.host.seconds = number(optarg);
+            break;
+        case 'r':
+            w.host.rate = number(optarg);
             break;
         case 'c':
-            clients = number(optarg);
+            w.clients = number(optarg);
+            break;
+        case 'p':
+            w.host.isolation = "process";
+            break;
+        case 'q':
+            w.quiet = true;
             break;
         default:
-            errx(2, "serve [--turns N] [--seconds N] [--clients N]");
+            errx(2,
+                 "serve [--turns N] [--seconds N] [--rate N] [--clients N] [--process] [--quiet]");
         }
-    if (!spec.turns || !spec.seconds)
-        errx(2, "at least one turn of one second");
+    return w;
+}
+
+int main(int argc, char **argv)
+{
+    const struct wish w = read_arguments(argc, argv);
+    if (!w.host.turns || !w.host.seconds || !w.host.rate)
+        errx(2, "at least one turn of one second with one line");
     raise_limits();
-    return run(&spec, clients);
+    return w.quiet ? run_quiet(&w.host) : run(&w.host, w.clients);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * translate FILE...: what it costs to read an agent's stream, make events of it, guard them and
- * decide who sees them; beside what jansson needs to parse the same lines, in the same run. */
+ * translate [--rounds N] FILE [CONTENDER...]: what it costs to read an agent's stream, make events
+ * of it, guard them and decide who sees them; beside less (its lines, our reader) and beside what
+ * jansson needs to parse the same lines. They take turns; the CPU time is the median. */
+#include <err.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,18 +13,18 @@
 
 #include "base/buf.h"
 #include "dialect/dialect.h"
+#include "event/json.h"
 #include "turn/guard.h"
 #include "turn/translate.h"
 #include "turn/visibility.h"
 
-#define ROUNDS 5
+#define ROUNDS_MAX 100
 
 struct work {
     struct buf text;
-    uint64_t lines;
     const struct dialect *dialect;
     struct visibility visibility;
-    uint64_t shown, hidden;
+    uint64_t lines, refused, events;
 };
 
 static double cpu_now(void)
@@ -31,13 +34,12 @@ static double cpu_now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+/* ---- the contenders ---- */
+
 static void to_nobody(void *ctx, struct event *ev)
 {
     struct work *const w = ctx;
-    if (visibility_view(&w->visibility, ev) == VIEW_HIDE || !visibility_audience(NULL, ev))
-        w->hidden++;
-    else
-        w->shown++;
+    w->events += visibility_view(&w->visibility, ev) != VIEW_HIDE && visibility_audience(NULL, ev);
 }
 
 static void to_guard(void *ctx, struct event *ev)
@@ -58,11 +60,29 @@ static void each_line(const struct buf *text, void (*fn)(void *ctx, const char *
     }
 }
 
-static void count_line(void *ctx, const char *p, size_t n)
+static void count_one(void *ctx, const char *p, size_t n)
 {
+    struct work *const w = ctx;
     (void)p;
     (void)n;
-    ++*(uint64_t *)ctx;
+    w->lines++;
+}
+
+static void read_one(void *ctx, const char *p, size_t n)
+{
+    struct work *const w = ctx;
+    struct json j;
+    json_start(&j, p, n);
+    json_skip(&j, NULL);
+    w->refused += json_finish(&j) < 0;
+}
+
+static void parse_one(void *ctx, const char *p, size_t n)
+{
+    struct work *const w = ctx;
+    json_t *const value = json_loadb(p, n, JSON_ALLOW_NUL, NULL);
+    w->refused += value == NULL;
+    json_decref(value);
 }
 
 static void translate_one(void *ctx, const char *p, size_t n)
@@ -70,13 +90,28 @@ static void translate_one(void *ctx, const char *p, size_t n)
     translate_line(ctx, p, n, true);
 }
 
-static double run_ours(struct work *w)
+static void run_split(struct work *w)
+{
+    w->lines = 0;
+    each_line(&w->text, count_one, w);
+}
+
+static void run_reader(struct work *w)
+{
+    each_line(&w->text, read_one, w);
+}
+
+static void run_jansson(struct work *w)
+{
+    each_line(&w->text, parse_one, w);
+}
+
+static void run_translate(struct work *w)
 {
     struct guard guard;
     struct translate translate;
     struct stream_end_info end = {.how = STREAM_EOF};
-    w->shown = w->hidden = 0;
-    const double began = cpu_now();
+    w->events = 0;
     guard_init(&guard, w->dialect->name, "bench", to_nobody, w);
     translate_init(&translate, w->dialect, to_guard, &guard);
     each_line(&w->text, translate_one, &translate);
@@ -84,26 +119,20 @@ static double run_ours(struct work *w)
     guard_end(&guard, &end);
     translate_fini(&translate);
     guard_fini(&guard);
-    return cpu_now() - began;
 }
 
-static void parse_one(void *ctx, const char *p, size_t n)
-{
-    json_t *const value = json_loadb(p, n, JSON_ALLOW_NUL, NULL);
-    *(uint64_t *)ctx += value == NULL;
-    json_decref(value);
-}
+static const struct contender {
+    const char *name;
+    void (*run)(struct work *w);
+} contenders[] = {
+    {"split", run_split},
+    {"reader", run_reader},
+    {"translate", run_translate},
+    {"jansson", run_jansson},
+};
+enum { CONTENDERS = sizeof contenders / sizeof *contenders };
 
-static double run_jansson(struct work *w)
-{
-    uint64_t refused = 0;
-    const double began = cpu_now();
-    each_line(&w->text, parse_one, &refused);
-    const double took = cpu_now() - began;
-    if (refused)
-        fprintf(stderr, "jansson refused %" PRIu64 " lines\n", refused);
-    return took;
-}
+/* ---- their times ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -111,59 +140,74 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double report(const struct work *w, const char *what, double *times)
+static void report(const struct work *w, const char *name, double *times, unsigned rounds)
 {
-    qsort(times, ROUNDS, sizeof *times, by_value);
-    const double median = times[ROUNDS / 2], mb = (double)w->text.len / 1e6;
-    printf("%-32s %9.0f lines/s %8.1f MB/s %8.0f ns/line\n", what, (double)w->lines / median,
-           mb / median, median * 1e9 / (double)w->lines);
-    return median;
+    qsort(times, rounds, sizeof *times, by_value);
+    const double median = times[rounds / 2];
+    printf("%-12s %12.1f MB/s %12.1f ns/line\n", name, (double)w->text.len / 1e6 / median,
+           median * 1e9 / (double)w->lines);
 }
 
-static int read_file(struct buf *text, const char *path)
+static void measure(struct work *w, const bool chosen[CONTENDERS], unsigned rounds)
+{
+    double times[CONTENDERS][ROUNDS_MAX];
+    for (unsigned i = 0; i < rounds; i++)
+        for (unsigned k = 0; k < CONTENDERS; k++) {
+            const double began = cpu_now();
+            if (chosen[k])
+                contenders[k].run(w);
+            times[k][i] = cpu_now() - began;
+        }
+    printf("%-12s %12.1f MB %12" PRIu64 " lines %12" PRIu64 " events\n", "stream",
+           (double)w->text.len / 1e6, w->lines, w->events);
+    for (unsigned k = 0; k < CONTENDERS; k++)
+        if (chosen[k])
+            report(w, contenders[k].name, times[k], rounds);
+    if (w->refused)
+        errx(1, "%" PRIu64 " lines were refused", w->refused);
+}
+
+static void read_file(struct buf *text, const char *path)
 {
     FILE *const f = fopen(path, "re");
     size_t n;
-    if (!f) {
-        perror(path);
-        return -1;
-    }
+    if (!f)
+        err(2, "%s", path);
     while ((n = fread(buf_reserve(text, 1 << 20), 1, 1 << 20, f)) > 0)
         text->len += n;
     fclose(f);
-    return 0;
 }
 
-static int measure(const char *path)
+static void choose(bool chosen[CONTENDERS], const char *name)
 {
-    struct work w = {.dialect = dialect_find("claude"),
-                     .visibility = visibility_resolve(visibility_default())};
-    double ours[ROUNDS], theirs[ROUNDS];
-    if (read_file(&w.text, path))
-        return -1;
-    each_line(&w.text, count_line, &w.lines);
-    for (int i = 0; i < ROUNDS; i++) {
-        ours[i] = run_ours(&w);
-        theirs[i] = run_jansson(&w);
+    bool found = false;
+    for (unsigned k = 0; k < CONTENDERS; k++) {
+        chosen[k] |= !name || strcmp(contenders[k].name, name) == 0;
+        found |= chosen[k];
     }
-    printf("%s: %.1f MB, %" PRIu64 " lines, %" PRIu64 " events shown, %" PRIu64
-           " hidden; CPU time, median of %d\n",
-           path, (double)w.text.len / 1e6, w.lines, w.shown, w.hidden, ROUNDS);
-    const double a = report(&w, "translate + guard + visibility", ours);
-    const double b = report(&w, "jansson, json_loadb per line", theirs);
-    printf("ratio %.1f\n", b / a);
-    buf_fini(&w.text);
-    return 0;
+    if (!found)
+        errx(2, "%s: there are split, reader, translate and jansson", name);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s FILE...\n", argv[0]);
-        return 2;
-    }
-    for (int i = 1; i < argc; i++)
-        if (measure(argv[i]))
-            return 2;
+    static const struct option options[] = {{"rounds", required_argument, NULL, 'r'}, {0}};
+    unsigned long rounds = 5;
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        if (o != 'r' || (rounds = strtoul(optarg, NULL, 10)) - 1 >= ROUNDS_MAX)
+            errx(2, "translate [--rounds N] FILE [CONTENDER...]");
+    if (optind == argc)
+        errx(2, "which file?");
+    struct work w = {.dialect = dialect_find("claude"),
+                     .visibility = visibility_resolve(visibility_default())};
+    bool chosen[CONTENDERS] = {false};
+    for (int i = optind + 1; i < argc; i++)
+        choose(chosen, argv[i]);
+    if (optind + 1 == argc)
+        choose(chosen, NULL);
+    read_file(&w.text, argv[optind]);
+    run_split(&w);
+    measure(&w, chosen, (unsigned)rounds);
+    buf_fini(&w.text);
     return 0;
 }

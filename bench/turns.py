@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What turns cost: how late a line is, and many agents at once."""
+from lab import interleave
+
+LATENCY = ("p50", "p99", "p99.9")
+
+
+def serve(lab, turns, rate, seconds, process=False):
+    command = [
+        lab.program("bench/serve"), "--turns", turns, "--rate", rate, "--seconds", seconds,
+        "--clients", 0,
+    ]
+    told = lab.rows(command + ["--process"] * process)
+    return {
+        **dict(zip(LATENCY, told["latency-settled"])),
+        **{name: told[name][0] for name in ("cpu-loop", "cpu-line", "cpu-agents", "begun", "lines")},
+        "cpu": told["cpu-line"][0] * told["lines"][0] / 1e6,
+        "rss-turn": told["rss-turn"][0],
+    }
+
+
+def floor(lab, kind, rate, seconds, *apart):
+    told = lab.rows([lab.program("bench/floor"), kind, rate, seconds, *apart])
+    return dict(zip(LATENCY, told["floor"]))
+
+
+def latency_at(lab, rate, seconds, rounds):
+    return interleave(rounds, {
+        "floor": lambda: floor(lab, "eventfd", rate, seconds),
+        "thread": lambda: serve(lab, 1, rate, seconds),
+        "process": lambda: serve(lab, 1, rate, seconds, process=True),
+        "apart": lambda: floor(lab, "eventfd", rate, seconds, "apart"),
+        "pipe": lambda: floor(lab, "pipe", rate, seconds),
+    })
+
+
+def latency(lab, report):
+    labels = {
+        "pipe": "floor: pipe, one way",
+        "floor": "floor: eventfd, there and back",
+        "apart": "floor: the same, a core each",
+        "thread": "connector in a thread",
+        "process": "connector in a process",
+    }
+    rows = []
+    for pace, rate, seconds, rounds in (
+        ("1,000 lines/s", 1000, lab.choose(3, 2), lab.choose(7, 3)),
+        ("20 lines/s", 20, lab.choose(10, 4), lab.choose(3, 1)),
+    ):
+        taken = latency_at(lab, rate, seconds, rounds)
+        rows += [[f"{pace}, {label}", *(taken[name][p] for p in LATENCY)]
+                 for name, label in labels.items()]
+        for p, bound in (("p50", 2), ("p99", 5)):
+            report.goal(
+                f"{p} of an idle turn, {pace}, over the eventfd floor",
+                taken["thread"][p] / taken["floor"][p], bound,
+            )
+        report.plot(f"latency {rate}", [(label, *(taken[name][p] for p in LATENCY))
+                                        for name, label in labels.items()])
+    busy = interleave(lab.choose(3, 1), {
+        place: lambda place=place: serve(lab, 101, 100, lab.choose(5, 3), place == "process")
+        for place in ("thread", "process")
+    })
+    for place, taken in busy.items():
+        rows.append([f"101 turns of 100 lines/s, connector in a {place}",
+                     *(taken[p] for p in LATENCY)])
+        report.goal(f"p99 beside 100 busy turns, {place}", taken["p99"] / 1e3, 5, unit="ms")
+    report.section(
+        "From the agent's write to the connector's callback",
+        "µs under `turncast serve`; the agents run on the same cores, none pinned. The floors are "
+        "paced alike: one thread wakes another and is woken by it (a line wakes the host's loop, "
+        "which wakes the connector).",
+        ["", *LATENCY],
+        rows,
+    )
+
+
+def many(lab, report):
+    counts = lab.choose((500, 1000, 5000), (100, 200, 500))
+    seconds = lab.choose(10, 5)
+    taken = {n: serve(lab, n, 20, seconds) for n in counts}
+    report.section(
+        "Many agents at once",
+        f"{seconds} s of 20 lines/s from each, under `turncast serve`; the CPU is the host's and the "
+        "connector's. An agent is two processes, which share the cores.",
+        ["agents", "s until all had begun", "CPU % of a core", "µs/line", "agents' CPU %", "p50 ms",
+         "p99 ms", "KiB a turn at the peak"],
+        [
+            [number_of(n), t["begun"], 100 * t["cpu"] / (seconds + t["begun"]), t["cpu-line"],
+             100 * t["cpu-agents"] / (seconds + t["begun"]), t["p50"] / 1e3, t["p99"] / 1e3,
+             t["rss-turn"]]
+            for n, t in taken.items()
+        ],
+    )
+    report.plot("many", [(str(n), t["cpu-line"]) for n, t in taken.items()])
+    half, whole = counts[:2]
+    return [[f"turns: {half} → {whole}", taken[half]["cpu"], taken[whole]["cpu"]]]
+
+
+def number_of(n):
+    return f"{n:,}"
+
+
+def quiet(lab, report):
+    turns = lab.choose(1000, 200)
+    told = interleave(lab.choose(3, 1), {
+        "quiet": lambda: lab.rows(
+            [lab.program("bench/serve"), "--turns", turns, "--quiet"]
+        )["rss-turn"][0],
+    })
+    report.goal(f"host's memory of a running turn that is idle ({turns} of them)", told["quiet"], 24,
+                unit="KiB")
+
+
+def startup(lab, report):
+    cases = [(n, place) for n in (1, 10) for place in ("thread", "process")]
+    taken = interleave(lab.choose(11, 5), {
+        case: lambda case=case: dict(zip(
+            ("first", "last"), lab.rows([lab.program("bench/startup"), *case])["startup"]
+        ))
+        for case in cases
+    })
+    report.section(
+        "Start",
+        "ms from before `turncast replay` is started to the first line in the first and in the last "
+        "of its connectors; each is loaded from a file of its own.",
+        ["connectors", "first", "last"],
+        [[f"{n}, {place}", taken[n, place]["first"], taken[n, place]["last"]] for n, place in cases],
+    )
+    for place in ("thread", "process"):
+        report.goal(f"start to the first callback, 10 connectors, {place}",
+                    taken[10, place]["first"], 30, unit="ms")
