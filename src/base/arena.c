@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-#define BLOCK_MIN ((size_t)4 << 10)
+#define BLOCK_MIN ((size_t)256) /* most are of a turn, of which there may be thousands */
 /* What a reset keeps at most, so that one huge line does not stay for ever. */
 #define BLOCK_KEEP ((size_t)256 << 10)
 

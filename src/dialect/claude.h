@@ -96,8 +96,9 @@ struct claude_told {
         char uuid[CLAUDE_UUID];
         char *id; /* owned */
         size_t chars;
-    } pieces[CLAUDE_TOLD];
-    unsigned next;
+    } * pieces; /* as many as it had; most turns have few */
+    size_t cap;
+    uint64_t next;
 };
 
 /* A few ids, the newest ones. */

@@ -28,16 +28,35 @@ void claude_answer_fini(struct claude_answer *a)
     buf_fini(&a->message_id);
 }
 
+static size_t told_count(const struct claude_told *t)
+{
+    return t->next < CLAUDE_TOLD ? t->next : CLAUDE_TOLD;
+}
+
 void claude_told_fini(struct claude_told *t)
 {
-    for (size_t i = 0; i < CLAUDE_TOLD; i++)
+    for (size_t i = 0; i < told_count(t); i++)
         free(t->pieces[i].id);
+    free(t->pieces);
+}
+
+static struct claude_piece *next_piece(struct claude_told *t)
+{
+    if (t->next >= CLAUDE_TOLD) {
+        struct claude_piece *const oldest = &t->pieces[t->next++ % CLAUDE_TOLD];
+        free(oldest->id);
+        return oldest;
+    }
+    if (t->next == t->cap) {
+        t->cap = t->cap ? t->cap * 2 : 4;
+        t->pieces = xrealloc(t->pieces, t->cap * sizeof(*t->pieces));
+    }
+    return &t->pieces[t->next++];
 }
 
 static void remember(struct claude_told *t, const struct claude_block *b)
 {
-    struct claude_piece *const piece = &t->pieces[t->next++ % CLAUDE_TOLD];
-    free(piece->id);
+    struct claude_piece *const piece = next_piece(t);
     piece->id = xstrdup(b->id.p);
     piece->chars = count_chars(b->text.p, b->told);
     memcpy(piece->uuid, b->uuid, sizeof(piece->uuid));
@@ -158,7 +177,7 @@ static void retract_line(struct claude *c, const char *uuid)
             m->blocks[i].kind != CLAUDE_BLOCK_TOOL && strcmp(m->blocks[i].uuid, uuid) == 0)
             claude_retract(c, &c->main, &m->blocks[i]);
     answer_remove(&c->answer, uuid);
-    for (size_t i = 0; i < CLAUDE_TOLD; i++) {
+    for (size_t i = 0; i < told_count(&c->told); i++) {
         struct claude_piece *const piece = &c->told.pieces[i];
         if (!piece->id || strcmp(piece->uuid, uuid) != 0)
             continue;

@@ -13,13 +13,12 @@
 
 /* ---- what is open ---- */
 
-static void ask_clear(struct claude_ask *ask)
+static void ask_free(const struct claude_ask *ask)
 {
     free(ask->id);
     free(ask->raw_id);
     free(ask->input);
     free(ask->suggestions);
-    *ask = (struct claude_ask){0};
 }
 
 static struct claude_ask *find(struct claude_control *c, const char *id)
@@ -33,15 +32,17 @@ static struct claude_ask *find(struct claude_control *c, const char *id)
 static void forget(struct claude_control *c, struct claude_ask *ask)
 {
     c->bytes -= ask->bytes;
-    ask_clear(ask);
+    ask_free(ask);
     *ask = c->asks[--c->n];
-    c->asks[c->n] = (struct claude_ask){0};
 }
 
 void claude_control_end(struct claude_control *c)
 {
     while (c->n)
         forget(c, &c->asks[0]);
+    free(c->asks);
+    c->asks = NULL;
+    c->cap = 0;
     c->over = true;
 }
 
@@ -78,6 +79,10 @@ static void keep(struct claude_control *c, const char *id, struct str raw_id, st
         {"tool_name", &name}, {"input", &input}, {"permission_suggestions", &suggestions}};
     value_pick(request, VALUE_ROWS(wants));
     const bool offers = suggestions.p && *suggestions.p == '[';
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 4;
+        c->asks = xrealloc(c->asks, c->cap * sizeof *c->asks);
+    }
     struct claude_ask *const ask = &c->asks[c->n++];
     *ask = (struct claude_ask){
         .id = xstrdup(id),

@@ -27,8 +27,8 @@ struct claude_ask {
 };
 
 struct claude_control {
-    struct claude_ask asks[CLAUDE_ASKS];
-    size_t n, bytes;
+    struct claude_ask *asks;
+    size_t n, cap, bytes;
     unsigned refusals;
     bool over; /* it was interrupted, and reads no more */
 };

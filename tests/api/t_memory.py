@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a turn takes of the host while its agent says nothing: the budget that lets a thousand of
+them run."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from door import BUILD, LOG, Door, done, note, ok, until  # noqa: E402
+
+TURNS = 200
+BUDGET_KIB = 24
+PLACES = (f"conversations : {{ max_turns = {2 * TURNS}; per_user = {2 * TURNS}; "
+          "debounce_ms = 0; drain_s = 0; };")
+PROGRAM = (BUILD / "turncast").read_bytes()
+if b"__asan_init" in PROGRAM or b"__tsan_init" in PROGRAM:
+    print("1..0 # SKIP a sanitizer has its own idea of memory")
+    sys.exit(0)
+
+
+def begin(host, turns, before=0):
+    """They run, and say nothing more."""
+    for _ in range(turns):
+        if host.status("POST", "/turns", key="ann", body={"prompt": "tools=1 hang"}) != 202:
+            ok(False, "a turn is accepted")
+    until(lambda: host.events.read_bytes().count(b'"type":"tool_result"') == before + turns,
+          "each has used a tool")
+
+
+def measure(instances):
+    with Door(instances=instances, extra=LOG + PLACES) as host:
+        begin(host, 20)
+        before = host.memory_kib()
+        begin(host, TURNS, 20)
+        return (host.memory_kib() - before) / TURNS
+
+
+for name, others in (("one instance", 0), ("three instances", 2)):
+    taken = measure("".join(f'n{i} : {{ plugin = "null"; }};' for i in range(others)))
+    note(f"{taken:.1f} KiB a turn")
+    ok(taken <= BUDGET_KIB, f"{name}: at most {BUDGET_KIB} KiB a turn that is quiet")
+done()
