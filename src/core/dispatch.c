@@ -202,11 +202,44 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
     }
 }
 
+/* ---- bursts ---- */
+
+static void gather_all(const struct dispatch *d, bool on)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct channel *const c = d->seats[i].runner ? runner_channel(d->seats[i].runner) : NULL;
+        if (c && c->ops->gather)
+            c->ops->gather(c, on);
+    }
+}
+
+void dispatch_gather(struct dispatch_turn *t, bool on)
+{
+    t->dispatch->gathers = on;
+    gather_all(t->dispatch, on);
+}
+
 /* ---- sources that can wait ---- */
 
 void dispatch_set_patience(struct dispatch *d, int patience_ms)
 {
     d->patience_ms = patience_ms;
+}
+
+/* While one is waited for, the others have all that is theirs. */
+static bool wait_for(const struct dispatch *d, const struct seat *s, int patience_ms)
+{
+    struct channel *const c = runner_channel(s->runner);
+    if (c->ops->wait_room(c, 0))
+        return true;
+    if (s->left_behind)
+        return false;
+    if (d->gathers)
+        gather_all(d, false);
+    const bool room = c->ops->wait_room(c, patience_ms);
+    if (d->gathers)
+        gather_all(d, true);
+    return room;
 }
 
 void dispatch_wait_room(struct dispatch *d, int patience_ms)
@@ -215,8 +248,7 @@ void dispatch_wait_room(struct dispatch *d, int patience_ms)
         struct seat *const s = &d->seats[i];
         if (!s->runner)
             continue;
-        struct channel *const c = runner_channel(s->runner);
-        const bool room = c->ops->wait_room(c, s->left_behind ? 0 : patience_ms);
+        const bool room = wait_for(d, s, patience_ms);
         if (!room && !s->left_behind)
             log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",
                      runner_name(s->runner));

@@ -87,6 +87,8 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
 /* Casts one draft of the guard: visibility and audience are decided here, once per class of
  * instances; boxed only if somebody gets it. */
 void dispatch_cast(struct dispatch_turn *t, struct event *ev);
+/* While it is on, instances may be told of several casts at once. */
+void dispatch_gather(struct dispatch_turn *t, bool on);
 void dispatch_close(struct dispatch_turn *t);
 /* The outcome is being noted: calls `each` for every instance that would be cast this event: its
  * name, and the canonical line as it would get it. */

@@ -37,6 +37,7 @@ struct dispatch {
     size_t n, n_groups;
     size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
     int patience_ms;
+    bool gathers;
 };
 
 struct dispatch_turn {

@@ -244,9 +244,12 @@ static void on_dropped(void *ctx, uint64_t bytes)
     translate_dropped(&((struct turn *)ctx)->translate, bytes);
 }
 
+/* What the bytes come to is one burst for all who are told. */
 void turn_feed(struct turn *t, const char *p, size_t n)
 {
+    dispatch_gather(t->cast, true);
     lines_feed(&t->lines, p, n);
+    dispatch_gather(t->cast, false);
 }
 
 void turn_feed_end(struct turn *t)

@@ -2,6 +2,7 @@
  * The box: an event and all its text in one allocation, counted, with its line made once. */
 #include "event/event.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -158,17 +159,32 @@ static struct box_line *make_line(const struct event_box *box)
     return line;
 }
 
-const char *event_box_line(struct event_box *box, size_t *len)
+/* Stands where the line will be while a thread makes it; nobody looks into it. */
+static const struct box_line busy;
+#define BUSY ((struct box_line *)(uintptr_t)&busy)
+
+/* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
+static struct box_line *claim_line(struct event_box *box)
 {
     struct box_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
-    if (!line) {
-        struct box_line *const mine = make_line(box);
-        if (atomic_compare_exchange_strong_explicit(&box->line, &line, mine, memory_order_acq_rel,
-                                                    memory_order_acquire))
-            line = mine;
-        else
-            free(mine); /* another thread was first: `line` is its line now */
-    }
+    if (line || !atomic_compare_exchange_strong_explicit(
+                    &box->line, &line, BUSY, memory_order_acquire, memory_order_acquire))
+        return line;
+    line = make_line(box);
+    atomic_store_explicit(&box->line, line, memory_order_release);
+    return line;
+}
+
+bool event_box_make_line(struct event_box *box)
+{
+    return claim_line(box) != BUSY;
+}
+
+const char *event_box_line(struct event_box *box, size_t *len)
+{
+    struct box_line *line;
+    while ((line = claim_line(box)) == BUSY)
+        sched_yield();
     if (len)
         *len = line->len;
     return line->text;

@@ -100,5 +100,7 @@ size_t event_box_size(const struct event_box *box);
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
 const char *event_box_line(struct event_box *box, size_t *len);
+/* Makes the line for later. False: another thread is at it. Any thread. */
+bool event_box_make_line(struct event_box *box);
 
 #endif

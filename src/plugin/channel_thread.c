@@ -178,6 +178,16 @@ static bool take_mail(struct thread_channel *c, size_t max)
     return n > 0;
 }
 
+/* While another thread makes the line of an event, this one makes that of the next: so each is made
+ * once, and several instances that are at the same place share the work. */
+static void make_lines(const struct thread_channel *c, const struct backlog_item *items, size_t n)
+{
+    if (!instance_takes_lines(c->instance))
+        return;
+    for (size_t i = 0; i < n && !event_box_make_line(items[i].box); i++)
+        ;
+}
+
 /* What came of a request never waits behind a long queue of events, nor they behind replies: they
  * take turns. */
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
@@ -186,6 +196,7 @@ static bool take_events(struct thread_channel *c, const struct backlog_item *ite
     instance_begin_run(c->instance);
     for (size_t i = 0; i < n; i++) {
         mail = take_mail(c, 1) || mail;
+        make_lines(c, &items[i], n - i);
         if (!is_abandoned(c))
             deliver(c, &items[i]);
         event_box_unref(items[i].box);
@@ -331,7 +342,7 @@ static void look(struct thread_channel *c)
     const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
     if (!callback)
         return;
-    const int64_t ms = clock_mono_ms() - since_ms;
+    const int64_t ms = clock_mono_coarse_ms() - since_ms;
     if (ms <= c->callback_ms || atomic_exchange(&c->hung, true))
         return;
     log_line(LOG_ERR, label(c), "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait",
@@ -372,6 +383,11 @@ static void thread_send(struct channel *channel, void *turn, struct event_box *b
     queue_push(c->queue, t->lane, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
         look(c);
+}
+
+static void thread_gather(struct channel *channel, bool on)
+{
+    queue_gather(self(channel)->queue, on);
 }
 
 static void thread_reply(struct channel *channel, void *turn, struct letter_reply *r)
@@ -458,6 +474,7 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
 static const struct channel_ops thread_ops = {
     .open = thread_open,
     .send = thread_send,
+    .gather = thread_gather,
     .reply = thread_reply,
     .hit = thread_hit,
     .frame = thread_frame,

@@ -12,7 +12,7 @@ void inbox_init(struct inbox *in, size_t size)
     while (in->size * 2 <= size)
         in->size *= 2;
     in->slots = xcalloc(in->size, sizeof *in->slots);
-    in->known_head = 0;
+    in->next = in->next_bytes = in->known_head = 0;
     atomic_init(&in->tail, 0);
     atomic_init(&in->head, 0);
     atomic_init(&in->bytes_in, 0);
@@ -21,37 +21,57 @@ void inbox_init(struct inbox *in, size_t size)
 
 void inbox_fini(struct inbox *in)
 {
+    inbox_tell(in);
     struct inbox_slot slot;
-    while (inbox_take(in, &slot))
+    while (inbox_take(in, &slot, 1))
         event_box_unref(slot.box);
     free(in->slots);
 }
 
-/* The tail is stored, and the consumer's state is looked at behind it (queue.c), in one order for
- * all threads: either the producer sees that the consumer sleeps, or that one sees the event. */
 bool inbox_put(struct inbox *in, struct inbox_slot slot)
 {
-    const size_t tail = atomic_load_explicit(&in->tail, memory_order_relaxed);
-    const size_t bytes = atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
-    in->slots[tail & (in->size - 1)] = slot;
-    atomic_store_explicit(&in->bytes_in, bytes + event_box_size(slot.box), memory_order_relaxed);
-    atomic_store(&in->tail, tail + 1);
-    if (tail + 1 - in->known_head < in->size)
+    in->slots[in->next++ & (in->size - 1)] = slot;
+    in->next_bytes += event_box_size(slot.box);
+    if (in->next - in->known_head < in->size)
         return true;
     in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);
-    return tail + 1 - in->known_head < in->size;
+    return in->next - in->known_head < in->size;
 }
 
-bool inbox_take(struct inbox *in, struct inbox_slot *slot)
+/* The tail is stored, and the consumer's state is looked at behind it (queue.c), in one order for
+ * all threads: either the producer sees that the consumer sleeps, or that one sees the event. */
+void inbox_tell(struct inbox *in)
+{
+    atomic_store_explicit(&in->bytes_in, in->next_bytes, memory_order_relaxed);
+    atomic_store(&in->tail, in->next);
+}
+
+size_t inbox_untold(const struct inbox *in)
+{
+    return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
+}
+
+size_t inbox_untold_bytes(const struct inbox *in)
+{
+    return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
+}
+
+size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)
 {
     const size_t head = atomic_load_explicit(&in->head, memory_order_relaxed);
-    if (head == atomic_load(&in->tail))
-        return false;
-    const size_t bytes = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
-    *slot = in->slots[head & (in->size - 1)];
-    atomic_store_explicit(&in->bytes_out, bytes + event_box_size(slot->box), memory_order_relaxed);
-    atomic_store_explicit(&in->head, head + 1, memory_order_release);
-    return true;
+    const size_t there = atomic_load(&in->tail) - head;
+    const size_t n = there < max ? there : max;
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        slots[i] = in->slots[(head + i) & (in->size - 1)];
+    for (size_t i = 0; i < n; i++)
+        bytes += event_box_size(slots[i].box);
+    if (n == 0)
+        return 0;
+    const size_t before = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
+    atomic_store_explicit(&in->bytes_out, before + bytes, memory_order_relaxed);
+    atomic_store_explicit(&in->head, head + n, memory_order_release);
+    return n;
 }
 
 size_t inbox_count(const struct inbox *in)

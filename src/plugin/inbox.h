@@ -18,10 +18,12 @@ struct inbox_slot {
 
 struct inbox {
     struct inbox_slot *slots;
-    size_t size;       /* a power of two */
-    size_t known_head; /* the producer's copy, maybe old */
+    size_t size; /* a power of two */
+    /* The producer's own. */
+    size_t next, next_bytes; /* what it has put, told or not */
+    size_t known_head;       /* maybe old */
     _Alignas(64) _Atomic size_t tail;
-    _Atomic size_t bytes_in; /* ever put */
+    _Atomic size_t bytes_in; /* ever told */
     _Alignas(64) _Atomic size_t head;
     _Atomic size_t bytes_out; /* ever taken */
 };
@@ -30,12 +32,17 @@ struct inbox {
 void inbox_init(struct inbox *in, size_t size);
 /* Unreferences what is left. */
 void inbox_fini(struct inbox *in);
-/* Producer: there is room; takes over the reference. False: that was the last room, somebody has
- * to take before the next put. */
+/* Producer: there is room; takes over the reference. Nobody sees it before it is told. False: that
+ * was the last room, somebody has to take before the next put. */
 bool inbox_put(struct inbox *in, struct inbox_slot slot);
-/* Under the lock. False: empty. */
-bool inbox_take(struct inbox *in, struct inbox_slot *slot);
-/* Any thread. */
+/* Producer: tells what has been put. */
+void inbox_tell(struct inbox *in);
+/* Producer: how many are put and not told, and their bytes. */
+size_t inbox_untold(const struct inbox *in);
+size_t inbox_untold_bytes(const struct inbox *in);
+/* Under the lock, up to max. 0: empty. */
+size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max);
+/* Any thread: what has been told and not taken. */
 size_t inbox_count(const struct inbox *in);
 size_t inbox_bytes(const struct inbox *in);
 

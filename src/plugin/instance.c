@@ -77,6 +77,11 @@ struct instance *instance_check(struct tc_instance *inst)
     return in && in->magic == INSTANCE_MAGIC ? in : NULL;
 }
 
+bool instance_takes_lines(const struct instance *in)
+{
+    return in->loaded->sink.on_event != NULL;
+}
+
 void instance_begin_run(struct instance *in)
 {
     gauge_begin_run(in->gauge);

@@ -41,6 +41,8 @@ void instance_turn_free(struct instance_turn *t);
 
 /* The typed callback (thinking without text: not), then on_event. */
 int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box);
+/* It has an on_event. */
+bool instance_takes_lines(const struct instance *in);
 /* on_reply; t NULL: of the lobby. Takes over. */
 int instance_reply(struct instance *in, struct instance_turn *t, struct letter_reply *r);
 /* on_hit; `answered` is called once, with what the plugin answers (borrowed) or NULL. */

@@ -19,16 +19,28 @@
 #include "plugin/inbox.h"
 #include "plugin/mail.h"
 
-#define INBOX_PART ((size_t)8) /* of the limits may be in the ring */
+#define INBOX_PART ((size_t)2)     /* of the limits may be in the ring */
+#define GATHER_EVENTS ((size_t)64) /* told at the latest */
+#define GATHER_BYTES ((size_t)64 << 10)
+#define TAKE_MAX ((size_t)64)
 #define NAP_NS ((int64_t)500000)
+#define LONG_NAP_NS ((int64_t)2000000)
+#define FLOOD_EVENTS ((size_t)128) /* so many in one nap: the next one is long */
 #define BRISK_NS ((int64_t)200000) /* a sleep shorter than that: more will come */
 #define BRISK_EVENTS ((size_t)2)   /* so many in one nap: still more will come */
 #define NS_PER_MS ((int64_t)1000000)
 
 enum consumer { AWAKE, NAPPING, ASLEEP };
 
+/* What the producer may put before it has to look again how full the queue is. */
+struct credit {
+    int64_t events, bytes;
+};
+
 struct queue {
     struct inbox inbox;
+    struct credit credit; /* the producer's own */
+    bool gathers;         /* likewise */
     struct mailbox mail;
     pthread_mutex_t lock;
     pthread_cond_t work, room;
@@ -102,12 +114,22 @@ static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
     pthread_cond_timedwait(cond, &q->lock, &until);
 }
 
+static void push_slots(struct queue *q, const struct inbox_slot *slots, size_t n, int64_t now_ms)
+{
+    for (size_t i = 0; i < n; i++)
+        backlog_push(&q->backlog, slots[i].lane, slots[i].box, now_ms);
+}
+
 /* Under the lock: what is in the ring now enters by the rules of the backlog. */
 static void drain(struct queue *q, int64_t now_ms)
 {
-    struct inbox_slot slot;
-    for (size_t n = inbox_count(&q->inbox); n > 0 && inbox_take(&q->inbox, &slot); n--)
-        backlog_push(&q->backlog, slot.lane, slot.box, now_ms);
+    struct inbox_slot slots[TAKE_MAX];
+    size_t left = inbox_count(&q->inbox);
+    while (left > 0) {
+        const size_t n = inbox_take(&q->inbox, slots, left < TAKE_MAX ? left : TAKE_MAX);
+        push_slots(q, slots, n, now_ms);
+        left -= n;
+    }
 }
 
 static void publish(struct queue *q)
@@ -162,12 +184,36 @@ static void push_through(struct queue *q)
         pthread_cond_signal(&q->work);
 }
 
-void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+/* What has been put becomes visible, and whoever waits for it awake. */
+static void tell(struct queue *q, bool is_full)
 {
-    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box});
-    if (!room || q->consumer == ASLEEP || q->backlog.limits.pace_ms > 0 ||
+    inbox_tell(&q->inbox);
+    if (is_full || q->consumer == ASLEEP || q->backlog.limits.pace_ms > 0 ||
         inbox_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
         push_through(q);
+}
+
+void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+{
+    q->credit.events--;
+    q->credit.bytes -= (int64_t)event_box_size(box);
+    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box});
+    if (!room || !q->gathers || inbox_untold(&q->inbox) >= GATHER_EVENTS ||
+        inbox_untold_bytes(&q->inbox) >= GATHER_BYTES)
+        tell(q, !room);
+}
+
+static void tell_rest(struct queue *q)
+{
+    if (inbox_untold(&q->inbox) > 0)
+        tell(q, false);
+}
+
+void queue_gather(struct queue *q, bool on)
+{
+    q->gathers = on;
+    if (!on)
+        tell_rest(q);
 }
 
 void queue_put_mail(struct queue *q, struct mail *m)
@@ -196,6 +242,7 @@ void queue_excuse(struct queue *q)
 
 void queue_close(struct queue *q)
 {
+    inbox_tell(&q->inbox);
     pthread_mutex_lock(&q->lock);
     q->closed = true;
     backlog_release(&q->backlog);
@@ -211,12 +258,35 @@ static bool below(const struct queue *q, size_t part)
            count_bytes(q) <= q->backlog.limits.bytes / part;
 }
 
+/* As much as it takes to be more than half full; false: it is. */
+static bool grant(struct queue *q)
+{
+    q->credit = (struct credit){
+        .events = (int64_t)(q->backlog.limits.events / 2) - (int64_t)count_events(q) + 1,
+        .bytes = (int64_t)(q->backlog.limits.bytes / 2) - (int64_t)count_bytes(q) + 1,
+    };
+    return q->credit.events > 0 && q->credit.bytes > 0;
+}
+
+/* Under the lock: nothing more comes before it has taken what is there. */
+static void end_nap(struct queue *q)
+{
+    if (q->consumer != NAPPING)
+        return;
+    q->consumer = AWAKE;
+    pthread_cond_signal(&q->work);
+}
+
 bool queue_wait_room(struct queue *q, int timeout_ms)
 {
-    if (below(q, 2))
+    if (q->credit.events > 0 && q->credit.bytes > 0)
+        return true;
+    tell_rest(q);
+    if (grant(q))
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
+    end_nap(q);
     while (!below(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
@@ -225,7 +295,7 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
         wait_ns(q, &q->room, left * NS_PER_MS);
     }
     q->producer_waits = false;
-    const bool room = below(q, 2) || q->consumer_waits;
+    const bool room = grant(q) || q->consumer_waits;
     pthread_mutex_unlock(&q->lock);
     return room;
 }
@@ -239,7 +309,7 @@ static void nap(struct queue *q)
 {
     q->consumer = NAPPING;
     if (!has_come(q))
-        wait_ns(q, &q->work, NAP_NS);
+        wait_ns(q, &q->work, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
     q->taken = 0;
 }
 
@@ -269,15 +339,14 @@ static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
 /* What is in the ring goes straight to a consumer that keeps up. */
 static size_t take(struct queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
 {
-    struct inbox_slot slot;
+    struct inbox_slot slots[TAKE_MAX];
+    const size_t there = inbox_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
     size_t n = 0;
-    while (n < max && inbox_take(&q->inbox, &slot)) {
-        if (!backlog_pass(&q->backlog, slot.lane, slot.box, &items[n])) {
-            backlog_push(&q->backlog, slot.lane, slot.box, now_ms);
-            drain(q, now_ms);
-            break;
-        }
+    while (n < there && backlog_pass(&q->backlog, slots[n].lane, slots[n].box, &items[n]))
         n++;
+    if (n < there) {
+        push_slots(q, slots + n, there - n, now_ms);
+        drain(q, now_ms);
     }
     return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
 }
@@ -306,6 +375,7 @@ size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wa
 
 struct backlog_stats queue_stats(struct queue *q)
 {
+    inbox_tell(&q->inbox);
     pthread_mutex_lock(&q->lock);
     drain(q, clock_mono_ms());
     publish(q);

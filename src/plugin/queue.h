@@ -22,6 +22,8 @@ void queue_free(struct queue *q);
 struct lane *queue_open(struct queue *q, void *turn);
 /* Producer: takes over one reference of the box. Never blocks. */
 void queue_push(struct queue *q, struct lane *lane, struct event_box *box);
+/* Producer: until it is turned off again, the consumer may learn of several events at once. */
+void queue_gather(struct queue *q, bool on);
 /* Producer: nothing more comes; the consumer gets what is left, then 0. */
 void queue_close(struct queue *q);
 /* Any thread: how full it is, 0.0–1.0 and above. */
@@ -43,6 +45,7 @@ void queue_excuse(struct queue *q);
 size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wait_ms,
                  bool *closed);
 
+/* Producer. */
 struct backlog_stats queue_stats(struct queue *q);
 
 #endif

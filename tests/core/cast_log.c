@@ -88,6 +88,12 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
         d->watch(d->watch_ctx, ev);
 }
 
+void dispatch_gather(struct dispatch_turn *t, bool on)
+{
+    (void)t;
+    (void)on;
+}
+
 void dispatch_close(struct dispatch_turn *t)
 {
     t->d->turns_open--;

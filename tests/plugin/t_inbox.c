@@ -9,14 +9,16 @@ static struct inbox in;
 
 static bool put(uint64_t seq)
 {
-    return inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, seq)});
+    const bool room = inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, seq)});
+    inbox_tell(&in);
+    return room;
 }
 
 /* The seq of what comes next, or 0. */
 static long long take(void)
 {
     struct inbox_slot slot;
-    if (!inbox_take(&in, &slot))
+    if (!inbox_take(&in, &slot, 1))
         return 0;
     const long long seq = (long long)event_box_get(slot.box)->meta.seq;
     event_box_unref(slot.box);
@@ -46,6 +48,23 @@ int main(void)
     is_int(take(), 1, "what was taken");
     is_int(take(), 2, "in order");
     ok(put(9), "makes room");
+    struct inbox_slot slots[8];
+    is_int((long long)inbox_take(&in, slots, 3), 3, "as many as wanted");
+    bool right = true;
+    for (uint64_t i = 0; i < 3; i++) {
+        right = right && event_box_get(slots[i].box)->meta.seq == 3 + i;
+        event_box_unref(slots[i].box);
+    }
+    ok(right, "  in order");
+    inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, 10)});
+    is_int((long long)inbox_untold(&in), 1, "what is put");
+    is_int((long long)inbox_count(&in), 4, "  is not there before it is told");
+    is_int((long long)inbox_take(&in, slots, 8), 4, "as many as there are");
+    for (size_t i = 0; i < 4; i++)
+        event_box_unref(slots[i].box);
+    inbox_tell(&in);
+    is_int(take(), 10, "told");
+    inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, 11)});
     inbox_fini(&in);
     diag("what is left is freed: the leak check judges");
 }

@@ -231,6 +231,66 @@ static void test_threads(unsigned delay_every)
     queue_free(c.queue);
 }
 
+/* Events in bursts of any length, told together or not. */
+static void test_bursts(void)
+{
+    enum { EVENTS = 20000 };
+    struct consumer c = {0};
+    c.queue = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    unsigned state = 7;
+    bool room = true;
+    for (uint64_t seq = 1; seq <= EVENTS && room;) {
+        queue_gather(c.queue, true);
+        for (unsigned n = random_below(&state, 300); n > 0 && seq <= EVENTS; n--, seq++) {
+            room = room && queue_wait_room(c.queue, DEADLINE_MS);
+            queue_push(c.queue, c.lane,
+                       seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
+        }
+        queue_gather(c.queue, false);
+    }
+    ok(room, "bursts: there is always room in time");
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    is_int((long long)c.heard, EVENTS, "  nothing is lost");
+    is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
+    queue_free(c.queue);
+}
+
+static void test_gathers(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item items[128];
+    bool closed;
+    uint64_t seq = 0;
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 0, "in a burst one event may wait");
+    while (seq < 64)
+        queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
+    for (size_t i = 0; i < 64; i++)
+        event_box_unref(items[i].box);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_gather(q, false);
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
+    event_box_unref(items[0].box);
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_stats(q).events, 1, "who counts sees all");
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_close(q);
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
+    event_box_unref(items[0].box);
+    event_box_unref(items[1].box);
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_free(q);
+}
+
 static bool heard_all(void *arg)
 {
     const struct consumer *const c = arg;
@@ -356,6 +416,8 @@ int main(void)
     test_random();
     test_threads(0);
     test_threads(50);
+    test_bursts();
+    test_gathers();
     test_wakes();
     test_pace_wakes();
     test_pace_wakes_a_sleeper();
