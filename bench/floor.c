@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * floor eventfd|pipe RATE SECONDS [apart]: what a wake-up costs on this machine, at the pace of
+ * floor eventfd|pipe RATE SECONDS [CORE CORE]: what a wake-up costs on this machine, at the pace of
  * the agent that is measured: there and back between two threads by eventfd, or one way by a pipe;
  * where the kernel puts the two, or on a core each. */
 #include <err.h>
@@ -20,7 +20,8 @@
 
 struct floor {
     int there[2], back[2]; /* to read from, to write to */
-    bool answers, apart;
+    bool answers;
+    int cores[2]; /* of this side and of the other; negative: any */
     uint64_t rounds;
     uint64_t times[METER_BUCKETS];
 };
@@ -52,12 +53,14 @@ static uint64_t take(const int from[2])
     return value;
 }
 
-static void stay_on(const struct floor *f, int core)
+static void stay_on(int core)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
+    if (core < 0)
+        return;
     CPU_SET(core, &set);
-    if (f->apart && sched_setaffinity(0, sizeof set, &set) < 0)
+    if (sched_setaffinity(0, sizeof set, &set) < 0)
         err(2, "core %d", core);
 }
 
@@ -65,7 +68,7 @@ static void stay_on(const struct floor *f, int core)
 static void *other_side(void *arg)
 {
     struct floor *const f = arg;
-    stay_on(f, 1);
+    stay_on(f->cores[1]);
     for (uint64_t i = 0; i < f->rounds; i++) {
         const uint64_t value = take(f->there);
         if (f->answers)
@@ -79,7 +82,7 @@ static void *other_side(void *arg)
 static void this_side(struct floor *f, uint64_t rate)
 {
     const int64_t began = now_ns();
-    stay_on(f, 0);
+    stay_on(f->cores[0]);
     for (uint64_t i = 0; i < f->rounds; i++) {
         sleep_until(began + (int64_t)i * SECOND / (int64_t)rate);
         const uint64_t sent = (uint64_t)now_ns();
@@ -104,11 +107,12 @@ static void open_pair(int pair[2], bool events)
 
 int main(int argc, char **argv)
 {
-    const uint64_t rate = argc >= 4 ? strtoull(argv[2], NULL, 10) : 0;
+    const uint64_t rate = argc == 4 || argc == 6 ? strtoull(argv[2], NULL, 10) : 0;
     if (!rate || (strcmp(argv[1], "eventfd") != 0 && strcmp(argv[1], "pipe") != 0))
-        errx(2, "floor eventfd|pipe RATE SECONDS [apart]");
+        errx(2, "floor eventfd|pipe RATE SECONDS [CORE CORE]");
     static struct floor f;
-    f.apart = argc > 4;
+    for (int i = 0; i < 2; i++)
+        f.cores[i] = argc == 6 ? atoi(argv[4 + i]) : -1;
     f.answers = strcmp(argv[1], "eventfd") == 0;
     f.rounds = rate * strtoull(argv[3], NULL, 10);
     open_pair(f.there, f.answers);

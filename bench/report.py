@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What was measured: tables and goals, as Markdown and as a file that gnuplot reads."""
+import textwrap
 
 
 def number(value):
@@ -31,6 +32,10 @@ def table(head, rows):
     return "\n".join([line(head), rule, *map(line, cells)])
 
 
+def paragraph(text):
+    return textwrap.fill(text, 100, break_on_hyphens=False)
+
+
 class Goal:
     """A measured number and the bound it is held to: at least, or at most."""
 
@@ -56,7 +61,7 @@ class Report:
     """Sections in the order they were measured; goals of all of them on top."""
 
     def __init__(self):
-        self.sections, self.goals, self.series = [], [], {}
+        self.sections, self.goals, self.series, self.doubled = [], [], {}, []
 
     def section(self, title, text, head, rows):
         self.sections.append((title, text, head, rows))
@@ -64,6 +69,21 @@ class Report:
 
     def goal(self, *args, **named):
         self.goals.append(Goal(*args, **named))
+
+    def twice(self, what, once, twice):
+        """CPU seconds of something, and of twice as much of it."""
+        self.doubled.append((what, once, twice, twice / once))
+
+    def close(self):
+        """What needs everything."""
+        if not self.doubled:
+            return
+        self.section(
+            "Twice as much", "CPU seconds; what is linear doubles at most.",
+            ["", "once", "twice", "×"], self.doubled,
+        )
+        for what, _, _, ratio in self.doubled:
+            self.goal(f"twice as many {what}", round(ratio, 1), 2)
 
     def plot(self, name, rows):
         """A block of the data file: a label and numbers a row."""
@@ -76,12 +96,12 @@ class Report:
         missed = sum(not goal.met for goal in self.goals)
         parts = [
             "# What turncast costs\n",
-            f"Written by `{command}`: {machine}\n",
+            paragraph(f"Written by `{command}`: {machine}") + "\n",
             f"## Goals\n\n{len(self.goals) - missed} of {len(self.goals)} are met.\n",
             self.goal_table() + "\n",
         ]
         for title, text, head, rows in self.sections:
-            parts.append(f"## {title}\n\n{text}\n\n{table(head, rows)}\n")
+            parts.append(f"## {title}\n\n{paragraph(text)}\n\n{table(head, rows)}\n")
         return "\n".join(parts)
 
     def data(self):

@@ -3,6 +3,7 @@
 from lab import interleave
 
 LATENCY = ("p50", "p99", "p99.9")
+ROWS = ("cpu-line", "cpu-agents", "begun", "over", "at-once", "rss-turn")
 
 
 def serve(lab, turns, rate, seconds, process=False):
@@ -13,14 +14,13 @@ def serve(lab, turns, rate, seconds, process=False):
     told = lab.rows(command + ["--process"] * process)
     return {
         **dict(zip(LATENCY, told["latency-settled"])),
-        **{name: told[name][0] for name in ("cpu-loop", "cpu-line", "cpu-agents", "begun", "lines")},
+        **{name: told[name][0] for name in ROWS},
         "cpu": told["cpu-line"][0] * told["lines"][0] / 1e6,
-        "rss-turn": told["rss-turn"][0],
     }
 
 
-def floor(lab, kind, rate, seconds, *apart):
-    told = lab.rows([lab.program("bench/floor"), kind, rate, seconds, *apart])
+def floor(lab, kind, rate, seconds, cores=()):
+    told = lab.rows([lab.program("bench/floor"), kind, rate, seconds, *cores])
     return dict(zip(LATENCY, told["floor"]))
 
 
@@ -29,7 +29,7 @@ def latency_at(lab, rate, seconds, rounds):
         "floor": lambda: floor(lab, "eventfd", rate, seconds),
         "thread": lambda: serve(lab, 1, rate, seconds),
         "process": lambda: serve(lab, 1, rate, seconds, process=True),
-        "apart": lambda: floor(lab, "eventfd", rate, seconds, "apart"),
+        "apart": lambda: floor(lab, "eventfd", rate, seconds, lab.cores),
         "pipe": lambda: floor(lab, "pipe", rate, seconds),
     })
 
@@ -39,8 +39,8 @@ def latency(lab, report):
         "pipe": "floor: pipe, one way",
         "floor": "floor: eventfd, there and back",
         "apart": "floor: the same, a core each",
-        "thread": "connector in a thread",
-        "process": "connector in a process",
+        "thread": "turncast, connector in a thread",
+        "process": "turncast, connector in a process",
     }
     rows = []
     for pace, rate, seconds, rounds in (
@@ -55,8 +55,9 @@ def latency(lab, report):
                 f"{p} of an idle turn, {pace}, over the eventfd floor",
                 taken["thread"][p] / taken["floor"][p], bound,
             )
-        report.plot(f"latency {rate}", [(label, *(taken[name][p] for p in LATENCY))
-                                        for name, label in labels.items()])
+        report.plot(f"latency {rate}", [
+            (label, taken[name]["p50"], taken[name]["p99"]) for name, label in labels.items()
+        ])
     busy = interleave(lab.choose(3, 1), {
         place: lambda place=place: serve(lab, 101, 100, lab.choose(5, 3), place == "process")
         for place in ("thread", "process")
@@ -76,29 +77,24 @@ def latency(lab, report):
 
 
 def many(lab, report):
-    counts = lab.choose((500, 1000, 5000), (100, 200, 500))
-    seconds = lab.choose(10, 5)
-    taken = {n: serve(lab, n, 20, seconds) for n in counts}
+    """The last count for longer: they are to run at once."""
+    seconds = lab.choose({500: 10, 1000: 10, 5000: 60}, {100: 4, 200: 4, 500: 4})
+    taken = {n: serve(lab, n, 20, last) for n, last in seconds.items()}
     report.section(
         "Many agents at once",
-        f"{seconds} s of 20 lines/s from each, under `turncast serve`; the CPU is the host's and the "
-        "connector's. An agent is two processes, which share the cores.",
-        ["agents", "s until all had begun", "CPU % of a core", "µs/line", "agents' CPU %", "p50 ms",
-         "p99 ms", "KiB a turn at the peak"],
+        "Each says 20 lines a second under `turncast serve`. The CPU is the host's and the "
+        "connector's; an agent is two processes beside, on the same cores.",
+        ["agents", "at once", "s until all had begun", "µs/line", "CPU % of a core",
+         "agents' CPU %", "p50 ms", "p99 ms", "KiB a turn at the peak"],
         [
-            [number_of(n), t["begun"], 100 * t["cpu"] / (seconds + t["begun"]), t["cpu-line"],
-             100 * t["cpu-agents"] / (seconds + t["begun"]), t["p50"] / 1e3, t["p99"] / 1e3,
-             t["rss-turn"]]
+            [f"{n:,}", f"{t['at-once']:,.0f}", t["begun"], t["cpu-line"], 100 * t["cpu"] / t["over"],
+             100 * t["cpu-agents"] / t["over"], t["p50"] / 1e3, t["p99"] / 1e3, t["rss-turn"]]
             for n, t in taken.items()
         ],
     )
-    report.plot("many", [(str(n), t["cpu-line"]) for n, t in taken.items()])
-    half, whole = counts[:2]
-    return [[f"turns: {half} → {whole}", taken[half]["cpu"], taken[whole]["cpu"]]]
-
-
-def number_of(n):
-    return f"{n:,}"
+    report.plot("many", [(f"{n:,} agents", t["cpu-line"]) for n, t in taken.items()])
+    half, whole = list(taken)[:2]
+    report.twice(f"turns: {half} → {whole}", taken[half]["cpu"], taken[whole]["cpu"])
 
 
 def quiet(lab, report):

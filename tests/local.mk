@@ -42,6 +42,7 @@ TEST_CLI = libtap.la $(LINK_CLI)
 include $(srcdir)/tests/tap/local.mk
 include $(srcdir)/tests/fake/local.mk
 include $(srcdir)/tests/lint/local.mk
+include $(srcdir)/tests/bench/local.mk
 include $(srcdir)/tests/base/local.mk
 include $(srcdir)/tests/event/local.mk
 include $(srcdir)/tests/dialect/local.mk
