@@ -58,20 +58,22 @@ static int check_overwritten(const struct dispatch *d, const char *path, struct 
     return 0;
 }
 
-static void begin_probe(struct step *s, const struct dispatch *d, const struct conf *conf)
+static void begin_probe(struct step *s, struct loader_trial *trial, const struct dispatch *d,
+                        const struct conf *conf)
 {
     CLEANUP_FREE char *path =
         loader_locate(s->spec->plugin, (const char *const *)conf->plugin_dirs, &s->err);
     if (path && check_overwritten(d, path, &s->err) == 0)
-        s->probe = loader_probe_begin(path);
+        s->probe = loader_probe_begin(trial, path);
 }
 
 /* What the probe says, then whether the options fit; -1 with err. */
-static int finish_probe(struct step *s, const struct conf *conf, struct tc_err *err)
+static int finish_probe(struct step *s, const struct loader_trial *trial, const struct conf *conf,
+                        struct tc_err *err)
 {
     char place[sizeof err->place] = "";
     if (s->probe)
-        s->loaded = loader_probe_finish(s->probe, &s->err);
+        s->loaded = loader_probe_finish(trial, s->probe, &s->err);
     s->probe = NULL;
     if (s->spec->line > 0)
         snprintf(place, sizeof place, "%.200s:%d", conf->file, s->spec->line);
@@ -87,20 +89,22 @@ static void add_step(struct dispatch_change *c, const struct step *s)
 }
 
 /* False: its plugin has to be looked at, which begins. */
-static bool examine(struct step *s, const struct dispatch *d, const struct conf *conf)
+static bool examine(struct step *s, struct loader_trial *trial, const struct dispatch *d,
+                    const struct conf *conf)
 {
     s->seat = dispatch_find_seat(d, s->spec->name);
     if (s->seat < d->n && stays(&d->seats[s->seat], s->spec))
         return true;
-    begin_probe(s, d, conf);
+    begin_probe(s, trial, d, conf);
     return false;
 }
 
 /* What only lies in a directory and is no plugin does not count, as at the start. */
-static int judge(struct dispatch_change *c, struct step *s, bool named, struct tc_err *err)
+static int judge(struct dispatch_change *c, struct step *s, const struct loader_trial *trial,
+                 bool named, struct tc_err *err)
 {
     struct tc_err why = {0};
-    if (finish_probe(s, c->next->conf, &why) == 0) {
+    if (finish_probe(s, trial, c->next->conf, &why) == 0) {
         add_step(c, s);
         return 0;
     }
@@ -120,16 +124,19 @@ static int examine_all(struct dispatch_change *c, struct tc_err *err)
     const struct roster *const next = c->next;
     CLEANUP_FREE struct step *steps = xcalloc(next->n + 1, sizeof *steps);
     CLEANUP_FREE bool *stay = xcalloc(next->n + 1, sizeof *stay);
+    struct loader_trial *const trial = loader_trial_new();
     int rc = 0;
     for (size_t i = 0; i < next->n; i++) {
         steps[i].spec = next->wanted[i];
-        stay[i] = examine(&steps[i], c->dispatch, next->conf);
+        stay[i] = examine(&steps[i], trial, c->dispatch, next->conf);
     }
+    loader_trial_run(trial);
     for (size_t i = 0; i < next->n; i++)
         if (stay[i])
             add_step(c, &steps[i]);
-        else if (judge(c, &steps[i], i < next->n_named, err) < 0)
+        else if (judge(c, &steps[i], trial, i < next->n_named, err) < 0)
             rc = -1;
+    loader_trial_free(trial);
     return rc;
 }
 
@@ -352,9 +359,13 @@ static int replace(struct dispatch *d, struct step *s, struct tc_err *err)
     CLEANUP_FREE bool *ended = xcalloc(d->n + 1, sizeof *ended);
     struct dispatch_change c = {
         .dispatch = d, .next = d->roster, .steps = s, .n = 1, .n_before = d->n, .ended = ended};
-    begin_probe(s, d, d->roster->conf);
+    struct loader_trial *const trial = loader_trial_new();
+    begin_probe(s, trial, d, d->roster->conf);
+    loader_trial_run(trial);
     ended[s->seat] = s->seat < d->n;
-    const int rc = finish_probe(s, d->roster->conf, err) < 0 || exchange(&c, err) < 0 ? -1 : 0;
+    const int tried = finish_probe(s, trial, d->roster->conf, err);
+    loader_trial_free(trial);
+    const int rc = tried < 0 || exchange(&c, err) < 0 ? -1 : 0;
     loader_free(s->loaded);
     return rc;
 }

@@ -63,8 +63,8 @@ size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const
 /* The number of the seat of that instance, or d->n. */
 size_t dispatch_find_seat(const struct dispatch *d, const char *name);
 /* Begins to look at its plugin. NULL with err: there is none. */
-struct loader_probe *dispatch_probe(const struct conf *conf, const struct conf_instance *spec,
-                                    struct tc_err *err);
+struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
+                                    const struct conf_instance *spec, struct tc_err *err);
 /* Begins to start an instance; takes over loaded when it does. -1 with err: it is not there. */
 int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
                        const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)

@@ -90,12 +90,12 @@ int dispatch_await_seat(struct seat *s, struct tc_err *err)
     return -1;
 }
 
-struct loader_probe *dispatch_probe(const struct conf *conf, const struct conf_instance *spec,
-                                    struct tc_err *err)
+struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
+                                    const struct conf_instance *spec, struct tc_err *err)
 {
     CLEANUP_FREE char *path =
         loader_locate(spec->plugin, (const char *const *)conf->plugin_dirs, err);
-    return path ? loader_probe_begin(path) : NULL;
+    return path ? loader_probe_begin(trial, path) : NULL;
 }
 
 /* ---- all at the start ---- */
@@ -151,11 +151,14 @@ static unsigned start_all(struct dispatch *d)
     const struct roster *const r = d->roster;
     CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
     unsigned refused = 0;
+    struct loader_trial *const trial = loader_trial_new();
     for (size_t i = 0; i < r->n; i++)
-        starts[i].probe = dispatch_probe(r->conf, r->wanted[i], &starts[i].err);
+        starts[i].probe = dispatch_probe(trial, r->conf, r->wanted[i], &starts[i].err);
+    loader_trial_run(trial);
     for (size_t i = 0; i < r->n; i++)
         if (starts[i].probe)
-            starts[i].loaded = loader_probe_finish(starts[i].probe, &starts[i].err);
+            starts[i].loaded = loader_probe_finish(trial, starts[i].probe, &starts[i].err);
+    loader_trial_free(trial);
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
     for (size_t i = 0; i < r->n; i++)

@@ -55,11 +55,17 @@ struct loaded *loader_take(int fd, const char *path, struct tc_err *err);
 struct loaded *loader_ref(struct loaded *l);
 void loader_free(struct loaded *l); /* of one reference, on any thread; NULL is fine */
 
-/* loader_describe in two halves, so that several files are tried at once. The first fails in the
- * second. */
-struct loader_probe;
-struct loader_probe *loader_probe_begin(const char *path);
-struct loaded *loader_probe_finish(struct loader_probe *p, struct tc_err *err); /* frees it */
+/* Several files are tried at once, by one process: all are begun, then the trial runs, then each is
+ * finished. A file that is begun again is tried once. */
+struct loader_trial;
+struct loader_trial *loader_trial_new(void);
+/* The trial's; what fails here is told as it is finished. */
+struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path);
+void loader_trial_run(struct loader_trial *t);
+/* As loader_describe. Waits for it. */
+struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
+                                   struct tc_err *err);
+void loader_trial_free(struct loader_trial *t);
 
 /* DIR/NAME.so in the first directory that has it; a name with a slash or ending in .so is a path.
  * Owned; NULL with err. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process in which a file is loaded for the first time.
+ * Owns the process in which files are loaded for the first time, each in a fork of its own.
  *
- * It is this program again, executed anew, and not a fork of it: a fork of a process with threads
- * may find any lock held (dlopen allocates, and takes the linker's), and what a file runs as it is
- * loaded would see the host's memory, with every secret in it. */
+ * It is this program again, executed anew, and not a fork of the host: a fork of a process with
+ * threads may find any lock held (dlopen allocates, and takes the linker's), and what a file runs
+ * as it is loaded would see the host's memory, with every secret in it. The process that forks has
+ * one thread and no secret, and has loaded nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,22 +28,24 @@
 
 #define PROBE_MS 5000
 #define PROBE_NAME "turncast-probe" /* its argv[0], by which it knows itself */
+#define STATUS_MAX 0xffff           /* as waitpid tells it */
+#define PROBE_ARGS 2                /* its name and the host's pid; behind them the paths */
 
-/* Descriptors of the child; 0 to 2 lead nowhere. */
+/* Descriptors of a fork; 0 to 2 lead nowhere. Before it is one, those of file i are 2 * i on. */
 enum { OUT_FD = 3, FILE_FD, FIRST_FREE_FD };
 
-/* ---- the child ---- */
+/* ---- a file is tried ---- */
 
 /* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
  * make an exit of it. */
-static int confine(const char *parent, struct tc_err *err)
+static int confine(pid_t parent, struct tc_err *err)
 {
     static const int keep[] = {OUT_FD, FILE_FD};
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
     const struct sandbox_start start = {
-        .parent = (pid_t)strtol(parent, NULL, 10),
+        .parent = parent,
         .keep = keep,
         .n_keep = sizeof keep / sizeof *keep,
     };
@@ -63,111 +67,274 @@ static void send_verdict(bool passed, struct str told)
     }
 }
 
-/* Before main, so that every program which has the loader is its own probe, and so that nothing of
- * that program has begun. The C library gives a constructor what it gives main. */
-__attribute__((__constructor__)) static void be_probe(int argc, char **argv)
+__attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
 {
     CLEANUP_BUF struct buf record = {0};
     struct tc_err err = {0};
-    if (argc != 3 || strcmp(argv[0], PROBE_NAME) != 0)
-        return;
-    if (confine(argv[2], &err) == 0 && loader_describe_here(FILE_FD, &record, &err) == 0)
+    if (i > 0 && (dup2(OUT_FD + 2 * i, OUT_FD) < 0 || dup2(FILE_FD + 2 * i, FILE_FD) < 0))
+        _exit(1);
+    if (confine(parent, &err) == 0 && loader_describe_here(FILE_FD, &record, &err) == 0)
         send_verdict(true, (struct str){record.p, record.len});
     else
         send_verdict(false, (struct str){err.text, strlen(err.text)});
     _exit(0);
 }
 
+/* ---- the process that forks ---- */
+
+struct nursery {
+    pid_t *pids; /* of one that is gone: 0 */
+    int n;
+};
+
+/* With what it has started, as long as that is in its group. */
+static void end_tried(const struct nursery *all, int i)
+{
+    if (!all->pids[i])
+        return;
+    kill(all->pids[i], SIGKILL); /* which has no group yet, perhaps */
+    kill(-all->pids[i], SIGKILL);
+}
+
+/* One number in the place of a message; behind one nobody reads it, and a full pipe need not have
+ * room for it. */
+static void send_end(int i, int status)
+{
+    CLEANUP_BUF struct buf message = {0};
+    const int out = OUT_FD + 2 * i;
+    pack_number(&message, -1 - (int64_t)status);
+    fcntl(out, F_SETFL, O_NONBLOCK);
+    (void)!write(out, message.p, message.len);
+    close(out);
+}
+
+static int number_of(const struct nursery *all, pid_t pid)
+{
+    int i = 0;
+    while (i < all->n && all->pids[i] != pid)
+        i++;
+    return i;
+}
+
+/* False: nobody is left. */
+static bool bury_tried(const struct nursery *all)
+{
+    siginfo_t gone;
+    for (;;) {
+        gone.si_pid = 0;
+        if (waitid(P_ALL, 0, &gone, WEXITED | WNOWAIT | WNOHANG) < 0)
+            return false;
+        if (!gone.si_pid)
+            return true;
+        const int i = number_of(all, gone.si_pid);
+        int status = 0;
+        end_tried(all, i); /* what it leaves */
+        all->pids[i] = 0;
+        waitpid(gone.si_pid, &status, 0);
+        send_end(i, status);
+    }
+}
+
+/* Until all have ended, or the host has heard enough. */
+static void await_tried(const struct nursery *all, const sigset_t *signals)
+{
+    while (bury_tried(all))
+        if (sigwaitinfo(signals, NULL) == SIGTERM)
+            break;
+    for (int i = 0; i < all->n; i++)
+        end_tried(all, i);
+}
+
+__attribute__((__noreturn__)) static void try_all(int n)
+{
+    const pid_t self = getpid();
+    const struct nursery all = {xcalloc((size_t)n, sizeof(pid_t)), n};
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    for (int i = 0; i < n; i++) {
+        all.pids[i] = fork();
+        if (all.pids[i] == 0) {
+            sigprocmask(SIG_UNBLOCK, &signals, NULL);
+            try_file(i, self);
+        }
+        if (all.pids[i] < 0)
+            all.pids[i] = 0; /* its pipe ends with this process */
+    }
+    await_tried(&all, &signals);
+    _exit(0);
+}
+
+/* Before main, so that every program which has the loader is its own probe, and so that nothing of
+ * that program has begun. The C library gives a constructor what it gives main. */
+__attribute__((__constructor__)) static void be_probe(int argc, char **argv)
+{
+    if (argc <= PROBE_ARGS || strcmp(argv[0], PROBE_NAME) != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == (pid_t)strtol(argv[1], NULL, 10))
+        try_all(argc - PROBE_ARGS);
+    _exit(1);
+}
+
 /* ---- its start ---- */
 
 struct loader_probe {
+    struct loader_probe *next; /* in the trial */
     char *path;
-    int file, in; /* the file that was checked; where the verdict comes from */
-    pid_t pid;
-    int64_t deadline_ms;
-    struct tc_err err; /* it was refused before there was a process */
+    int file, in; /* the file that was checked; where the verdict comes from; -1: none */
+    int out;      /* the other end, until the process runs */
+    struct loaded *passed;
+    struct tc_err err; /* when it did not */
+    bool judged;
 };
 
-/* Out of the way of the numbers that the child gets. */
-static int lift(int fd)
+struct loader_trial {
+    struct loader_probe *first, **end;
+    pid_t pid; /* 0: there is none */
+    int64_t deadline_ms;
+};
+
+struct loader_trial *loader_trial_new(void)
 {
-    if (fd < 0 || fd >= FIRST_FREE_FD)
+    struct loader_trial *const t = xcalloc(1, sizeof *t);
+    t->end = &t->first;
+    return t;
+}
+
+/* Out of the way of the numbers that the child gets. */
+static int lift(int fd, int above)
+{
+    if (fd < 0 || fd >= above)
         return fd;
-    const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+    const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, above);
     const int error = errno;
     close(fd);
     errno = error;
     return lifted;
 }
 
-/* Nothing of the host's environment, but where its libraries are. */
-static pid_t spawn(struct loader_probe *p, int out)
+static bool is_open(const struct loader_probe *p)
+{
+    return p->out >= 0;
+}
+
+static int add_files(posix_spawn_file_actions_t *files, struct loader_trial *t, int n)
+{
+    int rc = 0, i = 0;
+    for (struct loader_probe *p = t->first; p && !rc; p = p->next) {
+        if (!is_open(p))
+            continue;
+        p->out = lift(p->out, OUT_FD + 2 * n);
+        p->file = lift(p->file, OUT_FD + 2 * n);
+        if (p->out < 0 || p->file < 0)
+            return errno;
+        rc = posix_spawn_file_actions_adddup2(files, p->out, OUT_FD + 2 * i);
+        rc = rc ? rc : posix_spawn_file_actions_adddup2(files, p->file, FILE_FD + 2 * i++);
+    }
+    return rc;
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
+static int spawn(struct loader_trial *t, char *const *argv, int n)
 {
     const char *const libraries = getenv("LD_LIBRARY_PATH");
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
-    char name[] = PROBE_NAME;
-    char host[16];
-    snprintf(host, sizeof host, "%ld", (long)getpid());
-    char *const argv[] = {name, p->path, host, NULL};
     char *const env[] = {where, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
-    sigset_t none, all;
-    pid_t pid;
-    sigemptyset(&none);
-    sigfillset(&all);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setflags(&attr,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int rc = posix_spawn_file_actions_adddup2(&files, out, OUT_FD);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&files, p->file, FILE_FD);
-    if (rc == 0)
-        rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+    int rc = add_files(&files, t, n);
+    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : posix_spawn(&t->pid, "/proc/self/exe", &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
-    errno = rc;
-    return rc == 0 ? pid : -1;
+    return rc;
 }
 
-static int begin(struct loader_probe *p)
+static int refuse(struct loader_probe *p, int error)
+{
+    p->judged = true;
+    return err_sys(&p->err, error, p->path, "cannot be tried");
+}
+
+static int open_files(struct loader_probe *p)
 {
     int ends[2];
-    const int fd = loader_file_open(p->path, &p->err);
-    if (fd < 0)
+    p->file = loader_file_open(p->path, &p->err);
+    if (p->file < 0) {
+        p->judged = true;
         return -1;
-    p->file = lift(fd);
-    if (p->file < 0 || pipe2(ends, O_CLOEXEC) < 0)
-        return err_sys(&p->err, errno, p->path, "cannot be tried");
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return refuse(p, errno);
     p->in = ends[0];
-    CLEANUP_FD const int out = lift(ends[1]);
-    p->pid = out < 0 ? -1 : spawn(p, out);
-    return p->pid < 0 ? err_sys(&p->err, errno, p->path, "cannot be tried") : 0;
+    p->out = ends[1];
+    return 0;
 }
 
-struct loader_probe *loader_probe_begin(const char *path)
+struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path)
 {
-    struct loader_probe *const p = xcalloc(1, sizeof *p);
-    *p = (struct loader_probe){
-        .path = xstrdup(path),
-        .file = -1,
-        .in = -1,
-        .deadline_ms = clock_mono_ms() + PROBE_MS,
-    };
-    p->pid = begin(p) < 0 ? -1 : p->pid;
+    struct loader_probe *p = t->first;
+    while (p && strcmp(p->path, path) != 0)
+        p = p->next;
+    if (!p) {
+        p = xmalloc(sizeof *p);
+        *p = (struct loader_probe){.path = xstrdup(path), .file = -1, .in = -1, .out = -1};
+        open_files(p);
+        *t->end = p;
+        t->end = &p->next;
+    }
     return p;
+}
+
+void loader_trial_run(struct loader_trial *t)
+{
+    int n = 0;
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        n += is_open(p);
+    if (!n)
+        return;
+    CLEANUP_FREE char **argv = xcalloc((size_t)n + PROBE_ARGS + 1, sizeof *argv);
+    char name[] = PROBE_NAME, host[16];
+    snprintf(host, sizeof host, "%ld", (long)getpid());
+    argv[0] = name;
+    argv[1] = host;
+    int i = PROBE_ARGS;
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        if (is_open(p))
+            argv[i++] = p->path;
+    const int error = spawn(t, argv, n);
+    t->deadline_ms = clock_mono_ms() + PROBE_MS;
+    for (struct loader_probe *p = t->first; p; p = p->next) {
+        if (error && is_open(p))
+            refuse(p, error);
+        cleanup_fd(&p->out);
+        p->out = -1;
+    }
 }
 
 /* ---- its verdict ---- */
 
 /* 1: there are so many now; 0: the other end is closed; -1: it takes too long. */
-static int fill(struct loader_probe *p, struct buf *in, size_t wanted)
+static int fill(const struct loader_probe *p, int64_t deadline_ms, struct buf *in, size_t wanted)
 {
     while (in->len < wanted) {
-        const int64_t left_ms = p->deadline_ms - clock_mono_ms();
+        const int64_t left_ms = deadline_ms - clock_mono_ms();
         struct pollfd fd = {.fd = p->in, .events = POLLIN};
         const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0); /* what is there counts */
         if (ready == 0)
@@ -182,27 +349,24 @@ static int fill(struct loader_probe *p, struct buf *in, size_t wanted)
     return 1;
 }
 
-/* As fill; the message is then without its length. A length that none can have: as if it were
- * empty, which no verdict is. */
-static int read_message(struct loader_probe *p, struct buf *in)
+/* As fill; the message is then without its length. 0: *status says how the process ended. A length
+ * that none can have: as if it were empty, which no verdict is. */
+static int read_message(const struct loader_probe *p, int64_t deadline_ms, struct buf *in,
+                        int *status)
 {
     int64_t length;
-    const int rc = fill(p, in, sizeof length);
+    const int rc = fill(p, deadline_ms, in, sizeof length);
     if (rc <= 0)
         return rc;
     memcpy(&length, in->p, sizeof length);
     buf_reset(in);
-    return length > 0 && length <= (int64_t)DESCRIPTOR_MAX ? fill(p, in, (size_t)length) : 1;
-}
-
-/* With all it has started; its state as of waitpid. */
-static int end(const struct loader_probe *p)
-{
-    int status = 0;
-    kill(-p->pid, SIGKILL);
-    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
+    if (length < 0 && length >= -1 - STATUS_MAX) {
+        *status = (int)(-1 - length);
+        return 0;
+    }
+    return length > 0 && length <= (int64_t)DESCRIPTOR_MAX
+               ? fill(p, deadline_ms, in, (size_t)length)
+               : 1;
 }
 
 /* The child's text may be anything. */
@@ -247,33 +411,56 @@ static void blame_end(const struct loader_probe *p, int status, struct tc_err *e
         err_set(err, p->path, "ends the process that loads it, or closes what is not its own");
 }
 
-static struct loaded *await(struct loader_probe *p, struct tc_err *err)
+static void await(struct loader_probe *p, int64_t deadline_ms)
 {
     CLEANUP_BUF struct buf in = {0};
-    const int rc = read_message(p, &in);
-    const int status = end(p);
+    int status = 0;
+    const int rc = read_message(p, deadline_ms, &in, &status);
+    p->judged = true;
     if (rc > 0)
-        return judge(p, (struct str){in.p, in.len}, err);
-    if (rc < 0)
-        err_set(err, p->path, "does not come back from being loaded");
+        p->passed = judge(p, (struct str){in.p, in.len}, &p->err);
+    else if (rc < 0)
+        err_set(&p->err, p->path, "does not come back from being loaded");
     else
-        blame_end(p, status, err);
+        blame_end(p, status, &p->err);
+}
+
+struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
+                                   struct tc_err *err)
+{
+    if (!p->judged)
+        await(p, t->deadline_ms);
+    if (p->passed)
+        return loader_ref(p->passed);
+    if (err)
+        *err = p->err;
     return NULL;
 }
 
-struct loaded *loader_probe_finish(struct loader_probe *p, struct tc_err *err)
+void loader_trial_free(struct loader_trial *t)
 {
-    struct loaded *const l = p->pid < 0 ? NULL : await(p, err);
-    if (p->pid < 0 && err)
-        *err = p->err;
-    cleanup_fd(&p->file);
-    cleanup_fd(&p->in);
-    free(p->path);
-    free(p);
-    return l;
+    if (t->pid) {
+        kill(t->pid, SIGTERM);
+        while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    for (struct loader_probe *p = t->first, *next; p; p = next) {
+        next = p->next;
+        cleanup_fd(&p->file);
+        cleanup_fd(&p->in);
+        loader_free(p->passed);
+        free(p->path);
+        free(p);
+    }
+    free(t);
 }
 
 struct loaded *loader_describe(const char *path, struct tc_err *err)
 {
-    return loader_probe_finish(loader_probe_begin(path), err);
+    struct loader_trial *const t = loader_trial_new();
+    struct loader_probe *const p = loader_probe_begin(t, path);
+    loader_trial_run(t);
+    struct loaded *const l = loader_probe_finish(t, p, err);
+    loader_trial_free(t);
+    return l;
 }

@@ -211,15 +211,17 @@ static bool has_no_children(void *arg)
 /* All at once: the one that hangs takes as long as all of them. */
 static void test_loading(void)
 {
+    struct loader_trial *const trial = loader_trial_new();
     struct loader_probe *probes[N_WAYS];
     setenv("TURNCAST_CANARY", "1", 1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (size_t i = 0; i < N_WAYS; i++)
-        probes[i] = loader_probe_begin(fault(ways[i].module));
+        probes[i] = loader_probe_begin(trial, fault(ways[i].module));
+    loader_trial_run(trial);
     for (size_t i = 0; i < N_WAYS; i++) {
         const char *const path = fault(ways[i].module);
         err = (struct tc_err){0};
-        struct loaded *const l = loader_probe_finish(probes[i], &err);
+        struct loaded *const l = loader_probe_finish(trial, probes[i], &err);
         if (ways[i].why) {
             check_refusal(path, l, ways[i].why, ways[i].what);
             continue;
@@ -228,7 +230,32 @@ static void test_loading(void)
         ok(!is_mapped(path), "  and was not loaded here");
         loader_free(l);
     }
+    loader_trial_free(trial);
     ok(tap_wait(has_no_children, NULL, 5000), "no process is left of any");
+}
+
+static void test_trial(void)
+{
+    struct loader_trial *trial = loader_trial_new();
+    struct loader_probe *const one = loader_probe_begin(trial, fault("recorder"));
+    struct loader_probe *const other = loader_probe_begin(trial, fault("recorder"));
+    struct loader_probe *const none = loader_probe_begin(trial, temp("nothing.so"));
+    ok(one == other && one != none, "a file is tried once, however often it is named");
+    loader_trial_run(trial);
+    struct loaded *const a = loader_probe_finish(trial, one, &err);
+    struct loaded *const b = loader_probe_finish(trial, other, &err);
+    ok(a && a == b, "and all have what it said");
+    ok(!loader_probe_finish(trial, none, &err) && strstr(err.text, "No such file"),
+       "and beside others: %s", err.text);
+    loader_trial_free(trial);
+    is_str(a->plugin.name, "recorder", "it outlives the trial");
+    loader_free(a);
+    loader_free(b);
+    trial = loader_trial_new(); /* whose verdict nobody wants */
+    loader_probe_begin(trial, fault("loads_hangs"));
+    loader_trial_run(trial);
+    loader_trial_free(trial);
+    ok(tap_wait(has_no_children, NULL, 4000), "who does not want to know leaves no process");
 }
 
 /* ---- the file ---- */
@@ -550,6 +577,7 @@ int main(void)
     const unsigned before = count_fds();
     test_constants();
     test_loading();
+    test_trial();
     test_not_regular();
     test_not_elf();
     test_damaged();
