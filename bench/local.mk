@@ -4,8 +4,8 @@
 #	bench_programs += bench/x
 #	bench_x_LDADD = $(LINK_CORE)
 
-bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/serve bench/startup \
-	bench/ticker
+bench_programs = bench/corpus bench/translate bench/cost bench/floor bench/listen bench/serve \
+	bench/startup bench/ticker
 BENCH_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 BENCH_HOST = bench/host.c bench/host.h bench/percentile.c bench/percentile.h bench/meter.h
 
@@ -18,6 +18,7 @@ bench_translate_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_translate_LDADD = $(LINK_TURN) $(JANSSON_LIBS)
 
 bench_cost_SOURCES = bench/cost.c
+bench_listen_SOURCES = bench/listen.c
 
 bench_floor_SOURCES = bench/floor.c bench/percentile.c bench/percentile.h bench/meter.h
 bench_floor_CPPFLAGS = $(BENCH_CPPFLAGS)

@@ -67,8 +67,13 @@ unset logscale x
 set lmargin at screen 0.605; set rmargin at screen 0.975
 set title "{/:Bold Many agents at 20 lines/s each: µs of CPU a line}" offset 0, -0.4
 stats data index "many" using 2 nooutput
-set xrange [0:STATS_max * 1.18]
-plot data index "many" using @bar:ytic(1) with boxxyerror lc rgb ours, \
-     '' index "many" using 2:(-$0):(say($2)) with labels left offset 0.6, 0 tc rgb ink
+set xrange [0:STATS_max * 1.3]
+plot data index "many" using (0):(-$0):(0):2:(-$0 + 0.02):(-$0 + 0.36):ytic(1) \
+         with boxxyerror lc rgb ours, \
+     '' index "many" using 2:(-$0 + 0.19):(sprintf("%s turncast", say($2))) \
+         with labels left offset 0.6, 0 tc rgb ink, \
+     '' index "many" using (0):(-$0):(0):3:(-$0 - 0.36):(-$0 - 0.02) with boxxyerror lc rgb peer, \
+     '' index "many" using 3:(-$0 - 0.19):(sprintf("%s only reading", say($3))) \
+         with labels left offset 0.6, 0 tc rgb ink
 
 unset multiplot

@@ -3,7 +3,8 @@
 from lab import interleave
 
 LATENCY = ("p50", "p99", "p99.9")
-ROWS = ("cpu-line", "cpu-agents", "begun", "over", "at-once", "rss-turn")
+ROWS = ("cpu-line", "begun", "at-once", "rss-turn")
+PACE = 20  # lines a second of each of many agents
 
 
 def serve(lab, turns, rate, seconds, process=False):
@@ -76,24 +77,44 @@ def latency(lab, report):
     )
 
 
+def listen(lab, agents, seconds):
+    """As serve, of a loop that does nothing but read."""
+    told = lab.rows([lab.program("bench/listen"), agents, PACE, seconds])
+    return {"cpu-line": told["cpu-line"][0]}
+
+
 def many(lab, report):
-    """The last count for longer: they are to run at once."""
-    seconds = lab.choose({500: 10, 1000: 10, 5000: 60}, {100: 4, 200: 4, 500: 4})
-    taken = {n: serve(lab, n, 20, last) for n, last in seconds.items()}
+    """Seconds by agents: the last run for so long because they are to run at once."""
+    rounds = lab.choose(3, 1)
+    seconds = lab.choose({500: 6, 1000: 6, 5000: 60}, {100: 4, 200: 4, 1000: 4})
+    taken = {}
+    for n, each in seconds.items():
+        taken |= interleave(rounds if n <= 1000 else 1, {
+            n: lambda n=n, each=each: serve(lab, n, PACE, each),
+            ("floor", n): lambda n=n, each=each: listen(lab, n, min(each, 15)),
+        })
+    rows = [
+        [f"{n:,}", f"{t['at-once']:,.0f}", t["begun"], t["cpu-line"],
+         taken["floor", n]["cpu-line"], t["cpu-line"] * n * PACE / 1e4, t["p50"] / 1e3,
+         t["p99"] / 1e3, t["rss-turn"]]
+        for n, t in ((n, taken[n]) for n in seconds)
+    ]
     report.section(
         "Many agents at once",
-        "Each says 20 lines a second under `turncast serve`. The CPU is the host's and the "
-        "connector's; an agent is two processes beside, on the same cores.",
-        ["agents", "at once", "s until all had begun", "µs/line", "CPU % of a core",
-         "agents' CPU %", "p50 ms", "p99 ms", "KiB a turn at the peak"],
-        [
-            [f"{n:,}", f"{t['at-once']:,.0f}", t["begun"], t["cpu-line"], 100 * t["cpu"] / t["over"],
-             100 * t["cpu-agents"] / t["over"], t["p50"] / 1e3, t["p99"] / 1e3, t["rss-turn"]]
-            for n, t in taken.items()
-        ],
+        f"Each says {PACE} lines a second under `turncast serve`. The CPU is the host's and the "
+        "connector's; an agent is two processes beside, on the same cores. The floor is a loop "
+        "that only reads as many agents.",
+        ["agents", "at once", "s until all had begun", "µs/line", "floor µs/line",
+         "CPU % of a core", "p50 ms", "p99 ms", "KiB a turn at the peak"],
+        rows,
     )
-    report.plot("many", [(f"{n:,} agents", t["cpu-line"]) for n, t in taken.items()])
-    half, whole = list(taken)[:2]
+    report.plot("many", [
+        (f"{n:,} agents", taken[n]["cpu-line"], taken["floor", n]["cpu-line"]) for n in seconds
+    ])
+    beyond = taken[1000]["cpu-line"] - taken["floor", 1000]["cpu-line"]
+    report.goal("1,000 agents: of a core, beyond the floor that only reads",
+                beyond * 1000 * PACE / 1e4, 10, unit="%")
+    half, whole = list(seconds)[:2]
     report.twice(f"turns: {half} → {whole}", taken[half]["cpu"], taken[whole]["cpu"])
 
 
