@@ -5,14 +5,17 @@
  * wake-up. So the producer puts into a ring, and locks only to empty it when it is full (or the
  * instance has a pace: then what is due must be known at once). And it wakes only a consumer
  * that sleeps: one that ran out of work in a burst naps for a moment first, until the ring is
- * full or the moment is over, while events that come alone are told at once. */
+ * full or the moment is over, while events that come alone are told at once. The consumer rests on
+ * a futex, since a condition's lock would be one more call into the kernel on the way. */
 #include "plugin/queue.h"
 
-#include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -42,17 +45,20 @@ struct queue {
     struct credit credit; /* the producer's own */
     bool gathers;         /* likewise */
     struct mailbox mail;
-    pthread_mutex_t lock;
-    pthread_cond_t work, room;
+    /* Laid down by itself under the lock, taken up by anybody. */
+    _Alignas(64) _Atomic enum consumer consumer;
+    _Alignas(64) pthread_mutex_t lock;
+    pthread_cond_t room;
     struct backlog backlog;
-    _Atomic enum consumer consumer; /* changed under lock */
-    bool brisk;                     /* the consumer's next rest is a nap */
-    size_t taken;                   /* by the consumer since its last rest */
+    bool brisk;           /* the consumer's next rest is a nap */
+    size_t taken;         /* by the consumer since its last rest */
     int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
     bool closed, producer_waits;
     bool consumer_waits;          /* for the producer, see queue_excuse */
     _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
 };
+
+_Static_assert(sizeof(_Atomic enum consumer) == sizeof(int), "a futex is an int");
 
 static void init_cond(pthread_cond_t *cond)
 {
@@ -76,7 +82,6 @@ struct queue *queue_new(const struct backlog_limits *limits)
 {
     struct queue *const q = make_queue();
     pthread_mutex_init(&q->lock, NULL);
-    init_cond(&q->work);
     init_cond(&q->room);
     backlog_init(&q->backlog, limits);
     inbox_init(&q->inbox, limits->events / INBOX_PART);
@@ -90,7 +95,6 @@ void queue_free(struct queue *q)
     inbox_fini(&q->inbox);
     mailbox_fini(&q->mail);
     backlog_fini(&q->backlog);
-    pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->room);
     pthread_mutex_destroy(&q->lock);
     free(q);
@@ -112,6 +116,32 @@ static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
         .tv_nsec = end % (1000 * NS_PER_MS),
     };
     pthread_cond_timedwait(cond, &q->lock, &until);
+}
+
+static bool has_come(const struct queue *q)
+{
+    return inbox_count(&q->inbox) > 0 || !mailbox_is_empty(&q->mail);
+}
+
+/* Under the lock, which others may have meanwhile. What came just before it lay down it finds by
+ * looking again (see inbox_tell). */
+static void lie_down(struct queue *q, enum consumer how, int64_t ns)
+{
+    const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
+                                  .tv_nsec = ns % (1000 * NS_PER_MS)};
+    q->consumer = how;
+    if (!has_come(q)) {
+        pthread_mutex_unlock(&q->lock);
+        syscall(SYS_futex, &q->consumer, FUTEX_WAIT_PRIVATE, how, &most, NULL, 0);
+        pthread_mutex_lock(&q->lock);
+    }
+    q->consumer = AWAKE;
+}
+
+static void wake(struct queue *q)
+{
+    if (atomic_exchange(&q->consumer, AWAKE) != AWAKE)
+        syscall(SYS_futex, &q->consumer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void push_slots(struct queue *q, const struct inbox_slot *slots, size_t n, int64_t now_ms)
@@ -176,21 +206,21 @@ static void push_through(struct queue *q)
     pthread_mutex_lock(&q->lock);
     drain(q, clock_mono_ms());
     publish(q);
-    const bool wake = must_wake(q);
-    if (wake)
-        q->consumer = AWAKE;
+    const bool due = must_wake(q);
     pthread_mutex_unlock(&q->lock);
-    if (wake)
-        pthread_cond_signal(&q->work);
+    if (due)
+        wake(q);
 }
 
-/* What has been put becomes visible, and whoever waits for it awake. */
+/* What has been put becomes visible, and who sleeps for it awake. */
 static void tell(struct queue *q, bool is_full)
 {
     inbox_tell(&q->inbox);
-    if (is_full || q->consumer == ASLEEP || q->backlog.limits.pace_ms > 0 ||
+    if (is_full || q->backlog.limits.pace_ms > 0 ||
         inbox_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
         push_through(q);
+    else if (q->consumer == ASLEEP)
+        wake(q);
 }
 
 void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
@@ -219,12 +249,7 @@ void queue_gather(struct queue *q, bool on)
 void queue_put_mail(struct queue *q, struct mail *m)
 {
     mailbox_put(&q->mail, m);
-    if (q->consumer == AWAKE)
-        return;
-    pthread_mutex_lock(&q->lock);
-    q->consumer = AWAKE;
-    pthread_mutex_unlock(&q->lock);
-    pthread_cond_signal(&q->work);
+    wake(q);
 }
 
 struct mail *queue_take_mail(struct queue *q)
@@ -246,10 +271,9 @@ void queue_close(struct queue *q)
     pthread_mutex_lock(&q->lock);
     q->closed = true;
     backlog_release(&q->backlog);
-    q->consumer = AWAKE;
-    pthread_cond_signal(&q->work);
     pthread_cond_signal(&q->room);
     pthread_mutex_unlock(&q->lock);
+    wake(q);
 }
 
 static bool below(const struct queue *q, size_t part)
@@ -268,15 +292,6 @@ static bool grant(struct queue *q)
     return q->credit.events > 0 && q->credit.bytes > 0;
 }
 
-/* Under the lock: nothing more comes before it has taken what is there. */
-static void end_nap(struct queue *q)
-{
-    if (q->consumer != NAPPING)
-        return;
-    q->consumer = AWAKE;
-    pthread_cond_signal(&q->work);
-}
-
 bool queue_wait_room(struct queue *q, int timeout_ms)
 {
     if (q->credit.events > 0 && q->credit.bytes > 0)
@@ -286,7 +301,7 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
-    end_nap(q);
+    wake(q); /* nothing more comes before it has taken what is there */
     while (!below(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
@@ -300,31 +315,21 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
     return room;
 }
 
-static bool has_come(const struct queue *q)
-{
-    return inbox_count(&q->inbox) > 0 || !mailbox_is_empty(&q->mail);
-}
-
 static void nap(struct queue *q)
 {
-    q->consumer = NAPPING;
-    if (!has_come(q))
-        wait_ns(q, &q->work, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
+    lie_down(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
     q->taken = 0;
 }
 
-static void sleep_until(struct queue *q, int64_t ms)
+static void sleep_for(struct queue *q, int64_t ms)
 {
     const int64_t before = real_ns();
-    q->consumer = ASLEEP;
-    if (!has_come(q))
-        wait_ns(q, &q->work, ms * NS_PER_MS);
+    lie_down(q, ASLEEP, ms * NS_PER_MS);
     q->brisk = real_ns() - before < BRISK_NS;
     q->taken = BRISK_EVENTS;
 }
 
-/* Until something is due, for at most ms. What came into the ring just before it lay down it finds
- * by looking again (see inbox_put). */
+/* Until something is due, for at most ms. */
 static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
 {
     const int64_t due = backlog_due(&q->backlog);
@@ -332,8 +337,7 @@ static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
     if (q->brisk && q->taken >= BRISK_EVENTS)
         nap(q);
     else
-        sleep_until(q, (due < until_ms ? due : until_ms) - now_ms);
-    q->consumer = AWAKE;
+        sleep_for(q, (due < until_ms ? due : until_ms) - now_ms);
 }
 
 /* What is in the ring goes straight to a consumer that keeps up. */
