@@ -110,7 +110,8 @@ static void write_conf(const struct host *h, const struct host_spec *spec)
             "agents : { ticker : { command = [\"%s\", \"%u\", \"%u\"]; exit_grace_s = 1; }; };\n",
             ticker, spec->seconds, spec->rate);
     write_connectors(h, spec, f);
-    fprintf(f, "conversations : { max_turns = %u; per_user = %u; debounce_ms = 0; };\n",
+    fprintf(f,
+            "conversations : { max_turns = %u; per_user = %u; debounce_ms = 0; drain_s = 1; };\n",
             spec->turns + 1, spec->turns + 1);
     fprintf(f, "http : { listen = \"127.0.0.1:0\"; };\n");
     fprintf(f, "state_directory = \"%s/state\";\nlog : { level = \"info\"; };\n", h->folder);

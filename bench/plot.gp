@@ -64,8 +64,8 @@ plot data index "latency 1000" using (1):(-$0):(1):3:(-$0 - 0.34):(-$0 + 0.34):(
 unset logscale x
 
 # ---- many agents ----
-set lmargin at screen 0.605; set rmargin at screen 0.975
-set title "{/:Bold Many agents at 20 lines/s each: µs of CPU a line}" offset 0, -0.4
+set lmargin at screen 0.64; set rmargin at screen 0.975
+set title "{/:Bold Many agents: µs of CPU a line}" offset 0, -0.4
 stats data index "many" using 2 nooutput
 set xrange [0:STATS_max * 1.3]
 plot data index "many" using (0):(-$0):(0):2:(-$0 + 0.02):(-$0 + 0.36):ytic(1) \

@@ -4,7 +4,6 @@ from lab import interleave
 
 LATENCY = ("p50", "p99", "p99.9")
 ROWS = ("cpu-line", "begun", "at-once", "rss-turn")
-PACE = 20  # lines a second of each of many agents
 
 
 def serve(lab, turns, rate, seconds, process=False):
@@ -77,44 +76,44 @@ def latency(lab, report):
     )
 
 
-def listen(lab, agents, seconds):
+def listen(lab, agents, rate, seconds):
     """As serve, of a loop that does nothing but read."""
-    told = lab.rows([lab.program("bench/listen"), agents, PACE, seconds])
+    told = lab.rows([lab.program("bench/listen"), agents, rate, seconds])
     return {"cpu-line": told["cpu-line"][0]}
 
 
 def many(lab, report):
-    """Seconds by agents: the last run for so long because they are to run at once."""
-    rounds = lab.choose(3, 1)
-    seconds = lab.choose({500: 6, 1000: 6, 5000: 60}, {100: 4, 200: 4, 1000: 4})
-    taken = {}
-    for n, each in seconds.items():
-        taken |= interleave(rounds if n <= 1000 else 1, {
-            n: lambda n=n, each=each: serve(lab, n, PACE, each),
-            ("floor", n): lambda n=n, each=each: listen(lab, n, min(each, 15)),
+    """Agents, lines a second of each, and for how long: the last are to run at once."""
+    cases = lab.choose(
+        [(500, 20, 6), (1000, 20, 6), (5000, 4, 40)], [(100, 20, 4), (200, 20, 4), (1000, 20, 4)]
+    )
+    taken, floors = {}, {}
+    for n, rate, seconds in cases:
+        both = interleave(lab.choose(3, 1) if n <= 1000 else 1, {
+            "serve": lambda: serve(lab, n, rate, seconds),
+            "floor": lambda: listen(lab, n, rate, min(seconds, 10)),
         })
-    rows = [
-        [f"{n:,}", f"{t['at-once']:,.0f}", t["begun"], t["cpu-line"],
-         taken["floor", n]["cpu-line"], t["cpu-line"] * n * PACE / 1e4, t["p50"] / 1e3,
-         t["p99"] / 1e3, t["rss-turn"]]
-        for n, t in ((n, taken[n]) for n in seconds)
-    ]
+        taken[n], floors[n] = both["serve"], both["floor"]["cpu-line"]
     report.section(
         "Many agents at once",
-        f"Each says {PACE} lines a second under `turncast serve`. The CPU is the host's and the "
-        "connector's; an agent is two processes beside, on the same cores. The floor is a loop "
-        "that only reads as many agents.",
-        ["agents", "at once", "s until all had begun", "µs/line", "floor µs/line",
-         "CPU % of a core", "p50 ms", "p99 ms", "KiB a turn at the peak"],
-        rows,
+        "Each says its lines under `turncast serve`. The CPU is the host's and the connector's; an "
+        "agent is two processes beside, on the same cores. The floor is a loop that only reads as "
+        "many agents.",
+        ["agents", "lines/s of each", "at once", "s until all had begun", "µs/line",
+         "floor µs/line", "CPU % of a core", "p50 ms", "p99 ms", "KiB a turn at the peak"],
+        [
+            [f"{n:,}", f"{rate}", f"{taken[n]['at-once']:,.0f}", taken[n]["begun"],
+             taken[n]["cpu-line"], floors[n], taken[n]["cpu-line"] * n * rate / 1e4,
+             taken[n]["p50"] / 1e3, taken[n]["p99"] / 1e3, taken[n]["rss-turn"]]
+            for n, rate, _ in cases
+        ],
     )
     report.plot("many", [
-        (f"{n:,} agents", taken[n]["cpu-line"], taken["floor", n]["cpu-line"]) for n in seconds
+        (f"{n:,} agents, {rate}/s", taken[n]["cpu-line"], floors[n]) for n, rate, _ in cases
     ])
-    beyond = taken[1000]["cpu-line"] - taken["floor", 1000]["cpu-line"]
-    report.goal("1,000 agents: of a core, beyond the floor that only reads",
-                beyond * 1000 * PACE / 1e4, 10, unit="%")
-    half, whole = list(seconds)[:2]
+    report.goal("1,000 agents, 20 lines/s: of a core, beyond the floor that only reads",
+                (taken[1000]["cpu-line"] - floors[1000]) * 1000 * 20 / 1e4, 10, unit="%")
+    half, whole = cases[0][0], cases[1][0]
     report.twice(f"turns: {half} → {whole}", taken[half]["cpu"], taken[whole]["cpu"])
 
 
