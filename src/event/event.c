@@ -9,12 +9,14 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/pack.h"
 #include "event/codec.h"
 #include "event/fields.h"
 
 struct event_box {
     atomic_uint refs;
     _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
+    bool placed, line_placed;        /* the memory is somebody else's */
     size_t text_bytes;               /* immutable, as is everything below */
     struct event event;
     char text[];
@@ -102,6 +104,7 @@ struct event_box *event_box_new(const struct event *ev)
     struct event_box *const box = xmalloc(sizeof(*box) + all.bytes);
     atomic_init(&box->refs, 1);
     atomic_init(&box->line, NULL);
+    box->placed = box->line_placed = false;
     box->text_bytes = all.bytes;
     box->event = *ev;
     box->event.u.meta = &box->event.meta;
@@ -131,8 +134,10 @@ void event_box_unref(struct event_box *box)
 {
     if (!box || atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) != 1)
         return;
-    free(atomic_load_explicit(&box->line, memory_order_relaxed));
-    free(box);
+    if (!box->line_placed)
+        free(atomic_load_explicit(&box->line, memory_order_relaxed));
+    if (!box->placed)
+        free(box);
 }
 
 const struct event *event_box_get(const struct event_box *box)
@@ -188,4 +193,159 @@ const char *event_box_line(struct event_box *box, size_t *len)
     if (len)
         *len = line->len;
     return line->text;
+}
+
+/* ---- its flat form ---- */
+
+/* What of the struct an event of that kind uses. */
+static size_t used_bytes(enum tc_kind kind)
+{
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    [TC_##UPPER] = offsetof(struct event, u) + sizeof(struct tc_##lower),
+    static const size_t bytes[TC_KINDS] = {EVENT_KINDS(K)};
+#undef K
+    return bytes[kind];
+}
+
+/* Calls it for every pointer to text; false: one call has failed. */
+typedef bool each_text(const void *ctx, const struct field *f, char *base);
+
+static bool each_row(const struct field *f, void *base, each_text *each, const void *ctx)
+{
+    for (; f->key; f++)
+        if (!each(ctx, f, base))
+            return false;
+    return true;
+}
+
+static bool each_member(struct event *ev, each_text *each, const void *ctx)
+{
+    static const struct field envelope[] = {
+        {.key = "src", .offset = offsetof(struct tc_meta, src)},
+        {.key = "correlation_id", .offset = offsetof(struct tc_meta, correlation_id)},
+        {.key = "session_id", .offset = offsetof(struct tc_meta, session_id)},
+        {0},
+    };
+    return each_row(envelope, &ev->meta, each, ctx) &&
+           each_row(event_meta_fields(), &ev->meta, each, ctx) &&
+           each_row(event_fields(ev->kind), &ev->u, each, ctx);
+}
+
+/* In the place of a pointer: how far behind the beginning of the text it points, from 1. */
+static bool flatten(const void *text, const struct field *f, char *base)
+{
+    uintptr_t at;
+    if (!field_is_text(f))
+        return true;
+    memcpy(&at, base + f->offset, sizeof at);
+    at = at ? at - (uintptr_t)text + 1 : 0;
+    memcpy(base + f->offset, &at, sizeof at);
+    return true;
+}
+
+void event_box_pack(struct buf *out, const struct event_box *box, struct str line)
+{
+    struct event ev = box->event;
+    each_member(&ev, flatten, box->text);
+    ev.u.meta = NULL;
+    pack_bytes(out, (struct str){(const char *)&ev, used_bytes(ev.kind)});
+    pack_bytes(out, (struct str){box->text, box->text_bytes});
+    pack_bytes(out, line);
+}
+
+static bool raise_text(const struct event_box *box, const struct field *f, char *base)
+{
+    uintptr_t at;
+    memcpy(&at, base + f->offset, sizeof at);
+    if (at == 0)
+        return !f->required;
+    if (at > box->text_bytes)
+        return false;
+    const char *const text = box->text + at - 1;
+    size_t len = 0;
+    if (f->len_offset)
+        memcpy(&len, base + f->len_offset, sizeof len);
+    if (len > box->text_bytes - at || (f->len_offset && text[len]))
+        return false;
+    memcpy(base + f->offset, &text, sizeof at);
+    return true;
+}
+
+/* What can be in memory, but in no member of that type. */
+static bool raise_member(const void *box, const struct field *f, char *base)
+{
+    unsigned char flag;
+    int tri;
+    switch (f->type) {
+    case FIELD_FLAG:
+        memcpy(&flag, base + f->offset, sizeof flag);
+        return flag <= 1;
+    case FIELD_TRI:
+        memcpy(&tri, base + f->offset, sizeof tri);
+        return tri >= -1 && tri <= 1;
+    case FIELD_INT:
+    case FIELD_REAL:
+        return true;
+    case FIELD_STR:
+    case FIELD_JSON:
+    case FIELD_OBJECT:
+        break;
+    }
+    return raise_text(box, f, base);
+}
+
+/* The kind says how many bytes there are, and is one of them. */
+static bool read_struct(struct event *ev, struct str raw)
+{
+    unsigned kind = TC_KINDS;
+    unsigned char hidden = 0;
+    _Static_assert(sizeof kind == sizeof ev->kind && offsetof(struct event, kind) == 0, "");
+    if (raw.len >= offsetof(struct event, u)) {
+        memcpy(&kind, raw.p, sizeof kind);
+        memcpy(&hidden, raw.p + offsetof(struct event, meta.hidden), sizeof hidden);
+    }
+    if (kind >= TC_KINDS || hidden > 1 || raw.len != used_bytes((enum tc_kind)kind))
+        return false;
+    event_init(ev, (enum tc_kind)kind);
+    memcpy(ev, raw.p, raw.len);
+    return true;
+}
+
+/* As far as the line begins at a place where it can. */
+static size_t place_bytes(size_t text_bytes)
+{
+    const size_t align = _Alignof(struct box_line);
+    return (sizeof(struct event_box) + text_bytes + align - 1) & ~(align - 1);
+}
+
+static struct box_line *place_line(char *at, struct str line)
+{
+    struct box_line *const copy = (struct box_line *)(void *)at;
+    copy->len = line.len;
+    memcpy(copy->text, line.p, line.len + 1);
+    return copy;
+}
+
+struct event_box *event_box_unpack(struct unpack *u, struct buf *place)
+{
+    const struct str raw = unpack_bytes(u), text = unpack_bytes(u), line = unpack_bytes(u);
+    const bool ends = text.p && (!text.len || !text.p[text.len - 1]);
+    struct event ev;
+    u->bad = u->bad || !ends || !read_struct(&ev, raw);
+    if (u->bad)
+        return NULL;
+    buf_reset(place);
+    char *const at =
+        buf_reserve(place, place_bytes(text.len) + sizeof(struct box_line) + line.len + 1);
+    struct event_box *const box = (struct event_box *)(void *)at;
+    atomic_init(&box->refs, 1);
+    box->placed = true;
+    box->line_placed = line.p != NULL;
+    box->text_bytes = text.len;
+    box->event = ev;
+    atomic_init(&box->line, line.p ? place_line(at + place_bytes(text.len), line) : NULL);
+    box->event.u.meta = &box->event.meta;
+    memcpy(box->text, text.p, text.len);
+    u->bad = !each_member(&box->event, raise_member, box);
+    return u->bad ? NULL : box;
 }

@@ -3,8 +3,6 @@
 
 noinst_LTLIBRARIES += libtcevent.la
 libtcevent_la_SOURCES = \
-	src/event/wire.c \
-	src/event/wire.h \
 	src/event/codec.c \
 	src/event/codec.h \
 	src/event/decimal.c \

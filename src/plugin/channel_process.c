@@ -14,6 +14,7 @@
 #define CALLBACK_MS 5000
 #define GONE_FILL 4.0 /* one that is down with that much waiting gets no new turns */
 #define PUMP_MS 100
+#define NEAR_EVENTS 512.0
 
 /* ---- turns and what happens in them ---- */
 
@@ -47,9 +48,10 @@ static void process_send(struct channel *channel, void *turn, struct event_box *
 {
     struct guest *const g = guest_of(channel);
     const struct guest_turn *const t = turn;
-    backlog_push(&g->backlog, t->lane, box, clock_mono_ms());
+    const bool gathers = g->sent.first != NULL;
+    traffic_put_event(g, t->lane, box);
     /* While it is at something, what comes is gathered: it says when it is done. */
-    if (!g->sent.first)
+    if (!gathers)
         traffic_flush_soon(g);
 }
 
@@ -89,9 +91,12 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
     traffic_put_mail(g, FRAME_SOCKET, NULL, mail_frame(&own));
 }
 
+/* Who can wait does so before what waits for it is out of the caches. */
 static bool below(const struct guest *g, double part)
 {
-    return backlog_fill(&g->backlog) <= part;
+    const double near = (double)g->backlog.stats.events / NEAR_EVENTS;
+    const double fill = backlog_fill(&g->backlog);
+    return (near > fill ? near : fill) <= part;
 }
 
 /* What it waits for is the instance: an instance that waits for the host must not wait for ever. */

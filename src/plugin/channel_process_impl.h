@@ -140,6 +140,8 @@ static inline struct guest *guest_of(struct channel *c)
 void traffic_init(struct guest *g);
 void traffic_fini(struct guest *g);
 void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *t, struct mail *m);
+/* Takes over one reference of the box. */
+void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box);
 /* Soon, together with what else comes until then. */
 void traffic_flush_soon(struct guest *g);
 /* As much as it can take now. */

@@ -15,15 +15,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "event/wire.h"
 #include "io/sandbox.h"
 #include "plugin/frame.h"
 #include "plugin/instance.h"
 #include "plugin/loader.h"
 
-#define READ_SIZE ((size_t)64 << 10)
-#define ROOM_EVERY 32 /* handled, and the host is told at the latest */
-#define ROOM_MS 1     /* between two times that it is told, but for many */
+#define READ_SIZE ((size_t)256 << 10)
+#define ROOM_EVERY 128               /* handled, and the host is told at the latest */
+#define ROOM_MS 1                    /* between two times that it is told, but for many */
+#define EVENT_KEPT ((size_t)1 << 20) /* bytes of memory for the next event */
 #define REST_MS 60000
 #define BUCKETS 256
 #define LISTED_PORTS 100
@@ -37,8 +37,9 @@ struct child_turn {
 
 struct child {
     struct buf in, out;
-    size_t read;     /* of in: done with */
-    struct buf held; /* an earlier `in`, which a callback that asked may still look at */
+    size_t read;      /* of in: done with */
+    struct buf event; /* memory of the one that is delivered */
+    struct buf held;  /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
     struct frame_setup setup;
     struct gauge *gauge;
@@ -254,13 +255,13 @@ static void end_turn(struct child *c, struct child_turn **at)
 static void do_event(struct child *c, struct unpack *u)
 {
     struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
-    struct event ev;
-    wire_unpack(&ev, u);
+    struct event_box *const box = event_box_unpack(u, &c->event);
     if (!*at || unpack_finish(u) < 0)
         leave();
-    struct event_box *const box = event_box_new(&ev);
     instance_deliver(c->instance, (*at)->turn, box);
     event_box_unref(box);
+    if (c->event.cap > EVENT_KEPT)
+        buf_fini(&c->event);
     end_turn(c, at);
 }
 

@@ -7,10 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "event/wire.h"
 #include "plugin/channel_process_impl.h"
 
-#define WINDOW_TASKS ((size_t)256) /* that it may be sent before it has done them */
+#define WINDOW_TASKS ((size_t)512) /* that it may be sent before it has done them */
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* encoded at once */
 #define TAKE 64
@@ -150,11 +149,20 @@ static void pack_turn_number(struct buf *out, const struct task *t)
     pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
 }
 
-static void pack_what(struct buf *out, const struct task *t)
+/* The line is made once for all who want it. */
+static void pack_event(struct buf *out, const struct guest *g, struct event_box *box)
+{
+    struct str line = {0};
+    if (loader_has(g->loaded, DESCRIPTOR_ON_EVENT))
+        line.p = event_box_line(box, &line.len);
+    event_box_pack(out, box, line);
+}
+
+static void pack_what(struct buf *out, const struct guest *g, const struct task *t)
 {
     if (t->type == FRAME_EVENT) {
         pack_turn_number(out, t);
-        wire_pack(out, event_box_get(t->box));
+        pack_event(out, g, t->box);
     } else if (t->type == FRAME_REPLY) {
         pack_turn_number(out, t);
         frame_pack_reply(out, t->mail->reply);
@@ -171,7 +179,7 @@ static void pack_task(struct guest *g, const struct task *t)
     if (t->turn && !t->turn->opened)
         pack_open(g, t->turn);
     const size_t begun = frame_begin(&g->out, t->type);
-    pack_what(&g->out, t);
+    pack_what(&g->out, g, t);
     frame_end(&g->out, begun);
 }
 
@@ -193,19 +201,34 @@ static bool has_room(const struct guest *g)
            g->out.len - g->out_at < OUT_BYTES;
 }
 
+static void send_event(struct guest *g, const struct backlog_item *item)
+{
+    struct guest_turn *const turn = item->turn;
+    struct task *const t = new_task(FRAME_EVENT, turn);
+    t->box = item->box;
+    t->size = event_box_size(t->box);
+    send_task(g, t);
+    turn->done = turn->done || event_box_get(t->box)->kind == TC_DONE;
+}
+
+/* While little is under way it is encoded at once, and with it all that others are sent of it. */
+void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
+{
+    struct backlog_item item;
+    if (g->stage == GUEST_RUNNING && !g->stop_sent && !g->again.first && !g->mail.first &&
+        g->sent.count < WINDOW_TASKS / 2 && has_room(g) &&
+        backlog_pass(&g->backlog, lane, box, &item))
+        send_event(g, &item);
+    else
+        backlog_push(&g->backlog, lane, box, clock_mono_ms());
+}
+
 static void send_events(struct guest *g, size_t max)
 {
     struct backlog_item items[TAKE];
     const size_t n = backlog_pop(&g->backlog, items, max < TAKE ? max : TAKE, clock_mono_ms());
-    for (size_t i = 0; i < n; i++) {
-        struct guest_turn *const turn = items[i].turn;
-        struct task *const t = new_task(FRAME_EVENT, turn);
-        t->box = items[i].box;
-        t->size = event_box_size(t->box);
-        send_task(g, t);
-        if (event_box_get(t->box)->kind == TC_DONE)
-            turn->done = true;
-    }
+    for (size_t i = 0; i < n; i++)
+        send_event(g, &items[i]);
 }
 
 static void send_from(struct guest *g, struct task_list *l)

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "event/wire.h"
+#include "event/event.h"
 #include "plugin/channel.h"
 #include "plugin/events.h"
 #include "plugin/frame.h"
@@ -238,7 +238,8 @@ static void fuzz_readers(const char *p, size_t n)
     CLEANUP_BUF struct buf again = {0};
     struct arena arena = {0};
     struct unpack u;
-    struct event ev;
+    CLEANUP_BUF struct buf place = {0};
+    struct event_box *box;
     struct frame_setup setup;
     struct channel_turn turn;
     struct letter_reply *reply;
@@ -250,11 +251,12 @@ static void fuzz_readers(const char *p, size_t n)
     unpack_start(&u, (struct str){p + 1, n - 1});
     switch ((unsigned char)p[0] % 6) {
     case 0:
-        wire_unpack(&ev, &u);
-        if (unpack_finish(&u) == 0) {
-            wire_pack(&again, &ev);
-            event_box_unref(event_box_new(&ev));
+        box = event_box_unpack(&u, &place);
+        if (box && unpack_finish(&u) == 0) {
+            event_box_unref(event_box_new(event_box_get(box)));
+            event_box_line(box, NULL);
         }
+        event_box_unref(box);
         break;
     case 1:
         frame_unpack_setup(&u, &arena, &setup);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "event/specimen.h"
-#include "event/wire.h"
+#include "event/event.h"
 #include "tap/tap.h"
 
 static struct buf packed;
@@ -24,9 +25,11 @@ static bool is_whole(const struct unpack *u)
 
 static bool reads_event(struct unpack *u)
 {
-    struct event ev;
-    wire_unpack(&ev, u);
-    return is_whole(u);
+    struct buf place = {0};
+    struct event_box *const box = event_box_unpack(u, &place);
+    event_box_unref(box);
+    buf_fini(&place);
+    return box && is_whole(u);
 }
 
 static bool reads_setup(struct unpack *u)
@@ -149,18 +152,26 @@ static struct unpack unpacked(void)
 static void test_events(void)
 {
     struct arena a = {0};
+    CLEANUP_BUF struct buf place = {0};
     for (unsigned kind = 0; kind < TC_KINDS; kind++)
         for (int full = 0; full < 2; full++) {
-            struct event ev, back;
+            struct event ev;
             if (full)
                 specimen_fill(&ev, (enum tc_kind)kind, &a);
             else
                 specimen_bare(&ev, (enum tc_kind)kind);
-            wire_pack(&packed, &ev);
+            struct event_box *const box = event_box_new(&ev);
+            struct str line = {0};
+            if (full)
+                line.p = event_box_line(box, &line.len);
+            event_box_pack(&packed, box, line);
             struct unpack u = unpacked();
-            wire_unpack(&back, &u);
-            is_str(specimen_differ(&ev, &back), NULL, "%s, %s", kind_name((enum tc_kind)kind),
-                   full ? "full" : "bare");
+            struct event_box *const back = event_box_unpack(&u, &place);
+            is_str(back ? specimen_differ(&ev, event_box_get(back)) : "no event", NULL, "%s, %s",
+                   kind_name((enum tc_kind)kind), full ? "full" : "bare");
+            is_str(event_box_line(back, NULL), event_box_line(box, NULL), "  its line");
+            event_box_unref(back);
+            event_box_unref(box);
             whole_only(reads_event, "  it");
         }
     arena_fini(&a);
@@ -169,21 +180,26 @@ static void test_events(void)
 /* A text with NUL in it, one that is empty, one of 1 MiB. */
 static void test_texts(void)
 {
+    CLEANUP_BUF struct buf place = {0};
     char *const big = xcalloc(1, (1 << 20) + 1);
     memset(big, 'x', 1 << 20);
     const struct str texts[] = {{"a\0b", 3}, {"", 0}, {big, 1 << 20}};
     for (size_t i = 0; i < 3; i++) {
-        struct event ev, back;
+        struct event ev;
         specimen_bare(&ev, TC_TOOL_RESULT);
         ev.u.tool_result.content = texts[i].p;
         ev.u.tool_result.content_len = texts[i].len;
-        wire_pack(&packed, &ev);
+        struct event_box *const box = event_box_new(&ev);
+        event_box_pack(&packed, box, (struct str){0});
         struct unpack u = unpacked();
-        wire_unpack(&back, &u);
+        struct event_box *const back = event_box_unpack(&u, &place);
         is_int(unpack_finish(&u), 0, "a text of %zu bytes", texts[i].len);
-        ok(back.u.tool_result.content_len == texts[i].len &&
-               memcmp(back.u.tool_result.content, texts[i].p, texts[i].len + 1) == 0,
+        const struct tc_tool_result *const result = &event_box_get(back)->u.tool_result;
+        ok(result->content_len == texts[i].len &&
+               memcmp(result->content, texts[i].p, texts[i].len + 1) == 0,
            "  comes back, with its end");
+        event_box_unref(back);
+        event_box_unref(box);
         buf_reset(&packed);
     }
     pack_bytes(&packed, (struct str){"a\0b", 3});
