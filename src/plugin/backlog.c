@@ -186,10 +186,10 @@ static bool over(const struct backlog *b)
 }
 
 /* From where on a squeeze is worth it: the limit; or, where only reserved events were left, an
- * eighth of the limit more than they are. */
+ * eighth more than they are, so that looking through them goes with their number. */
 static size_t next_squeeze(size_t now, size_t limit)
 {
-    return now < limit ? limit : now + limit / 8 + 1;
+    return now < limit ? limit : now + now / 8 + 1;
 }
 
 /* Called when what waits has reached a limit. */

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "plugin/events.h"
 #include "plugin/trim.h"
@@ -384,6 +385,44 @@ static void test_one_big_event(void)
     end();
 }
 
+#define MANY 100000
+#define LINEAR_MS 10000 /* copying what is there each time would take minutes */
+
+/* Pieces of one message, `lanes` of them in turn, that nobody takes. */
+static size_t push_pieces(size_t lanes)
+{
+    struct lane *of[2] = {lane, lanes > 1 ? backlog_open(&b, other_tag) : lane};
+    for (uint64_t seq = 1; seq <= MANY; seq++)
+        backlog_push(&b, of[seq % 2], narration(seq, "0123456789", "m"), 0);
+    size_t bytes = 0;
+    backlog_release(&b);
+    while (pop(0) > 0)
+        for (size_t i = 0; i < n_got; i++)
+            bytes += at(i)->u.narration.text_len;
+    return bytes;
+}
+
+static void test_many(void)
+{
+    const int64_t before = clock_mono_ms();
+    begin(4096, 64 << 20, 1000);
+    is_int((long long)push_pieces(1), 10 * MANY, "many pieces are joined while they are held back");
+    end();
+    begin(16, 64 << 20, 0);
+    is_int((long long)push_pieces(1), 10 * MANY, "  and where there is no room");
+    is_int((long long)b.stats.dropped, 0, "  nothing is lost");
+    end();
+    begin(16, 64 << 20, 0);
+    is_int((long long)push_pieces(2), 10 * MANY, "  those of two turns as well");
+    end();
+    begin(16, 64 << 20, 0);
+    for (uint64_t seq = 1; seq <= MANY; seq++)
+        push(box_of(TC_USAGE, seq), 0);
+    is_int((long long)b.stats.events, MANY, "many that can neither be joined nor dropped stay");
+    end();
+    ok(clock_mono_ms() - before < LINEAR_MS, "  in a time that goes with their number");
+}
+
 static void test_pass(void)
 {
     struct backlog_item item;
@@ -442,6 +481,7 @@ int main(void)
     test_hard();
     test_only_reserved_left();
     test_one_big_event();
+    test_many();
     test_pass();
     test_trim();
 }
