@@ -114,10 +114,11 @@ static struct event_box *make_box(const struct event *ev, enum form form,
 }
 
 /* The form in which seat i < t->n gets the event that is being cast. */
-static enum form form_of(const struct dispatch_turn *t, size_t i)
+static enum form form_of(const struct dispatch_turn *t, size_t i, enum tc_kind kind)
 {
     const struct dispatch *const d = t->dispatch;
-    return t->handles[i] ? d->groups[d->seats[i].group].form : FORM_NONE;
+    const struct seat *const s = &d->seats[i];
+    return t->handles[i] && (s->kinds >> kind & 1) ? d->groups[s->group].form : FORM_NONE;
 }
 
 /* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
@@ -135,7 +136,7 @@ static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
     const struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
     for (size_t i = 0; i < t->n; i++)
-        wanted[form_of(t, i)]++;
+        wanted[form_of(t, i, ev->kind)]++;
     if (t->entry) {
         wanted[d->groups[d->log_all].form]++;
         wanted[log_shown(d)]++;
@@ -192,7 +193,7 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
     if (t->entry)
         cast_to_log(t, boxes);
     for (size_t i = 0; i < t->n; i++) {
-        const enum form form = form_of(t, i);
+        const enum form form = form_of(t, i, ev->kind);
         if (form == FORM_NONE)
             continue;
         struct channel *const c = runner_channel(d->seats[i].runner);

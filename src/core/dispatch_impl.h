@@ -25,6 +25,7 @@ struct seat {
     const struct conf_instance *spec; /* of the roster */
     struct loaded *loaded;
     size_t group;
+    uint32_t kinds;   /* bits: those it is cast */
     bool left_behind; /* did not move for as long as patience goes; not waited for */
 };
 

@@ -52,6 +52,22 @@ static void make_log_groups(struct dispatch *d)
 
 /* ---- seats ---- */
 
+#define KIND(kind) (UINT32_C(1) << (kind))
+/* What begins and ends a turn, and what brings along all that is held back before it. */
+#define KINDS_ALWAYS                                                                               \
+    (KIND(TC_START) | KIND(TC_TOOL_CALL) | KIND(TC_REQUEST) | KIND(TC_FINAL) | KIND(TC_ERROR) |    \
+     KIND(TC_DONE))
+
+/* An instance that has no function for a kind is not woken for it. */
+static uint32_t kinds_of(const struct loaded *loaded)
+{
+    uint32_t kinds = KINDS_ALWAYS;
+    for (unsigned kind = 0; kind < TC_KINDS; kind++)
+        if (loader_has(loaded, kind) || loader_has(loaded, DESCRIPTOR_ON_EVENT))
+            kinds |= KIND(kind);
+    return kinds;
+}
+
 size_t dispatch_find_seat(const struct dispatch *d, const char *name)
 {
     size_t i = 0;
@@ -78,6 +94,7 @@ int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *co
         .spec = spec,
         .loaded = loaded,
         .group = group_of(d, spec, &loaded->plugin),
+        .kinds = kinds_of(loaded),
     };
     return 0;
 }

@@ -389,6 +389,49 @@ static void test_hangs(void)
     ok(clock_mono_ms() - before < 8000, "nobody waits for it");
 }
 
+static void take_health(void *ctx, const struct dispatch_instance *i)
+{
+    *(struct channel_health *)ctx = i->health;
+}
+
+static double fill_of_only(const struct dispatch *d)
+{
+    struct channel_health health = {.fill = -1};
+    dispatch_each_instance(d, take_health, &health);
+    return health.fill;
+}
+
+static bool is_hung(void *d)
+{
+    struct channel_health health = {.fill = -1};
+    dispatch_each_instance(d, take_health, &health);
+    return health.hung;
+}
+
+/* One that hangs tells by what waits for it what it was cast. */
+static void test_kinds(void)
+{
+    const char *const gate = temp("kinds");
+    begin_conf();
+    add("deaf", "sleeps", "gate", gate);
+    struct dispatch *const d = start(NULL);
+    open_turn(d, visibility_default());
+    cast_kind(TC_START);
+    ok(tap_wait(is_hung, d, DEADLINE_MS), "one that hangs");
+    double before = fill_of_only(d);
+    for (int i = 0; i < 20; i++)
+        cast_kind(TC_NOTICE);
+    is_real(fill_of_only(d), before, "  is not cast a kind it has no function for");
+    cast_narration("b", NULL);
+    ok(fill_of_only(d) > before, "  but one it has");
+    before = fill_of_only(d);
+    cast_final("bye");
+    ok(fill_of_only(d) > before, "  and what a person waits for");
+    tap_spew(gate, "", 0);
+    close_turn();
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "  and how it ends");
+}
+
 static void test_slow(void)
 {
     begin_conf();
@@ -512,6 +555,7 @@ int main(void)
     test_who_sees_what();
     test_faults();
     test_hangs();
+    test_kinds();
     test_slow();
     test_old_plugin();
     test_paced();

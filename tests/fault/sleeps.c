@@ -27,6 +27,14 @@ static int on_start(struct tc_turn *turn, const struct tc_start *start)
     return 0;
 }
 
+/* What is to wait for it has to be cast to it. */
+static int on_narration(struct tc_turn *turn, const struct tc_narration *narration)
+{
+    (void)turn;
+    (void)narration;
+    return 0;
+}
+
 TURNCAST_PLUGIN(.name = "sleeps", .version = "1", .summary = "hangs in a callback",
                 .conf_size = sizeof(struct conf), .options = options,
-                .sink = TC_SINK(.on_start = on_start));
+                .sink = TC_SINK(.on_start = on_start, .on_narration = on_narration));
