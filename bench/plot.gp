@@ -21,7 +21,7 @@ set multiplot
 
 # The first row of a block is on top: row n at height -n.
 set macros
-bar = "(0):(-$0):(0):2:(-$0 - 0.34):(-$0 + 0.34)"
+span = "(-$0 - 0.34):(-$0 + 0.34)"
 
 # ---- reading ----
 set lmargin at screen 0.15; set rmargin at screen 0.47
@@ -30,7 +30,9 @@ set title "{/:Bold Reading an agent's stream: MB/s of one core}"
 set xrange [0:*]; set yrange [*:*]; set offsets 0, 0, 0.2, 0.2
 stats data index "reading" using 2 nooutput
 set xrange [0:STATS_max * 1.18]
-plot data index "reading" using @bar:(strong(strcol(1))):ytic(1) with boxxyerror lc rgb variable, \
+set xtics STATS_max > 1000 ? 500 : 100
+plot data index "reading" using (0):(-$0):(0):2:@span:(strong(strcol(1))):ytic(1) \
+         with boxxyerror lc rgb variable, \
      '' index "reading" using 2:(-$0):(say($2)) with labels left offset 0.6, 0 tc rgb ink
 
 # ---- casting ----
@@ -38,7 +40,7 @@ set lmargin at screen 0.605; set rmargin at screen 0.975
 set title "{/:Bold A whole replay to connectors: µs of CPU a line}"
 stats data index "casting process" using 2 nooutput
 set xrange [0:STATS_max * 1.3]
-set format x "%g"
+set xtics autofreq
 plot data index "casting thread" using (0):(-$0):(0):2:(-$0 + 0.02):(-$0 + 0.36):ytic(1) \
          with boxxyerror lc rgb ours, \
      '' index "casting thread" using 2:(-$0 + 0.19):(sprintf("%s thread", say($2))) \
@@ -55,9 +57,9 @@ set title "{/:Bold Agent's write to callback, a line a ms: µs, p50 and p99}" of
 stats data index "latency 1000" using 3 nooutput
 set logscale x
 set xrange [1:STATS_max * 8]
-plot data index "latency 1000" using (1):(-$0):(1):3:(-$0 - 0.34):(-$0 + 0.34):(weak(strcol(1))):ytic(1) \
+plot data index "latency 1000" using (1):(-$0):(1):3:@span:(weak(strcol(1))):ytic(1) \
          with boxxyerror lc rgb variable, \
-     '' index "latency 1000" using (1):(-$0):(1):2:(-$0 - 0.34):(-$0 + 0.34):(strong(strcol(1))) \
+     '' index "latency 1000" using (1):(-$0):(1):2:@span:(strong(strcol(1))) \
          with boxxyerror lc rgb variable, \
      '' index "latency 1000" using 3:(-$0):(sprintf("%s, %s", say($2), say($3))) \
          with labels left offset 0.6, 0 tc rgb ink

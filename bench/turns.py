@@ -34,38 +34,48 @@ def latency_at(lab, rate, seconds, rounds):
     })
 
 
-def latency(lab, report):
-    labels = {
-        "pipe": "floor: pipe, one way",
-        "floor": "floor: eventfd, there and back",
-        "apart": "floor: the same, a core each",
-        "thread": "turncast, connector in a thread",
-        "process": "turncast, connector in a process",
-    }
-    rows = []
-    for pace, rate, seconds, rounds in (
-        ("1,000 lines/s", 1000, lab.choose(3, 2), lab.choose(7, 3)),
-        ("20 lines/s", 20, lab.choose(10, 4), lab.choose(3, 1)),
-    ):
-        taken = latency_at(lab, rate, seconds, rounds)
-        rows += [[f"{pace}, {label}", *(taken[name][p] for p in LATENCY)]
-                 for name, label in labels.items()]
-        for p, bound in (("p50", 2), ("p99", 5)):
-            report.goal(
-                f"{p} of an idle turn, {pace}, over the eventfd floor",
-                taken["thread"][p] / taken["floor"][p], bound,
-            )
-        report.plot(f"latency {rate}", [
-            (label, taken[name]["p50"], taken[name]["p99"]) for name, label in labels.items()
-        ])
-    busy = interleave(lab.choose(3, 1), {
+LABELS = {
+    "pipe": "floor: pipe, one way",
+    "floor": "floor: eventfd, there and back",
+    "apart": "floor: the same, a core each",
+    "thread": "turncast, connector in a thread",
+    "process": "turncast, connector in a process",
+}
+
+
+def idle_turn(lab, report, rate, seconds, rounds):
+    """One turn and nothing else; rows of the table."""
+    pace = f"{rate:,} lines/s"
+    taken = latency_at(lab, rate, seconds, rounds)
+    for p, bound in (("p50", 2), ("p99", 5)):
+        report.goal(
+            f"{p} of an idle turn, {pace}, over the eventfd floor",
+            taken["thread"][p] / taken["floor"][p], bound,
+        )
+    report.plot(f"latency {rate}", [
+        (label, taken[name]["p50"], taken[name]["p99"]) for name, label in LABELS.items()
+    ])
+    return [[f"{pace}, {label}", *(taken[name][p] for p in LATENCY)]
+            for name, label in LABELS.items()]
+
+
+def busy_turns(lab, report):
+    taken = interleave(lab.choose(3, 1), {
         place: lambda place=place: serve(lab, 101, 100, lab.choose(5, 3), place == "process")
         for place in ("thread", "process")
     })
-    for place, taken in busy.items():
-        rows.append([f"101 turns of 100 lines/s, connector in a {place}",
-                     *(taken[p] for p in LATENCY)])
-        report.goal(f"p99 beside 100 busy turns, {place}", taken["p99"] / 1e3, 5, unit="ms")
+    for place, times in taken.items():
+        report.goal(f"p99 beside 100 busy turns, {place}", times["p99"] / 1e3, 5, unit="ms")
+    return [[f"101 turns of 100 lines/s, connector in a {place}", *(times[p] for p in LATENCY)]
+            for place, times in taken.items()]
+
+
+def latency(lab, report):
+    rows = [
+        *idle_turn(lab, report, 1000, lab.choose(3, 2), lab.choose(7, 3)),
+        *idle_turn(lab, report, 20, lab.choose(10, 4), lab.choose(3, 1)),
+        *busy_turns(lab, report),
+    ]
     report.section(
         "From the agent's write to the connector's callback",
         "µs under `turncast serve`; the agents run on the same cores, none pinned. The floors are "
@@ -124,8 +134,10 @@ def quiet(lab, report):
             [lab.program("bench/serve"), "--turns", turns, "--quiet"]
         )["rss-turn"][0],
     })
-    report.goal(f"host's memory of a running turn that is idle ({turns} of them)", told["quiet"], 24,
-                unit="KiB")
+    report.goal(
+        f"host's memory of a running turn that is idle ({turns:,} of them)", told["quiet"], 24,
+        unit="KiB",
+    )
 
 
 def startup(lab, report):
@@ -138,10 +150,10 @@ def startup(lab, report):
     })
     report.section(
         "Start",
-        "ms from before `turncast replay` is started to the first line in the first and in the last "
-        "of its connectors; each is loaded from a file of its own.",
+        "ms from before `turncast replay` is started to the first line in the first and in the "
+        "last of its connectors; each is loaded from a file of its own.",
         ["connectors", "first", "last"],
-        [[f"{n}, {place}", taken[n, place]["first"], taken[n, place]["last"]] for n, place in cases],
+        [[f"{n}, {place}", *taken[n, place].values()] for n, place in cases],
     )
     for place in ("thread", "process"):
         report.goal(f"start to the first callback, 10 connectors, {place}",

@@ -44,7 +44,8 @@ report = filled()
 markdown = report.markdown("a machine.", "bench/run")
 check("the page names the machine and the command", "`bench/run`: a machine." in markdown)
 check("it counts the goals that are met", "2 of 3 are met." in markdown)
-check("what doubles is held to two, to a tenth", [g.met for g in report.goals] == [True, True, False])
+check("what doubles is held to two, to a tenth",
+      [g.met for g in report.goals] == [True, True, False])
 check("every section is on the page, with its text", "## Speed\n\nOf one core.\n\n|" in markdown)
 check("the data is in blocks with names",
       report.data() == '# speed\n"us" 2012.4 1\n"them" 7.25 2\n')

@@ -6,7 +6,7 @@ needs shellcheck
 
 scripts() {
     sources '*.sh' '*.t'
-    find tools .ci bootstrap -type f 2>/dev/null | while read -r file; do
+    find tools .ci bootstrap bench -type f 2>/dev/null | while read -r file; do
         if head -n 1 "$file" | grep -q '^#!.*sh$'; then echo "$file"; fi
     done
 }
