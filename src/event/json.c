@@ -5,6 +5,9 @@
 #include "base/utf8.h"
 #include "event/json_scan.h"
 
+/* Of no byte: where nothing was entered there are no members. */
+#define NO_LEAD (-1)
+
 /* Keeps the first error. Nothing lies behind it: whoever reads on meets the end of the line. */
 static const char *fail(struct json *j, const char *at, const char *error)
 {
@@ -16,7 +19,8 @@ static const char *fail(struct json *j, const char *at, const char *error)
 
 void json_start(struct json *j, const char *p, size_t len)
 {
-    *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .fresh = true};
+    *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .lead = NO_LEAD};
+    j->block = j->end; /* nothing was looked at */
     j->p = json_scan_space(p, j->end);
     if (j->p == j->end)
         fail(j, j->p, "no value");
@@ -40,8 +44,6 @@ enum json_type json_peek(struct json *j)
 /* Behind the escape or the non-ASCII text at p, where plain text was interrupted. */
 static const char *scan_special(struct json *j, const char *p)
 {
-    if (p == j->end)
-        return fail(j, p, "unterminated string");
     if ((unsigned char)*p < 0x20)
         return fail(j, p, "control character in a string");
     const size_t len =
@@ -54,38 +56,109 @@ static inline bool is_short_escape(const char *p, const char *end)
     return end - p > 1 && *p == '\\' && json_short_escapes[(unsigned char)p[1]];
 }
 
-/* Over plain text and short escapes, from one look at 16 bytes to the next: code comes with an
- * escape every few bytes, and to look anew behind each would cost more than the text. */
-static inline const char *scan_blocks(const char *p, const char *end)
+/* At the end of a line: what is not of it counts as plain. */
+static uint64_t look_short(const char *p, size_t n)
 {
-    while (end - p >= 16) {
-        size_t step = 16;
-        for (unsigned stops = json_scan_block(p); stops;) {
-            const unsigned i = (unsigned)__builtin_ctz(stops);
-            if (!is_short_escape(p + i, end))
-                return p + i;
-            stops &= ~(3u << i);
-            step = i == 15 ? 17 : 16;
-        }
-        p += step;
-    }
-    return p;
+    char block[JSON_BLOCK];
+    memset(block, ' ', sizeof block);
+    memcpy(block, p, n);
+    return json_block_stops(block);
 }
 
-/* The closing quote of the string whose text starts at p. */
-static inline const char *scan_string(struct json *j, const char *p)
+/* Looks at the bytes from p on, p < end: at 64 of them, or at those that are left. */
+static inline void look(struct json *j, const char *p)
 {
-    for (;;) {
-        p = scan_blocks(p, j->end);
-        if (p < j->end && *p == '"')
-            return p;
-        if (p < j->end && json_is_plain(*p))
-            p++;
-        else if (is_short_escape(p, j->end))
-            p += 2;
-        else if (!(p = scan_special(j, p)))
-            return NULL;
+    const size_t left = (size_t)(j->end - p);
+    j->block = p;
+    j->stops = left >= JSON_BLOCK ? json_block_stops(p) : look_short(p, left);
+}
+
+/* Goes on at p, which may lie beyond what was looked at. */
+static uint64_t stops_from(struct json *j, const char *p)
+{
+    if ((size_t)(p - j->block) >= JSON_BLOCK)
+        look(j, p);
+    return j->stops & (~UINT64_C(0) << (p - j->block));
+}
+
+/* Takes the next stop at or behind p; `end`: there is none. */
+static const char *take_stop(struct json *j, const char *p)
+{
+    uint64_t stops = 0;
+    if ((size_t)(p - j->block) < JSON_BLOCK) {
+        stops = stops_from(j, p);
+        p = j->block + JSON_BLOCK;
     }
+    if (!stops)
+        j->block = p = json_block_find(p, j->end, &stops);
+    if (!stops && p < j->end) {
+        look(j, p);
+        stops = j->stops;
+    }
+    j->stops = stops & (stops - 1);
+    return stops ? j->block + __builtin_ctzll(stops) : j->end;
+}
+
+/* The closing quote of the string that was interrupted at p. */
+static const char *scan_rest(struct json *j, const char *p)
+{
+    while (p < j->end && *p != '"') {
+        p = is_short_escape(p, j->end) ? p + 2 : scan_special(j, p);
+        if (!p)
+            return NULL;
+        p = take_stop(j, p);
+    }
+    return p < j->end ? p : fail(j, j->end, "unterminated string");
+}
+
+/* As scan_string, for a string that is long, or not plain, or behind white space that was looked
+ * at as if it were text. */
+static const char *scan_odd_string(struct json *j, const char *p)
+{
+    uint64_t stops = stops_from(j, p);
+    stops &= stops - 1; /* the quote that opens it */
+    j->stops = stops & (stops - 1);
+    const char *const stop =
+        stops ? j->block + __builtin_ctzll(stops) : take_stop(j, j->block + JSON_BLOCK);
+    return scan_rest(j, stop);
+}
+
+/* What may be the quotes of the next string: the next two stops, and those behind them. Where they
+ * are is known before anybody has read up to them: whoever is at a quote only has to agree, and
+ * does not wait for the one before. */
+struct quotes {
+    const char *open, *close; /* open is NULL: too little is left of the block */
+    uint64_t stops;
+};
+
+static inline struct quotes next_quotes(const struct json *j)
+{
+    const uint64_t stops = j->stops, rest = stops & (stops - 1);
+    if (!rest)
+        return (struct quotes){0};
+    return (struct quotes){j->block + __builtin_ctzll(stops), j->block + __builtin_ctzll(rest),
+                           rest & (rest - 1)};
+}
+
+/* Where too little is left of the block for a string: looks at one that begins at p. True: now
+ * there is enough. */
+static bool look_again(struct json *j, const char *p)
+{
+    if (next_quotes(j).open || p == j->block || p >= j->end)
+        return false;
+    look(j, p);
+    return next_quotes(j).open;
+}
+
+/* The closing quote of the string that opens at p. */
+static const char *scan_string(struct json *j, const char *p)
+{
+    look_again(j, p);
+    const struct quotes q = next_quotes(j);
+    if (q.open != p || *q.close != '"')
+        return scan_odd_string(j, p);
+    j->stops = q.stops;
+    return q.close;
 }
 
 static bool is_word(const char *p, const char *end, const char *word, size_t len)
@@ -107,21 +180,28 @@ static const char *scan_scalar(struct json *j, const char *p)
     return behind ? behind : fail(j, p, "expected a value");
 }
 
+/* Behind the colon at p, which white space may surround: at the value. */
+static const char *scan_colon(struct json *j, const char *p)
+{
+    p = json_scan_space(p, j->end);
+    if (p == j->end || *p != ':')
+        return fail(j, p, "expected ':'");
+    return json_scan_space(p + 1, j->end);
+}
+
 /* Behind the key at p and its colon, at the value; *key (if wanted) is its slice. */
 static inline const char *scan_key(struct json *j, const char *p, struct str *key)
 {
     if (p == j->end || *p != '"')
         return fail(j, p, "expected a key");
-    const char *const text = p + 1;
-    p = scan_string(j, text);
-    if (!p)
+    const char *const close = scan_string(j, p);
+    if (!close)
         return NULL;
     if (key)
-        *key = (struct str){text, (size_t)(p - text)};
-    p = json_scan_space(p + 1, j->end);
-    if (p == j->end || *p != ':')
-        return fail(j, p, "expected ':'");
-    return json_scan_space(p + 1, j->end);
+        *key = (struct str){p + 1, (size_t)(close - p - 1)};
+    if (j->end - close > 2 && close[1] == ':' && (unsigned char)close[2] > ' ')
+        return close + 2;
+    return scan_colon(j, close + 1);
 }
 
 /* The containers a skip is in: one bit each, set for an object. */
@@ -196,7 +276,7 @@ static inline const char *skip_scalar(struct json *j, const char *p)
 {
     if (p == j->end || *p != '"')
         return scan_scalar(j, p);
-    p = scan_string(j, p + 1);
+    p = scan_string(j, p);
     return p ? p + 1 : NULL;
 }
 
@@ -235,44 +315,54 @@ static bool expect(struct json *j, enum json_type type)
     return false;
 }
 
-static bool enter(struct json *j, enum json_type type)
+/* The bracket is left to whoever asks for what is behind it. */
+static inline bool enter(struct json *j, char open, enum json_type type)
 {
-    if (!expect(j, type))
+    if ((j->p == j->end || *j->p != open) && !expect(j, type))
         return false;
     if (j->depth == JSON_MAX_DEPTH) {
         fail(j, j->p, "too deep");
         return false;
     }
     j->depth++;
-    j->p = json_scan_space(j->p + 1, j->end);
-    j->fresh = true;
+    j->lead = open;
     return true;
 }
 
 bool json_enter_object(struct json *j)
 {
-    return enter(j, JSON_AT_OBJECT);
+    return enter(j, '{', JSON_AT_OBJECT);
 }
 
 bool json_enter_array(struct json *j)
 {
-    return enter(j, JSON_AT_ARRAY);
+    return enter(j, '[', JSON_AT_ARRAY);
+}
+
+static void leave(struct json *j, const char *behind)
+{
+    j->p = behind;
+    j->depth--;
+    j->lead = j->depth ? ',' : NO_LEAD;
 }
 
 /* To the next member or element; NULL at the end of the container (consumed) and on errors. */
-static const char *next(struct json *j, char close)
+__attribute__((__noinline__)) static const char *next(struct json *j, char close)
 {
     if (j->depth == 0)
         return NULL;
-    const char *p = json_scan_space(j->p, j->end);
-    const char c = p < j->end ? *p : '\0';
-    const bool fresh = j->fresh;
-    j->fresh = false;
-    if (c == close) {
-        j->p = p + 1;
-        j->depth--;
+    if (j->p < j->end && *j->p == close) {
+        leave(j, j->p + 1);
         return NULL;
     }
+    const bool fresh = j->lead != ',';
+    const char *p = json_scan_space(j->p + fresh, j->end);
+    const char c = p < j->end ? *p : '\0';
+    if (c == close) {
+        leave(j, p + 1);
+        return NULL;
+    }
+    j->lead = ',';
     if (fresh)
         return p;
     if (c != ',')
@@ -280,14 +370,30 @@ static const char *next(struct json *j, char close)
     return json_scan_space(p + 1, j->end);
 }
 
-bool json_next_key(struct json *j, struct str *key)
+__attribute__((__noinline__)) static bool next_key(struct json *j, struct str *key)
 {
+    if (j->p < j->end && *j->p == ',' && look_again(j, j->p))
+        return json_next_key(j, key);
     const char *p = next(j, '}');
     if (p)
         p = scan_key(j, p, key);
     if (!p)
         return false;
     j->p = p;
+    return true;
+}
+
+/* What the rest of the function would find in nearly every key, told without a call. */
+bool json_next_key(struct json *j, struct str *key)
+{
+    const struct quotes q = next_quotes(j);
+    if (q.open != j->p + 1 || (unsigned char)*j->p != j->lead || *q.open != '"' ||
+        j->end - q.close < 3 || memcmp(q.close, "\":", 2) != 0 || (unsigned char)q.close[2] <= ' ')
+        return next_key(j, key);
+    *key = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
+    j->stops = q.stops;
+    j->lead = ',';
+    j->p = q.close + 2;
     return true;
 }
 
@@ -303,16 +409,28 @@ bool json_next_element(struct json *j)
     return false;
 }
 
-bool json_read_string(struct json *j, struct str *out)
+__attribute__((__noinline__)) static bool read_string(struct json *j, struct str *out)
 {
+    if (look_again(j, j->p))
+        return json_read_string(j, out);
     if (!expect(j, JSON_AT_STRING))
         return false;
-    const char *const text = j->p + 1;
-    const char *const close = scan_string(j, text);
+    const char *const open = j->p, *const close = scan_string(j, open);
     if (!close)
         return false;
-    *out = (struct str){text, (size_t)(close - text)};
+    *out = (struct str){open + 1, (size_t)(close - open - 1)};
     j->p = close + 1;
+    return true;
+}
+
+bool json_read_string(struct json *j, struct str *out)
+{
+    const struct quotes q = next_quotes(j);
+    if (q.open != j->p || *q.open != '"' || *q.close != '"')
+        return read_string(j, out);
+    *out = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
+    j->stops = q.stops;
+    j->p = q.close + 1;
     return true;
 }
 
@@ -331,10 +449,28 @@ bool json_read_real(struct json *j, double *out)
     return read_number(j, &number) && json_number_real(number, out);
 }
 
+/* A few digits, as nearly every number is: behind them. p: it is something else. */
+static const char *read_digits(const char *p, const char *end, int64_t *out)
+{
+    const char *const begin = p;
+    int64_t v = 0;
+    while (p < end && *p >= '0' && *p <= '9' && p - begin < 18)
+        v = v * 10 + (*p++ - '0');
+    const bool more = p == end || *p == '.' || (*p | 0x20) == 'e' || (*p >= '0' && *p <= '9');
+    if (p == begin || more || (*begin == '0' && p - begin > 1))
+        return begin;
+    *out = v;
+    return p;
+}
+
 bool json_read_int(struct json *j, int64_t *out)
 {
     struct str number;
-    return read_number(j, &number) && json_number_int(number, out);
+    const char *const behind = read_digits(j->p, j->end, out);
+    if (behind == j->p)
+        return read_number(j, &number) && json_number_int(number, out);
+    j->p = behind;
+    return true;
 }
 
 bool json_read_bool(struct json *j, bool *out)

@@ -45,8 +45,10 @@ enum json_type {
 struct json {
     const char *p, *end, *begin;
     const char *error; /* static text of the first error, or NULL */
+    const char *block; /* 64 bytes that were looked at together */
+    uint64_t stops;    /* a bit for each that no string goes on over by itself, and is ahead */
     unsigned depth;
-    bool fresh; /* just entered: the next element needs no comma */
+    int lead; /* what stands in front of the next key or element: '{' or '[' when just entered */
 };
 
 /* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */

@@ -8,45 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "base/str.h"
-
-/* A string's text is plain but for ", \, control characters and non-ASCII. */
-static inline bool json_is_plain(char c)
-{
-    return c != '"' && c != '\\' && (signed char)c >= ' ';
-}
-
-/* One bit for each of the 16 bytes at p, the first in bit 0: it is not plain. */
-#ifdef __SSE2__
-static inline unsigned json_scan_block(const char *p)
-{
-    const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
-    const __m128i quotes = _mm_cmpeq_epi8(text, _mm_set1_epi8('"'));
-    const __m128i backslashes = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
-    /* As signed bytes, non-ASCII is below space just as control characters are. */
-    const __m128i others = _mm_cmplt_epi8(text, _mm_set1_epi8(' '));
-    const __m128i stops = _mm_or_si128(_mm_or_si128(quotes, backslashes), others);
-    return (unsigned)_mm_movemask_epi8(stops);
-}
-#else
-static inline unsigned json_scan_block(const char *p)
-{
-    unsigned stops = 0;
-    for (unsigned i = 0; i < 16; i++)
-        stops |= (unsigned)!json_is_plain(p[i]) << i;
-    return stops;
-}
-#endif
+#include "event/json_block.h"
 
 /* The first byte that is not plain; `end` when there is none. */
 static inline const char *json_scan_plain(const char *p, const char *end)
 {
-    for (; end - p >= 16; p += 16) {
-        const unsigned stops = json_scan_block(p);
+    for (; end - p >= JSON_PART; p += JSON_PART) {
+        const unsigned stops = json_part_stops(p);
         if (stops)
             return p + __builtin_ctz(stops);
     }
@@ -58,24 +27,16 @@ static inline const char *json_scan_plain(const char *p, const char *end)
 /* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
 static inline const char *json_scan_valid(const char *p, const char *end)
 {
-#ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    for (; end - p >= 16; p += 16) {
-        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
-        const unsigned mask = (unsigned)_mm_movemask_epi8(
-            _mm_or_si128(_mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
-        if (mask)
-            return p + __builtin_ctz(mask);
-    }
-#endif
-    while (p < end && *p != '"' && *p != '\\')
-        p++;
+    for (p = json_scan_plain(p, end); p < end && *p != '"' && *p != '\\';)
+        p = json_scan_plain(p + 1, end);
     return p;
 }
 
 static inline const char *json_scan_space(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    /* Hardly ever is there any: one look tells. */
+    while (p < end && (unsigned char)*p <= ' ' &&
+           (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
     return p;
 }

@@ -52,26 +52,83 @@ static const char *put_escape(struct decoder *d, const char *p)
     return p + 2;
 }
 
-/* Copies up to the next escape, sixteen bytes at a time: what is written too much is overwritten
- * by what follows. Returns where it stopped. */
+/* Copies the block at p, its short escapes undone. Each run of plain text is copied as if it were a
+ * block: what is written too much is overwritten by what follows, and nobody waits for its length.
+ * Returns where it stopped: behind the block, or at an escape that is not a short one. */
+static const char *put_block(struct decoder *d, const char *p)
+{
+    const char *const block = p;
+    uint64_t backslashes = json_block_copy(d->out, block);
+    while (backslashes) {
+        const int i = __builtin_ctzll(backslashes);
+        d->out += block + i - p;
+        p = block + i;
+        if (p[1] == 'u')
+            return p;
+        *d->out++ = json_short_escapes[(unsigned char)p[1]];
+        p += 2;
+        json_block_copy(d->out, p);
+        backslashes &= i < JSON_BLOCK - 2 ? ~UINT64_C(0) << (i + 2) : 0;
+    }
+    if (p < block + JSON_BLOCK) {
+        d->out += block + JSON_BLOCK - p;
+        p = block + JSON_BLOCK;
+    }
+    return p;
+}
+
+/* Copies up to an escape at which something is to be decided. */
 static const char *put_plain(struct decoder *d, const char *p, const char *end)
 {
-#ifdef __SSE2__
-    const __m128i backslash = _mm_set1_epi8('\\');
-    for (; end - p >= 16; p += 16, d->out += 16) {
-        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
-        _mm_storeu_si128((__m128i *)(void *)d->out, text);
-        const unsigned mask = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, backslash));
-        if (mask) {
-            const int plain = __builtin_ctz(mask);
+    /* A run that starts near the end of a block is copied beyond it. */
+    while (end - p >= 2 * JSON_BLOCK + 2) {
+        p = put_block(d, p);
+        if (*p == '\\' && p[1] == 'u')
+            return p;
+    }
+    for (; end - p >= JSON_PART; p += JSON_PART, d->out += JSON_PART) {
+        const unsigned backslashes = json_part_copy(d->out, p);
+        if (backslashes) {
+            const int plain = __builtin_ctz(backslashes);
             d->out += plain;
             return p + plain;
         }
     }
-#endif
     while (p < end && *p != '\\')
         *d->out++ = *p++;
     return p;
+}
+
+static inline bool has_backslash(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), x = word ^ ones * '\\';
+    return (x - ones) & ~x & ones << 7;
+}
+
+/* Copies a text of up to JSON_BLOCK bytes, its end by a part that overlaps the one before; false:
+ * there is a backslash in it. */
+static bool copy_short(char *out, struct str raw)
+{
+    const char *const p = raw.p;
+    const size_t len = raw.len;
+    if (len >= JSON_PART) {
+        unsigned backslashes = json_part_copy(out + len - JSON_PART, p + len - JSON_PART);
+        for (size_t i = 0; i + JSON_PART < len; i += JSON_PART)
+            backslashes |= json_part_copy(out + i, p + i);
+        return !backslashes;
+    }
+    if (len >= sizeof(uint64_t)) {
+        uint64_t first, last;
+        memcpy(&first, p, sizeof first);
+        memcpy(&last, p + len - sizeof last, sizeof last);
+        memcpy(out, &first, sizeof first);
+        memcpy(out + len - sizeof last, &last, sizeof last);
+        return !has_backslash(first) && !has_backslash(last);
+    }
+    for (size_t i = 0; i < len; i++)
+        if ((out[i] = p[i]) == '\\')
+            return false;
+    return true;
 }
 
 /* At most raw.len + 3 bytes: an escape is never shorter than what it stands for, and a high
@@ -80,6 +137,8 @@ static char *decode(char *out, struct str raw, uint16_t *pending)
 {
     struct decoder d = {out, *pending};
     const char *p = raw.p, *const end = raw.p + raw.len;
+    if (raw.len <= JSON_BLOCK && !d.high && copy_short(out, raw))
+        return out + raw.len;
     while (p < end) {
         if (*p == '\\') {
             p = put_escape(&d, p);

@@ -15,6 +15,8 @@ libtcevent_la_SOURCES = \
 	src/event/json.h \
 	src/event/json_mend.c \
 	src/event/json_scan.c \
+	src/event/json_block.c \
+	src/event/json_block.h \
 	src/event/json_scan.h \
 	src/event/json_text.c \
 	src/event/jsonw.c \

@@ -8,6 +8,8 @@ check_PROGRAMS += tests/event/t_json
 tests_event_t_json_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/t_json_text
 tests_event_t_json_text_LDADD = $(TEST_EVENT)
+check_PROGRAMS += tests/event/t_json_block
+tests_event_t_json_block_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/t_jsonw
 tests_event_t_jsonw_LDADD = $(TEST_EVENT)
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of the look at 64 bytes, each way in which it is done, against what it means byte by byte;
+ * and of strings of all lengths, which it cuts at every place. */
+#include "event/json_block.c" /* both ways, whatever this machine has */
+
+#include "event/json.h"
+#include "tap/tap.h"
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* The meaning: what is plain is passed, and so is an escape of two bytes. */
+static uint64_t stops_meant(const char *p)
+{
+    uint64_t stops = 0;
+    for (unsigned i = 0; i < JSON_BLOCK; i++) {
+        const bool escape = p[i] == '\\' && i + 1 < JSON_BLOCK;
+        if (escape && strchr("\"\\/bfnrt", p[i + 1]) && p[i + 1]) {
+            i++;
+            continue;
+        }
+        stops |= (uint64_t)!json_is_plain(p[i]) << i;
+    }
+    return stops;
+}
+
+static void test_stops(void)
+{
+    static const char bytes[] = "\\\\\\\\\"\"nbrtfuxRB/ a{}:,\x1f\x01\xc3\xa4\xff~\x7f";
+    uint32_t random = 1;
+    unsigned wrong = 0, wide_wrong = 0;
+    for (unsigned round = 0; round < 200000; round++) {
+        char block[JSON_BLOCK];
+        const uint32_t rare = 1 + next_random(&random) % 20;
+        for (unsigned i = 0; i < JSON_BLOCK; i++)
+            block[i] = next_random(&random) % rare
+                           ? 'a'
+                           : bytes[next_random(&random) % (sizeof bytes - 1)];
+        const uint64_t meant = stops_meant(block);
+        wrong += parts_stops(block) != meant;
+        wide_wrong += IS_WIDE && wide_stops(block) != meant;
+    }
+    is_int(wrong, 0, "by parts of sixteen bytes");
+    is_int(wide_wrong, 0, IS_WIDE ? "by AVX2" : "by AVX2, which this machine has not");
+}
+
+static void test_find(void)
+{
+    char text[8 * JSON_BLOCK];
+    unsigned wrong = 0;
+    for (unsigned at = 0; at < sizeof text; at++) {
+        memset(text, 'a', sizeof text);
+        text[at] = '"';
+        uint64_t stops, wide = 0;
+        const char *const found = parts_find(text, text + sizeof text - 7, &stops);
+        const char *const same = IS_WIDE ? wide_find(text, text + sizeof text - 7, &wide) : found;
+        const bool whole = at / JSON_BLOCK < 7; /* the last one is not */
+        wrong += found != text + (whole ? at / JSON_BLOCK * JSON_BLOCK : 7 * JSON_BLOCK);
+        wrong += stops != (whole ? UINT64_C(1) << at % JSON_BLOCK : 0);
+        wrong += same != found || (IS_WIDE && wide != stops);
+    }
+    is_int(wrong, 0, "the first block with a stop, and none that is cut short");
+}
+
+static void add_random(uint32_t *random, struct buf *raw, struct buf *text)
+{
+    static const struct {
+        const char *raw, *text;
+    } pieces[] = {
+        {"a", "a"},
+        {"plain text ", "plain text "},
+        {"\\n", "\n"},
+        {"\\\"", "\""},
+        {"\\\\", "\\"},
+        {"\\/", "/"},
+        {"\\u0041", "A"},
+        {"\\ud83d\\ude00", "😀"},
+        {"\\ud83d", "\xef\xbf\xbd"},
+        {"ä", "ä"},
+        {"中", "中"},
+        {"😀", "😀"},
+        {"xxxxxxxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxxxxxxxxxxxxxxx"},
+    };
+    const uint32_t kinds = sizeof pieces / sizeof *pieces, i = next_random(random) % kinds;
+    buf_add_str(raw, pieces[i].raw);
+    buf_add_str(text, pieces[i].text);
+    /* Not joined with a low half that would follow. */
+    if (strcmp(pieces[i].raw, "\\ud83d") == 0) {
+        buf_add_str(raw, ".");
+        buf_add_str(text, ".");
+    }
+}
+
+/* A string somewhere in a line: read, unescaped, with what is behind it found. */
+static bool reads(uint32_t *random)
+{
+    CLEANUP_BUF struct buf line = {0}, raw = {0}, text = {0};
+    for (uint32_t n = next_random(random) % 40; n > 0; n--)
+        add_random(random, &raw, &text);
+    buf_printf(&line, "%*s{\"k\"%s:\"", (int)(next_random(random) % 70), "",
+               next_random(random) % 4 ? "" : " \t");
+    buf_add(&line, raw.p, raw.len);
+    buf_add_str(&line, "\",\"behind\":[\"it\",7]}");
+    struct arena arena = {0};
+    struct json j;
+    struct str key, value = {0};
+    json_start(&j, line.p, line.len);
+    bool good = json_enter_object(&j) && json_next_key(&j, &key) && json_read_string(&j, &value);
+    good &= str_equal(value, (struct str){raw.p, raw.len});
+    size_t len = 0;
+    const char *const got = json_unescape(&arena, value, &len);
+    good &= str_equal((struct str){got, len}, (struct str){text.p, text.len});
+    good &= json_next_key(&j, &key) && str_is(key, "behind");
+    json_skip(&j, &value);
+    good &= str_is(value, "[\"it\",7]") && !json_next_key(&j, &key) && json_finish(&j) == 0;
+    arena_fini(&arena);
+    if (!good)
+        diag("%s", line.p);
+    return good;
+}
+
+static void test_strings(void)
+{
+    uint32_t random = 7;
+    unsigned good = 0;
+    for (unsigned i = 0; i < 20000; i++)
+        good += reads(&random);
+    is_int(good, 20000, "strings of all kinds, at all places");
+}
+
+/* Of a line that is cut anywhere nothing is taken for valid. */
+static void test_cut(void)
+{
+    static const char line[] =
+        "{\"type\":\"stream_event\",\"text\":\"a \\\\\\\" quote, and a text that is much longer "
+        "than "
+        "one block of sixty-four bytes, \\n\\u00e4 and ä\",\"n\":12,\"list\":[null,true,{}]}";
+    unsigned valid = 0;
+    for (size_t n = 0; n < sizeof line - 1; n++) {
+        struct json j;
+        json_start(&j, line, n);
+        json_skip(&j, NULL);
+        valid += json_finish(&j) == 0;
+    }
+    is_int(valid, 0, "a line that is cut is not valid, wherever it is");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_stops();
+    test_find();
+    test_strings();
+    test_cut();
+}
