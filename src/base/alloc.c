@@ -70,3 +70,8 @@ char *xasprintf(const char *fmt, ...)
     va_end(ap);
     return alloc_check(n < 0 ? NULL : text, strlen(fmt));
 }
+
+void alloc_clear(void *p, size_t n)
+{
+    memset(p, 0, n);
+}

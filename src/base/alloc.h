@@ -21,4 +21,8 @@ char *xstrndup(const char *s, size_t n);
 void *alloc_check(void *p, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
 
+/* Clears n bytes: by a call, which for some hundred of them is done before what compilers put in
+ * its place has begun. */
+void alloc_clear(void *p, size_t n);
+
 #endif

@@ -95,6 +95,20 @@ bool utf8_is_valid(const char *p, size_t n)
     return utf8_valid_prefix(p, n) == n;
 }
 
+size_t utf8_count(const char *p, size_t n)
+{
+    size_t tails = 0, i = 0;
+    /* A tail has its highest bit set and not the one below. */
+    for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        const uint64_t ones = word >> 7 & ~(word >> 6) & UINT64_C(0x0101010101010101);
+        tails += ones * UINT64_C(0x0101010101010101) >> 56;
+    }
+    for (; i < n; i++)
+        tails += is_tail(p[i]);
+    return n - tails;
+}
+
 size_t utf8_repair(struct buf *out, const char *p, size_t n)
 {
     size_t repairs = 0;

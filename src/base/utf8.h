@@ -15,6 +15,8 @@ size_t utf8_valid_prefix(const char *p, size_t n);
 /* The same up to the first ASCII byte: the run of valid characters of two bytes and more. */
 size_t utf8_multibyte_prefix(const char *p, size_t n);
 bool utf8_is_valid(const char *p, size_t n);
+/* Characters of valid text. */
+size_t utf8_count(const char *p, size_t n);
 /* Appends p with each maximal ill-formed subpart as U+FFFD; returns how many were replaced. */
 size_t utf8_repair(struct buf *out, const char *p, size_t n);
 /* Writes cp (surrogates and values out of range as U+FFFD) to out[4]; returns its length. */

@@ -383,11 +383,11 @@ static int claude_line(void *state, const struct dialect_out *out, const char *l
     static const struct claude_profile profile = {"claude", "anthropic", "claude-code", start_keys,
                                                   0};
     struct claude *const c = state;
-    struct claude_line l;
-    if (claude_line_read(&l, line, len) < 0)
+    const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
+    if (!l)
         return -1;
     c->profile = &profile;
-    claude_take(c, out, &l);
+    claude_take(c, out, l);
     return 0;
 }
 
@@ -411,6 +411,7 @@ void claude_end(void *state, const struct dialect_out *out, const struct stream_
 void claude_close(void *state)
 {
     struct claude *const c = state;
+    claude_shape_fini(&c->shape);
     claude_lane_fini(&c->main);
     for (size_t i = 0; i < CLAUDE_LANES; i++)
         if (c->subs[i])

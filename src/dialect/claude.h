@@ -17,6 +17,7 @@
 #define DIALECT_CLAUDE_H
 
 #include "dialect/claude_line.h"
+#include "dialect/claude_shape.h"
 #include "dialect/dialects.h"
 #include "dialect/value.h"
 
@@ -126,11 +127,12 @@ struct claude_profile {
 struct claude {
     const struct claude_profile *profile;
     const struct dialect_out *out; /* of the call that runs */
-    bool started;                  /* start was told, or will not be */
-    bool closed;                   /* a result gave the outcome: done was told */
-    bool answered;                 /* with a final or an error */
-    bool echoes;                   /* the stream has assistant lines that repeat blocks */
-    bool interrupted;              /* the agent noted an interrupt */
+    struct claude_shape shape;
+    bool started;     /* start was told, or will not be */
+    bool closed;      /* a result gave the outcome: done was told */
+    bool answered;    /* with a final or an error */
+    bool echoes;      /* the stream has assistant lines that repeat blocks */
+    bool interrupted; /* the agent noted an interrupt */
     struct buf session_raw, session, model;
     struct claude_lane main;
     struct claude_lane *subs[CLAUDE_LANES]; /* owned, or NULL */

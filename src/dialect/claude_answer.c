@@ -5,14 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-
-static size_t count_chars(const char *p, size_t len)
-{
-    size_t chars = 0;
-    for (size_t i = 0; i < len; i++)
-        chars += ((unsigned char)p[i] & 0xc0) != 0x80;
-    return chars;
-}
+#include "base/utf8.h"
 
 static void answer_clear(struct claude_answer *a)
 {
@@ -58,7 +51,7 @@ static void remember(struct claude_told *t, const struct claude_block *b)
 {
     struct claude_piece *const piece = next_piece(t);
     piece->id = xstrdup(b->id.p);
-    piece->chars = count_chars(b->text.p, b->told);
+    piece->chars = utf8_count(b->text.p, b->told);
     memcpy(piece->uuid, b->uuid, sizeof(piece->uuid));
 }
 
@@ -152,7 +145,7 @@ void claude_retract(struct claude *c, const struct claude_lane *lane, struct cla
     if (b->kind == CLAUDE_BLOCK_TOOL)
         claude_tool_cancelled(c, lane, b);
     else if (b->told)
-        tell_retracted(c, lane, b->id.p, count_chars(b->text.p, b->told));
+        tell_retracted(c, lane, b->id.p, utf8_count(b->text.p, b->told));
 }
 
 static void answer_remove(struct claude_answer *a, const char *uuid)

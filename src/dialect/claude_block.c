@@ -55,14 +55,6 @@ bool claude_block_is_waiting(const struct claude_block *b)
     return b->state == CLAUDE_BLOCK_OPEN || b->state == CLAUDE_BLOCK_STOPPED;
 }
 
-static bool is_blank(const char *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (!memchr(" \t\r\n", p[i], 4))
-            return false;
-    return true;
-}
-
 static void tell_text(struct claude *c, const struct claude_lane *lane,
                       const struct claude_block *b, const char *text, size_t len)
 {
@@ -93,7 +85,7 @@ void claude_block_text(struct claude *c, const struct claude_lane *lane, struct 
         buf_add(&b->text, text, len);
     if (b->told == before && before > 0) {
         tell_text(c, lane, b, text, len);
-    } else if (!is_blank(text, len)) {
+    } else if (!str_is_blank((struct str){text, len})) {
         if (b->told < before)
             tell_text(c, lane, b, b->text.p + b->told, b->text.len - b->told);
         else

@@ -2,6 +2,7 @@
  * Owns the reading of a line: which members of Claude Code's stream-json mean something. */
 #include "dialect/claude_line.h"
 
+#include "base/alloc.h"
 #include "dialect/dialect.h"
 #include "dialect/value.h"
 
@@ -46,7 +47,7 @@ static struct str *content_string(struct claude_content *b, struct str key)
 
 void claude_content_read(struct json *j, struct claude_content *b)
 {
-    *b = (struct claude_content){0};
+    alloc_clear(b, sizeof *b);
     const char *const begin = j->p;
     struct str key;
     if (!json_enter_object(j))
@@ -208,13 +209,13 @@ static struct str *line_value(struct claude_line *l, struct str key)
 
 static void read_member(struct json *j, struct claude_line *l, struct str key)
 {
-    struct str *const string = line_string(l, key);
-    if (string) {
-        json_read_string(j, string);
-    } else if (str_is(key, "event")) {
+    struct str *string = NULL;
+    if (str_is(key, "event")) {
         read_event(j, l);
     } else if (str_is(key, "message")) {
         read_message(j, l);
+    } else if ((string = line_string(l, key))) {
+        json_read_string(j, string);
     } else if (str_is(key, "abandoned_blocks")) {
         read_abandoned(j, l);
     } else {
@@ -228,8 +229,10 @@ static void read_member(struct json *j, struct claude_line *l, struct str key)
 
 int claude_line_read(struct claude_line *l, const char *line, size_t len)
 {
-    *l = (struct claude_line){
-        .self = {line, len}, .index = -1, .abandoned_from = -1, .usage = CLAUDE_USAGE_NONE};
+    alloc_clear(l, sizeof *l);
+    l->self = (struct str){line, len};
+    l->index = l->abandoned_from = -1;
+    l->usage = CLAUDE_USAGE_NONE;
     struct json j;
     struct str key;
     json_start(&j, line, len);

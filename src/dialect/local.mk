@@ -45,6 +45,8 @@ libtcdialect_la_SOURCES = \
 	src/dialect/claude_input.c \
 	src/dialect/claude_line.c \
 	src/dialect/claude_line.h \
+	src/dialect/claude_shape.c \
+	src/dialect/claude_shape.h \
 	src/dialect/claude_message.c \
 	src/dialect/claude_notice.c \
 	src/dialect/claude_reply.c \

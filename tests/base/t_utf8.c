@@ -164,11 +164,19 @@ static void test_copy(void)
     is_str(to, "", "nothing is copied as an empty text");
 }
 
+static void test_count(void)
+{
+    is_int((long long)utf8_count("", 0), 0, "no character");
+    is_int((long long)utf8_count("ab", 2), 2, "two of a byte");
+    is_int((long long)utf8_count("ä中😀.ä中😀.ä中😀.", 30), 12, "twelve, of up to four bytes");
+}
+
 int main(void)
 {
     plan_lazy();
     test_valid_exhaustive();
     test_valid_long();
+    test_count();
     test_repair();
     test_encode();
     test_cut();
