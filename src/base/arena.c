@@ -64,6 +64,10 @@ void arena_reset(struct arena *a)
     a->used = 0;
     if (!a->head)
         return;
+    if (!FREES_ALL && !a->head->older && a->head->cap <= BLOCK_KEEP) {
+        a->head->fill = 0;
+        return;
+    }
     /* Where it is looked for, what is used after a reset is to be found. */
     struct arena_block *const keeper = FREES_ALL ? NULL : take_keeper(&a->head);
     free_chain(a->head);

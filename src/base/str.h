@@ -16,7 +16,7 @@ struct str {
 
 static inline bool str_is(struct str s, const char *lit)
 {
-    return s.p && s.len == strlen(lit) && memcmp(s.p, lit, s.len) == 0;
+    return s.len == strlen(lit) && s.p && memcmp(s.p, lit, s.len) == 0;
 }
 
 static inline bool str_equal(struct str a, struct str b)
@@ -27,6 +27,15 @@ static inline bool str_equal(struct str a, struct str b)
 static inline bool str_has_prefix(struct str s, struct str prefix)
 {
     return s.len >= prefix.len && memcmp(s.p, prefix.p, prefix.len) == 0;
+}
+
+/* Nothing but white space, or nothing at all. */
+static inline bool str_is_blank(struct str s)
+{
+    size_t i = 0;
+    while (i < s.len && (s.p[i] == ' ' || s.p[i] == '\t' || s.p[i] == '\r' || s.p[i] == '\n'))
+        i++;
+    return i == s.len;
 }
 
 #endif

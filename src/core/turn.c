@@ -247,9 +247,11 @@ static void on_dropped(void *ctx, uint64_t bytes)
 /* What the bytes come to is one burst for all who are told. */
 void turn_feed(struct turn *t, const char *p, size_t n)
 {
+    guard_hold_time(&t->guard);
     dispatch_gather(t->cast, true);
     lines_feed(&t->lines, p, n);
     dispatch_gather(t->cast, false);
+    guard_release_time(&t->guard);
 }
 
 void turn_feed_end(struct turn *t)

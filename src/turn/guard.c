@@ -16,6 +16,7 @@ void guard_init(struct guard *g, const char *src, const char *correlation_id,
                         .src = src,
                         .correlation_id = correlation_id,
                         .now = clock_wall,
+                        .read_at = -1,
                         .steps.forgets = true};
 }
 
@@ -35,6 +36,16 @@ bool guard_has_outcome(const struct guard *g)
     return g->outcome != GUARD_OPEN || g->held_done;
 }
 
+void guard_hold_time(struct guard *g)
+{
+    g->read_at = g->now();
+}
+
+void guard_release_time(struct guard *g)
+{
+    g->read_at = -1;
+}
+
 bool guard_is_asking(const struct guard *g)
 {
     return g->requests.open.oldest;
@@ -45,7 +56,7 @@ void guard_tell(struct guard *g, struct event *ev)
     struct tc_meta *const meta = &ev->meta;
     meta->seq = ++g->seq;
     if (!(meta->ts >= 0))
-        meta->ts = g->now();
+        meta->ts = g->read_at >= 0 ? g->read_at : g->now();
     if (!meta->src || !*meta->src) /* a log of another host keeps its own */
         meta->src = g->src;
     meta->correlation_id = g->correlation_id;

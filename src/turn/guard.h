@@ -24,6 +24,7 @@ struct guard {
     const char *correlation_id; /* borrowed */
     char *session_id;           /* owned: newest the stream told, or NULL */
     double (*now)(void);        /* wall clock; tests set their own */
+    double read_at;             /* when what is being read came in; negative: ask the clock */
     uint64_t seq;
     uint64_t nameless; /* ids made for calls and requests that came without one */
     enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
@@ -53,6 +54,9 @@ void guard_fini(struct guard *g);
  * A result of an unknown call invents the call; a repeated call becomes progress; calls and
  * requests without an id get one. After the outcome only notices and usage{turn} pass. */
 void guard_feed(struct guard *g, struct event *ev);
+/* What is fed until the release came in at once, now: a clock is not asked for each event. */
+void guard_hold_time(struct guard *g);
+void guard_release_time(struct guard *g);
 /* The stream is over (end may be NULL: STREAM_EOF): gives the outcome that is missing, then
  * usage, notices and done. Idempotent. */
 void guard_end(struct guard *g, const struct stream_end_info *end);

@@ -79,14 +79,6 @@ void translate_fini(struct translate *t)
     sse_fini(&t->sse);
 }
 
-static bool is_blank(const char *line, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (!memchr(" \t\r\n", line[i], 4))
-            return false;
-    return true;
-}
-
 /* What a person may see of a line that is no JSON: printable, on one line. */
 static const char *show(struct translate *t, const char *line, size_t len)
 {
@@ -178,7 +170,7 @@ static void take_frame(void *ctx, const struct sse_frame *frame)
 
 void translate_line(struct translate *t, const char *line, size_t len, bool complete)
 {
-    const bool blank = is_blank(line, len);
+    const bool blank = str_is_blank((struct str){line, len});
     if (t->framing == TRANSLATE_UNKNOWN && !blank)
         t->framing = sse_sniff(line, len) ? TRANSLATE_FRAMES : TRANSLATE_LINES;
     if (t->framing == TRANSLATE_FRAMES)

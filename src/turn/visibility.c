@@ -122,8 +122,11 @@ static bool passes_any_audience(const struct event *ev)
 
 bool visibility_audience(const char *consumer, const struct event *ev)
 {
-    const char *of_event = ev->meta.audience ? ev->meta.audience : "user";
-    return strcmp(of_event, consumer ? consumer : "user") == 0 || passes_any_audience(ev);
+    const char *const of_event = ev->meta.audience;
+    if (of_event == consumer) /* neither is said, nearly always */
+        return true;
+    return strcmp(of_event ? of_event : "user", consumer ? consumer : "user") == 0 ||
+           passes_any_audience(ev);
 }
 
 void visibility_strip(const struct visibility *v, struct event *ev)
