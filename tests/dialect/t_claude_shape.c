@@ -63,8 +63,7 @@ static void test_recordings(void)
     globfree(&found);
     claude_shape_fini(&s);
     ok(compared > 1000, "%u lines of recordings", compared);
-    ok(passed_over > 200, "%u of them were the delta before but for two strings",
-       passed_over);
+    ok(passed_over > 200, "%u of them were the delta before but for two strings", passed_over);
     is_int(different, 0, "and all are what a reading says");
 }
 
