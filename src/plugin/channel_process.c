@@ -48,10 +48,10 @@ static void process_send(struct channel *channel, void *turn, struct event_box *
 {
     struct guest *const g = guest_of(channel);
     const struct guest_turn *const t = turn;
-    const bool gathers = g->sent.first != NULL;
+    const bool idle = !g->sent.first;
     traffic_put_event(g, t->lane, box);
     /* While it is at something, what comes is gathered: it says when it is done. */
-    if (!gathers)
+    if (idle || traffic_has_caught_up(g))
         traffic_flush_soon(g);
 }
 

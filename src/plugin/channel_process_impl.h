@@ -108,6 +108,8 @@ struct guest {
     struct buf in, out, printed;
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
+    uint64_t out_until;    /* tasks that have gone out, from the first of this life on */
+    int64_t flushed_ms;    /* monotonic */
     int64_t began_ms;      /* monotonic, as the next */
     int64_t died_ms;       /* not running since; 0: it runs */
     int64_t next_ms;       /* when it is started again, while it is down */
@@ -142,6 +144,8 @@ void traffic_fini(struct guest *g);
 void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *t, struct mail *m);
 /* Takes over one reference of the box. */
 void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box);
+/* It has done all that went out, as its gauge shows; else it says so as soon as it has. */
+bool traffic_has_caught_up(const struct guest *g);
 /* Soon, together with what else comes until then. */
 void traffic_flush_soon(struct guest *g);
 /* As much as it can take now. */

@@ -408,7 +408,7 @@ static void work(struct child *c)
             receive(c, 0); /* who wakes again and again hears all the same */
             continue;
         }
-        if (clock_mono_ms() - c->told_ms >= ROOM_MS)
+        if (atomic_load(&c->gauge->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
         flush(c);
         if (receive(c, wait_ms(c, busy)))

@@ -47,6 +47,8 @@ struct gauge {
     _Atomic uint64_t delivered, failed;
     _Atomic uint64_t took[GAUGE_BUCKETS], took_us;
     _Atomic uint64_t handled; /* of what came from the host: all done with */
+    /* The host's: more waits until the instance says that it has done what it was sent. */
+    _Atomic bool awaited;
 };
 
 /* Instance's thread. */

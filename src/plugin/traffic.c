@@ -13,6 +13,7 @@
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* encoded at once */
 #define TAKE 64
+#define GATHER_MS 1    /* between two times that it is woken for events, while it is not idle */
 #define TURNS_APART 16 /* events between two pieces of mail */
 
 /* ---- lists ---- */
@@ -293,9 +294,20 @@ static void set_pace(struct guest *g)
     loop_timer_set(g->flush, left > 0 ? left : 0);
 }
 
+/* One of both sees what the other one has written: it that there is more, or we that it is done. */
+bool traffic_has_caught_up(const struct guest *g)
+{
+    if (!g->gauge || g->flush_set || clock_mono_ms() - g->flushed_ms < GATHER_MS)
+        return false;
+    atomic_store(&g->gauge->awaited, true);
+    return atomic_load(&g->gauge->handled) >= g->out_until;
+}
+
 void traffic_flush(struct guest *g)
 {
     g->flush_set = false;
+    if (g->gauge)
+        atomic_store(&g->gauge->awaited, false);
     if (g->stage == GUEST_STARTING)
         traffic_write(g);
     if (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING)
@@ -307,6 +319,8 @@ void traffic_flush(struct guest *g)
         traffic_write(g);
     } while (!g->out.len && !g->stop_sent && has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
+    g->out_until = g->handled + g->sent.count;
+    g->flushed_ms = clock_mono_ms();
     set_pace(g);
 }
 
@@ -455,7 +469,7 @@ void traffic_recall(struct guest *g)
     resume_turns(g, &starts);
     append(&g->again, &starts);
     append(&g->again, &left);
-    g->handled = 0;
+    g->handled = g->out_until = 0;
     buf_fini(&g->out);
     g->out_at = 0;
 }
