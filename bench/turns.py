@@ -95,7 +95,7 @@ def listen(lab, agents, rate, seconds):
 def many(lab, report):
     """Agents, lines a second of each, and for how long: the last are to run at once."""
     cases = lab.choose(
-        [(500, 20, 6), (1000, 20, 6), (5000, 4, 40)], [(100, 20, 4), (200, 20, 4), (1000, 20, 4)]
+        [(500, 20, 6), (1000, 20, 6), (5000, 4, 80)], [(100, 20, 4), (200, 20, 4), (1000, 20, 4)]
     )
     taken, floors = {}, {}
     for n, rate, seconds in cases:
