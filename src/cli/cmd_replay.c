@@ -18,9 +18,10 @@
 #include "cli/tokens.h"
 #include "io/lines.h"
 
-#define CHUNK ((size_t)256 << 10)
-#define SLICE_MS 20       /* how long requests of connectors may wait for a recording's pace */
-#define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
+#define CHUNK ((size_t)64 << 10)
+#define PIPE_SIZE (1 << 20) /* who writes need not wait for each chunk */
+#define SLICE_MS 20         /* how long requests of connectors may wait for a recording's pace */
+#define PATIENCE_MS 10000   /* how long an instance that stands still is waited for */
 
 static const struct arg rows[] = {
     ARG_PLUGIN,
@@ -72,8 +73,11 @@ static int open_input(struct replay *r)
         err_sys(&err, errno, file, "cannot be opened");
     else if (S_ISDIR(st.st_mode))
         err_set(&err, file, "is a folder");
-    else
+    else {
+        if (S_ISFIFO(st.st_mode))
+            fcntl(r->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused: then it is an ordinary pipe */
         return 0;
+    }
     host_tell(&err);
     return EXIT_USAGE;
 }

@@ -7,9 +7,11 @@
 
 #include "base/str.h"
 
-/* A line longer than this gives its memory back: a stream of small lines must not keep the
- * sixteen megabytes of its one large line. */
-#define KEEP_CAP ((size_t)1 << 20)
+/* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
+ * idle for long. A stream of small lines must not keep the sixteen megabytes of its one large line.
+ */
+#define KEEP_BUSY ((size_t)1 << 20)
+#define KEEP_IDLE ((size_t)4 << 10)
 
 static size_t line_cap(const struct lines *s)
 {
@@ -23,9 +25,9 @@ static void give(struct lines *s, const char *p, size_t len, bool complete)
     s->line(s->ctx, p, len, complete);
 }
 
-static void forget_part(struct lines *s)
+static void forget_part(struct lines *s, size_t keep)
 {
-    if (s->part.cap > KEEP_CAP)
+    if (s->part.cap > keep)
         buf_fini(&s->part);
     else
         buf_reset(&s->part);
@@ -62,7 +64,7 @@ static void finish(struct lines *s, const char *p, size_t n)
         return;
     }
     give(s, s->part.p, s->part.len, true);
-    forget_part(s);
+    forget_part(s, KEEP_BUSY);
 }
 
 void lines_feed(struct lines *s, const char *p, size_t n)
@@ -77,6 +79,8 @@ void lines_feed(struct lines *s, const char *p, size_t n)
         finish(s, p, (size_t)(nl - p));
         p = nl + 1;
     }
+    if (!s->part.len)
+        forget_part(s, KEEP_IDLE);
 }
 
 void lines_end(struct lines *s)

@@ -416,7 +416,6 @@ static void test_kinds(void)
     add("deaf", "sleeps", "gate", gate);
     struct dispatch *const d = start(NULL);
     open_turn(d, visibility_default());
-    cast_kind(TC_START);
     ok(tap_wait(is_hung, d, DEADLINE_MS), "one that hangs");
     double before = fill_of_only(d);
     for (int i = 0; i < 20; i++)

@@ -163,11 +163,29 @@ static void test_long_lines(void)
     buf_fini(&seen.text);
 }
 
+/* What an idle turn holds, of which there may be thousands. */
+static void test_idle(void)
+{
+    struct seen seen = {0};
+    struct lines l = lines_over(&seen, 0);
+    static char piece[1 << 16];
+    memset(piece, 'x', sizeof piece);
+    lines_feed(&l, piece, sizeof piece);
+    lines_feed(&l, "\nab", 3);
+    ok(l.part.cap >= sizeof piece, "memory is kept for a line that has begun");
+    lines_feed(&l, "cd\n", 3);
+    is_int((long long)l.part.cap, 0, "  and given back behind its end");
+    is_str(seen.text.p + seen.text.len - 6, "[abcd]", "  which came whole");
+    lines_fini(&l);
+    buf_fini(&seen.text);
+}
+
 int main(void)
 {
     plan_lazy();
     test_samples();
     test_three_pieces();
     test_long_lines();
+    test_idle();
     return 0;
 }
