@@ -180,10 +180,8 @@ static bool take_mail(struct thread_channel *c, size_t max)
 
 /* While another thread makes the line of an event, this one makes that of the next: so each is made
  * once, and several instances that are at the same place share the work. */
-static void make_lines(const struct thread_channel *c, const struct backlog_item *items, size_t n)
+static void make_lines(const struct backlog_item *items, size_t n)
 {
-    if (!instance_takes_lines(c->instance))
-        return;
     for (size_t i = 0; i < n && !event_box_make_line(items[i].box); i++)
         ;
 }
@@ -193,10 +191,12 @@ static void make_lines(const struct thread_channel *c, const struct backlog_item
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
 {
     bool mail = false;
+    const bool lines = instance_takes_lines(c->instance);
     instance_begin_run(c->instance);
     for (size_t i = 0; i < n; i++) {
         mail = take_mail(c, 1) || mail;
-        make_lines(c, &items[i], n - i);
+        if (lines)
+            make_lines(&items[i], n - i);
         if (!is_abandoned(c))
             deliver(c, &items[i]);
         event_box_unref(items[i].box);

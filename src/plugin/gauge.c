@@ -89,13 +89,26 @@ void gauge_end_run(struct gauge *g)
 {
     measure(g);
     g->run = false;
+    g->named = NULL;
 }
 
-void gauge_enter(struct gauge *g, int callback, const char *turn)
+static void copy_turn(struct gauge *g, const char *turn)
 {
     const size_t len = strnlen(turn, sizeof g->turn - 1);
     memcpy(g->turn, turn, len);
     g->turn[len] = '\0';
+    g->named = g->run ? turn : NULL;
+}
+
+void gauge_forget_turn(struct gauge *g)
+{
+    g->named = NULL;
+}
+
+void gauge_enter(struct gauge *g, int callback, const char *turn)
+{
+    if (turn != g->named)
+        copy_turn(g, turn);
     if (!g->run)
         begin_measure(g);
     const int64_t since_ms = g->run ? g->left_ms : g->measured_us / 1000;

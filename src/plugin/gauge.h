@@ -43,7 +43,8 @@ struct gauge {
     unsigned returned; /* since then */
     unsigned together; /* so many may be */
     bool run;
-    char turn[80]; /* of that callback; no other thread of the process reads it */
+    const char *named; /* what `turn` is a copy of, in a run; NULL: copy it */
+    char turn[80];     /* of that callback; no other thread of the process reads it */
     _Atomic uint64_t delivered, failed;
     _Atomic uint64_t took[GAUGE_BUCKETS], took_us;
     _Atomic uint64_t handled; /* of what came from the host: all done with */
@@ -54,6 +55,8 @@ struct gauge {
 /* Instance's thread. */
 void gauge_enter(struct gauge *g, int callback, const char *turn);
 void gauge_leave(struct gauge *g);
+/* A turn's name is gone, and another one may stand in its place. */
+void gauge_forget_turn(struct gauge *g);
 /* Between these, callbacks follow one upon the other. Looking at the clock costs more than many of
  * them do, so quick ones are measured several at a time; when that takes longer than quick ones
  * can, one of them is taken for the slow one. The sum is exact. */

@@ -28,10 +28,10 @@ void inbox_fini(struct inbox *in)
     free(in->slots);
 }
 
-bool inbox_put(struct inbox *in, struct inbox_slot slot)
+bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes)
 {
     in->slots[in->next++ & (in->size - 1)] = slot;
-    in->next_bytes += event_box_size(slot.box);
+    in->next_bytes += bytes;
     if (in->next - in->known_head < in->size)
         return true;
     in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);

@@ -32,9 +32,9 @@ struct inbox {
 void inbox_init(struct inbox *in, size_t size);
 /* Unreferences what is left. */
 void inbox_fini(struct inbox *in);
-/* Producer: there is room; takes over the reference. Nobody sees it before it is told. False: that
- * was the last room, somebody has to take before the next put. */
-bool inbox_put(struct inbox *in, struct inbox_slot slot);
+/* Producer: there is room; takes over the reference to a box of that many bytes. Nobody sees it
+ * before it is told. False: that was the last room, somebody has to take before the next put. */
+bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes);
 /* Producer: tells what has been put. */
 void inbox_tell(struct inbox *in);
 /* Producer: how many are put and not told, and their bytes. */

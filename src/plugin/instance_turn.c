@@ -95,6 +95,7 @@ void instance_turn_free(struct instance_turn *t)
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
+    gauge_forget_turn(in->gauge);
     release(t);
     keep_over(in, t);
 }

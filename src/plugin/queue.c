@@ -225,9 +225,10 @@ static void tell(struct queue *q, bool is_full)
 
 void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
 {
+    const size_t bytes = event_box_size(box);
     q->credit.events--;
-    q->credit.bytes -= (int64_t)event_box_size(box);
-    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box});
+    q->credit.bytes -= (int64_t)bytes;
+    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box}, bytes);
     if (!room || !q->gathers || inbox_untold(&q->inbox) >= GATHER_EVENTS ||
         inbox_untold_bytes(&q->inbox) >= GATHER_BYTES)
         tell(q, !room);

@@ -70,6 +70,34 @@ static void test_since(void)
     ok(!gauge_running(&g, &since), "then nothing does");
 }
 
+static void turn_is(const char *turn, const char *wanted, const char *what)
+{
+    char copy[80];
+    gauge_enter(&g, TC_NARRATION, turn);
+    gauge_copy_turn(&g, copy);
+    gauge_leave(&g);
+    is_str(copy, wanted, "%s", what);
+}
+
+/* After a death it says what it died of. */
+static void test_turn(void)
+{
+    char name[] = "t1";
+    turn_is(name, "t1", "the turn of a callback");
+    name[1] = '2';
+    turn_is(name, "t2", "  alone it is copied each time");
+    gauge_begin_run(&g);
+    turn_is(name, "t2", "  in a run");
+    turn_is("t3", "t3", "  another one");
+    turn_is(name, "t2", "  and back");
+    gauge_forget_turn(&g);
+    name[1] = '4';
+    turn_is(name, "t4", "  also where one stands in the place of another");
+    gauge_end_run(&g);
+    name[1] = '5';
+    turn_is(name, "t5", "  and behind the run");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -77,4 +105,5 @@ int main(void)
     test_single();
     test_run();
     test_since();
+    test_turn();
 }

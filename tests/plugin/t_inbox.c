@@ -7,9 +7,15 @@
 
 static struct inbox in;
 
+static bool put_untold(uint64_t seq)
+{
+    struct event_box *const box = box_of(TC_USAGE, seq);
+    return inbox_put(&in, (struct inbox_slot){NULL, box}, event_box_size(box));
+}
+
 static bool put(uint64_t seq)
 {
-    const bool room = inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, seq)});
+    const bool room = put_untold(seq);
     inbox_tell(&in);
     return room;
 }
@@ -56,7 +62,7 @@ int main(void)
         event_box_unref(slots[i].box);
     }
     ok(right, "  in order");
-    inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, 10)});
+    put_untold(10);
     is_int((long long)inbox_untold(&in), 1, "what is put");
     is_int((long long)inbox_count(&in), 4, "  is not there before it is told");
     is_int((long long)inbox_take(&in, slots, 8), 4, "as many as there are");
@@ -64,7 +70,7 @@ int main(void)
         event_box_unref(slots[i].box);
     inbox_tell(&in);
     is_int(take(), 10, "told");
-    inbox_put(&in, (struct inbox_slot){NULL, box_of(TC_USAGE, 11)});
+    put_untold(11);
     inbox_fini(&in);
     diag("what is left is freed: the leak check judges");
 }
