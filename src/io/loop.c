@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,7 +20,10 @@ struct post {
     void *arg;
 };
 
+#define FILES_MAX ((rlim_t)1 << 20)
+
 struct loop {
+    uint64_t files_before;
     /* loop thread */
     struct event_base *base;
     struct event *wake;
@@ -99,12 +103,27 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     }
 }
 
+/* A turn takes five descriptors, a connection one; the usual limit is for programs that call
+ * select. Returns what it was. */
+static uint64_t raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return 0;
+    const rlim_t before = files.rlim_cur;
+    const rlim_t most = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
+    if (before < most)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){most, files.rlim_max});
+    return before;
+}
+
 struct loop *loop_new(void)
 {
     signal(SIGPIPE, SIG_IGN);
     /* What it does not check itself ends like all else that needs memory. */
     event_set_mem_functions(xmalloc, xrealloc, free);
     struct loop *const l = xcalloc(1, sizeof *l);
+    l->files_before = raise_files();
     struct event_config *const config = need(event_config_new(), "event_config_new");
     /* Timers count from now, not from when this round of callbacks began. */
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
@@ -117,6 +136,11 @@ struct loop *loop_new(void)
     pthread_mutex_init(&l->mu, NULL);
     l->posts_end = &l->posts;
     return l;
+}
+
+uint64_t loop_files_before(const struct loop *l)
+{
+    return l->files_before;
 }
 
 void loop_free(struct loop *l)

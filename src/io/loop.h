@@ -14,7 +14,10 @@ struct loop_signal;
 enum { LOOP_READ = 1, LOOP_WRITE = 2 };
 
 /* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. */
+/* Raises the limit of open files to what is possible. */
 struct loop *loop_new(void);
+/* What it was: what agents get. 0: not known. */
+uint64_t loop_files_before(const struct loop *l);
 /* Everything made from it must have been freed before. */
 void loop_free(struct loop *l);
 /* Runs until loop_stop or until nothing is left to wait for: no descriptor that is waited for,

@@ -60,7 +60,7 @@ static char *find_shim(void)
 
 struct call {
     const char **words;
-    struct buf user, limits; /* some of them */
+    struct buf user, limits, files; /* some of them */
 };
 
 static void call_fini(struct call *c)
@@ -68,6 +68,7 @@ static void call_fini(struct call *c)
     free(c->words);
     buf_fini(&c->user);
     buf_fini(&c->limits);
+    buf_fini(&c->files);
 }
 
 static void add_limit(struct buf *out, int resource, int64_t limit)
@@ -103,7 +104,8 @@ static size_t add_option(const char **at, const char *name, const char *value)
     return 2;
 }
 
-static void call_init(struct call *c, const struct process_spec *spec, const char *cgroup)
+static void call_init(struct call *c, const struct process_spec *spec, uint64_t files,
+                      const char *cgroup)
 {
     size_t n = 0, args = 0;
     while (spec->argv[args])
@@ -113,10 +115,13 @@ static void call_init(struct call *c, const struct process_spec *spec, const cha
         add_user(&c->user, spec->user);
     if (spec->limits)
         add_limits(&c->limits, spec->limits);
+    if (files)
+        buf_printf(&c->files, "%" PRIu64, files);
     c->words[n++] = NAME;
     c->words[n++] = SHIM_PROTOCOL;
     n += add_option(c->words + n, "-d", spec->cwd);
     n += add_option(c->words + n, "-u", c->user.p);
+    n += add_option(c->words + n, "-n", c->files.p);
     n += add_option(c->words + n, "-l", c->limits.p);
     n += add_option(c->words + n, "-g", cgroup);
     c->words[n++] = "--";
@@ -148,8 +153,8 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, const int stdio[
 }
 
 /* 0, or an errno. */
-static int spawn(const char *path, const struct process_spec *spec, const char *cgroup,
-                 const int stdio[3], int control, pid_t *pid)
+static int spawn(const char *path, const struct process_spec *spec, uint64_t files,
+                 const char *cgroup, const int stdio[3], int control, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -160,7 +165,7 @@ static int spawn(const char *path, const struct process_spec *spec, const char *
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &all);
     struct call call;
-    call_init(&call, spec, cgroup);
+    call_init(&call, spec, files, cgroup);
     int error = set_descriptors(&actions, stdio, control);
     if (!error)
         error = posix_spawn(pid, path, &actions, &attributes, (char *const *)(uintptr_t)call.words,
@@ -171,15 +176,15 @@ static int spawn(const char *path, const struct process_spec *spec, const char *
     return error;
 }
 
-static int start(const char *path, const struct process_spec *spec, const int stdio[3],
-                 struct process_shim *out, struct tc_err *err)
+static int start(const char *path, const struct process_spec *spec, uint64_t files,
+                 const int stdio[3], struct process_shim *out, struct tc_err *err)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return err_sys(err, errno, spec->argv[0], "no socket");
     CLEANUP_FD int ours = process_above_stdio(ends[0]);
     CLEANUP_FD const int theirs = process_above_stdio(ends[1]);
-    const int error = spawn(path, spec, out->cgroup, stdio, theirs, &out->pid);
+    const int error = spawn(path, spec, files, out->cgroup, stdio, theirs, &out->pid);
     if (error)
         return err_sys(err, error, spec->argv[0], "its shim %s cannot be run", path);
     out->pidfd = pidfd_open(out->pid, 0);
@@ -194,8 +199,8 @@ static int start(const char *path, const struct process_spec *spec, const int st
     return 0;
 }
 
-int process_exec(const struct process_spec *spec, const int stdio[3], struct process_shim *out,
-                 struct tc_err *err)
+int process_exec(const struct process_spec *spec, uint64_t files, const int stdio[3],
+                 struct process_shim *out, struct tc_err *err)
 {
     const int64_t max = spec->limits ? spec->limits->processes : 0;
     CLEANUP_FREE char *path = find_shim();
@@ -203,7 +208,7 @@ int process_exec(const struct process_spec *spec, const int stdio[3], struct pro
         return err_set(err, spec->argv[0], "%s is not installed where this program looks for it",
                        NAME);
     *out = (struct process_shim){.cgroup = spec->name ? cgroup_make(spec->name, max) : NULL};
-    if (start(path, spec, stdio, out, err) == 0)
+    if (start(path, spec, files, stdio, out, err) == 0)
         return 0;
     if (out->cgroup)
         cgroup_remove(out->cgroup);

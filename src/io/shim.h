@@ -6,7 +6,7 @@
  * and of no other turn's. So "nobody is left" is not looked for but known: the kernel says that
  * the shim has no child. It leads the session that the agent's group is in.
  *
- *   turncast-shim PROTOCOL [-d DIRECTORY] [-u UID:GID[:GROUP…]] [-l RESOURCE:LIMIT…]
+ *   turncast-shim PROTOCOL [-d DIRECTORY] [-u UID:GID[:GROUP…]] [-n FILES] [-l RESOURCE:LIMIT…]
  *                 [-g CGROUP] -- PROGRAM [ARGUMENT…]
  *
  * with the environment of the agent, its descriptors as 0-2, and a SOCK_SEQPACKET as
@@ -17,7 +17,7 @@
 #define IO_SHIM_H
 
 enum { SHIM_CONTROL_FD = 3 };
-#define SHIM_PROTOCOL "1"
+#define SHIM_PROTOCOL "2"
 enum { SHIM_GROUPS_MAX = 1024 };
 
 /* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */

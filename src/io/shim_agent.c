@@ -146,6 +146,18 @@ static int set_limit(int resource, rlim_t limit)
     return setrlimit(resource, &new);
 }
 
+/* The host has raised its own. */
+static int set_files(const char *text)
+{
+    unsigned long files;
+    struct rlimit limit;
+    if (read_numbers(text, &files, 1) < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return -1;
+    if (files < limit.rlim_cur)
+        limit.rlim_cur = files;
+    return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int set_limits(const char *text)
 {
     unsigned long pairs[2 * RLIM_NLIMITS];
@@ -181,7 +193,7 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
         mark_each();
     if (a->cgroup)
         cgroup_enter(a->cgroup); /* without it goes, too */
-    if (a->limits && set_limits(a->limits) < 0)
+    if ((a->files && set_files(a->files) < 0) || (a->limits && set_limits(a->limits) < 0))
         fail(report_fd, SHIM_LIMITS);
     if (a->user && set_user(a->user) < 0)
         fail(report_fd, SHIM_USER);

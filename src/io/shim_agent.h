@@ -11,7 +11,8 @@ struct shim_agent {
     char **argv;        /* argv[0] is looked up in the PATH of the environment */
     const char *cwd;    /* or NULL: the shim's */
     const char *user;   /* as shim.h has it; or NULL */
-    const char *limits; /* as well */
+    const char *files;  /* its soft limit of open ones, as the host found it; or NULL */
+    const char *limits; /* as user */
     const char *cgroup; /* or NULL */
 };
 

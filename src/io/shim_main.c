@@ -135,13 +135,16 @@ static int read_words(int argc, char **argv, struct shim_agent *a)
         return -1;
     int option;
     optind = 2;
-    while ((option = getopt(argc, argv, "+d:u:l:g:")) >= 0)
+    while ((option = getopt(argc, argv, "+d:u:n:l:g:")) >= 0)
         switch (option) {
         case 'd':
             a->cwd = optarg;
             break;
         case 'u':
             a->user = optarg;
+            break;
+        case 'n':
+            a->files = optarg;
             break;
         case 'l':
             a->limits = optarg;

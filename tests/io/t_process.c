@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -308,6 +309,20 @@ static void test_limits(void)
     run_shell(&w, "ulimit -n", NULL, &(struct conf_limits){0});
     ok(atoi(w.out.p) > 99, "none is set by itself");
     finish(&w);
+    struct rlimit few, now;
+    getrlimit(RLIMIT_NOFILE, &now);
+    few = (struct rlimit){now.rlim_max > 512 ? 512 : now.rlim_max, now.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    struct loop *const before = loop;
+    loop = loop_new();
+    getrlimit(RLIMIT_NOFILE, &now);
+    ok(now.rlim_cur > few.rlim_cur || few.rlim_cur == few.rlim_max, "the host raises its own");
+    run_shell(&w, "ulimit -n; [ $(ulimit -n) = 512 ] && [ $(ulimit -Hn) != 512 ] && echo soft",
+              NULL, &(struct conf_limits){0});
+    is_str(w.out.p, "512\nsoft\n", "an agent gets the one that was");
+    finish(&w);
+    loop_free(loop);
+    loop = before;
 }
 
 static void test_user(void)
