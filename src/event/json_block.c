@@ -36,6 +36,31 @@ static inline uint64_t without_escapes(uint64_t stops, uint64_t backslashes, uin
     return stops & ~(escaped | escaped >> 1);
 }
 
+/* What UTF-8 is told by (Unicode 15, table 3-7), a bit for each byte: 80..BF; E0 and above, F0 and
+ * above; what is nowhere; the leads whose second byte is not any of 80..BF, and what those are of.
+ */
+struct utf8_marks {
+    uint64_t beyond; /* ASCII */
+    uint64_t tails, from_e0, from_f0, never;
+    uint64_t e0, ed, f0, f4;
+    uint64_t from_a0, from_90;
+};
+
+/* The bytes of characters that are whole; 0 where anything is wrong: then they are looked at one
+ * by one. A character that the block cuts, and what is behind it, is not among them. */
+static inline uint64_t find_characters(const struct utf8_marks *m)
+{
+    const uint64_t leads = m->beyond & ~m->tails;
+    const uint64_t expected = leads << 1 | m->from_e0 << 2 | m->from_f0 << 3;
+    const uint64_t narrow = (m->e0 << 1 & ~m->from_a0) | (m->ed << 1 & m->from_a0) |
+                            (m->f0 << 1 & ~m->from_90) | (m->f4 << 1 & m->from_90);
+    if ((expected ^ m->tails) | m->never | narrow)
+        return 0;
+    const uint64_t cut = (leads & UINT64_C(1) << 63) | (m->from_e0 & UINT64_C(3) << 62) |
+                         (m->from_f0 & UINT64_C(7) << 61);
+    return cut ? m->beyond & ((cut & -cut) - 1) : m->beyond;
+}
+
 #ifdef WIDE
 WIDE_INLINE __m256i load(const char *p)
 {
@@ -68,14 +93,46 @@ WIDE_INLINE __m256i is_short(__m256i text)
     return _mm256_or_si256(_mm256_or_si256(letters, marks), is(text, '/'));
 }
 
+WIDE_INLINE uint64_t equal(__m256i low, __m256i high, char c)
+{
+    return bits(is(low, c), is(high, c));
+}
+
+WIDE_INLINE uint64_t above(__m256i low, __m256i high, char c)
+{
+    const __m256i than = _mm256_set1_epi8(c);
+    return bits(_mm256_cmpgt_epi8(low, than), _mm256_cmpgt_epi8(high, than));
+}
+
+WIDE static uint64_t wide_characters(const char *p)
+{
+    const __m256i low = load(p), high = load(p + 32);
+    const uint64_t beyond = bits(low, high);
+    const struct utf8_marks marks = {
+        .beyond = beyond,
+        .tails = beyond & ~above(low, high, '\xbf'),
+        .from_e0 = beyond & above(low, high, '\xdf'),
+        .from_f0 = beyond & above(low, high, '\xef'),
+        .never = (beyond & above(low, high, '\xf4')) | equal(low, high, '\xc0') |
+                 equal(low, high, '\xc1'),
+        .e0 = equal(low, high, '\xe0'),
+        .ed = equal(low, high, '\xed'),
+        .f0 = equal(low, high, '\xf0'),
+        .f4 = equal(low, high, '\xf4'),
+        .from_a0 = above(low, high, '\x9f'),
+        .from_90 = above(low, high, '\x8f'),
+    };
+    return find_characters(&marks);
+}
+
 WIDE static uint64_t wide_stops(const char *p)
 {
     const __m256i low = load(p), high = load(p + 32);
-    const uint64_t stops = bits(is_stop(low), is_stop(high));
-    const uint64_t backslashes = bits(is(low, '\\'), is(high, '\\'));
-    if (!backslashes)
-        return stops;
-    return without_escapes(stops, backslashes, bits(is_short(low), is_short(high)));
+    uint64_t stops = bits(is_stop(low), is_stop(high));
+    const uint64_t backslashes = equal(low, high, '\\');
+    if (backslashes)
+        stops = without_escapes(stops, backslashes, bits(is_short(low), is_short(high)));
+    return bits(low, high) ? stops & ~wide_characters(p) : stops;
 }
 
 /* Here it is not asked whether there are any backslashes: in long texts the answer would be
@@ -84,9 +141,10 @@ WIDE static const char *wide_find(const char *p, const char *end, uint64_t *stop
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
         const __m256i low = load(p), high = load(p + 32);
-        const uint64_t backslashes = bits(is(low, '\\'), is(high, '\\'));
-        *stops = without_escapes(bits(is_stop(low), is_stop(high)), backslashes,
+        *stops = without_escapes(bits(is_stop(low), is_stop(high)), equal(low, high, '\\'),
                                  bits(is_short(low), is_short(high)));
+        if (*stops && bits(low, high))
+            *stops &= ~wide_characters(p);
         if (*stops)
             return p;
     }
@@ -95,17 +153,47 @@ WIDE static const char *wide_find(const char *p, const char *end, uint64_t *stop
 }
 #endif
 
-#define OF_PARTS(part, p)                                                                          \
-    ((uint64_t)part(p) | (uint64_t)part((p) + 16) << 16 | (uint64_t)part((p) + 32) << 32 |         \
-     (uint64_t)part((p) + 48) << 48)
+#define OF_PARTS(part, p, ...)                                                                     \
+    ((uint64_t)part(p __VA_ARGS__) | (uint64_t)part((p) + 16 __VA_ARGS__) << 16 |                  \
+     (uint64_t)part((p) + 32 __VA_ARGS__) << 32 | (uint64_t)part((p) + 48 __VA_ARGS__) << 48)
+
+static uint64_t parts_equal(const char *p, char c)
+{
+    return OF_PARTS(json_part_equal, p, , c);
+}
+
+static uint64_t parts_above(const char *p, char c)
+{
+    return OF_PARTS(json_part_above, p, , c);
+}
+
+static uint64_t parts_characters(const char *p)
+{
+    const uint64_t beyond = ~parts_above(p, -1);
+    const struct utf8_marks marks = {
+        .beyond = beyond,
+        .tails = beyond & ~parts_above(p, '\xbf'),
+        .from_e0 = beyond & parts_above(p, '\xdf'),
+        .from_f0 = beyond & parts_above(p, '\xef'),
+        .never =
+            (beyond & parts_above(p, '\xf4')) | parts_equal(p, '\xc0') | parts_equal(p, '\xc1'),
+        .e0 = parts_equal(p, '\xe0'),
+        .ed = parts_equal(p, '\xed'),
+        .f0 = parts_equal(p, '\xf0'),
+        .f4 = parts_equal(p, '\xf4'),
+        .from_a0 = parts_above(p, '\x9f'),
+        .from_90 = parts_above(p, '\x8f'),
+    };
+    return find_characters(&marks);
+}
 
 static uint64_t parts_stops(const char *p)
 {
-    const uint64_t stops = OF_PARTS(json_part_stops, p);
-    const uint64_t backslashes = OF_PARTS(json_part_backslashes, p);
-    if (!backslashes)
-        return stops;
-    return without_escapes(stops, backslashes, OF_PARTS(json_part_shorts, p));
+    uint64_t stops = OF_PARTS(json_part_stops, p);
+    const uint64_t backslashes = parts_equal(p, '\\');
+    if (backslashes)
+        stops = without_escapes(stops, backslashes, OF_PARTS(json_part_shorts, p));
+    return parts_above(p, -1) == ~UINT64_C(0) ? stops : stops & ~parts_characters(p);
 }
 
 static const char *parts_find(const char *p, const char *end, uint64_t *stops)

@@ -28,8 +28,9 @@ static inline bool json_is_short_escape(char c)
     return c == '"' || c == '\\' || c == '/' || c == 't' || (c & ~0x10) == 'b' || (c & ~8) == 'f';
 }
 
-/* Of 16 bytes at p one bit each, the first in bit 0: it is not plain; it is a backslash; behind a
- * backslash it would make a short escape. json_part_copy copies them and finds the backslashes. */
+/* Of 16 bytes at p one bit each, the first in bit 0: it is not plain; it is c; as a signed byte it
+ * is above c; behind a backslash it would make a short escape. json_part_copy copies them and finds
+ * the backslashes. */
 #if defined(__SSE2__)
 static inline __m128i json_part_load(const char *p)
 {
@@ -50,9 +51,14 @@ static inline unsigned json_part_stops(const char *p)
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, others));
 }
 
-static inline unsigned json_part_backslashes(const char *p)
+static inline unsigned json_part_equal(const char *p, char c)
 {
-    return (unsigned)_mm_movemask_epi8(json_part_is(json_part_load(p), '\\'));
+    return (unsigned)_mm_movemask_epi8(json_part_is(json_part_load(p), c));
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    return (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(json_part_load(p), _mm_set1_epi8(c)));
 }
 
 static inline unsigned json_part_shorts(const char *p)
@@ -69,7 +75,7 @@ static inline unsigned json_part_shorts(const char *p)
 static inline unsigned json_part_copy(char *to, const char *p)
 {
     _mm_storeu_si128((__m128i *)(void *)to, json_part_load(p));
-    return json_part_backslashes(p);
+    return json_part_equal(p, '\\');
 }
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 static inline uint8x16_t json_part_load(const char *p)
@@ -98,9 +104,14 @@ static inline unsigned json_part_stops(const char *p)
     return json_part_mask(vorrq_u8(marks, others));
 }
 
-static inline unsigned json_part_backslashes(const char *p)
+static inline unsigned json_part_equal(const char *p, char c)
 {
-    return json_part_mask(json_part_is(json_part_load(p), '\\'));
+    return json_part_mask(json_part_is(json_part_load(p), c));
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    return json_part_mask(vcgtq_s8(vreinterpretq_s8_u8(json_part_load(p)), vdupq_n_s8(c)));
 }
 
 static inline unsigned json_part_shorts(const char *p)
@@ -116,7 +127,7 @@ static inline unsigned json_part_shorts(const char *p)
 static inline unsigned json_part_copy(char *to, const char *p)
 {
     vst1q_u8((uint8_t *)to, json_part_load(p));
-    return json_part_backslashes(p);
+    return json_part_equal(p, '\\');
 }
 #else
 static inline unsigned json_part_stops(const char *p)
@@ -127,12 +138,20 @@ static inline unsigned json_part_stops(const char *p)
     return stops;
 }
 
-static inline unsigned json_part_backslashes(const char *p)
+static inline unsigned json_part_equal(const char *p, char c)
 {
-    unsigned backslashes = 0;
+    unsigned equal = 0;
     for (unsigned i = 0; i < JSON_PART; i++)
-        backslashes |= (unsigned)(p[i] == '\\') << i;
-    return backslashes;
+        equal |= (unsigned)(p[i] == c) << i;
+    return equal;
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    unsigned above = 0;
+    for (unsigned i = 0; i < JSON_PART; i++)
+        above |= (unsigned)((signed char)p[i] > (signed char)c) << i;
+    return above;
 }
 
 static inline unsigned json_part_shorts(const char *p)
@@ -146,7 +165,7 @@ static inline unsigned json_part_shorts(const char *p)
 static inline unsigned json_part_copy(char *to, const char *p)
 {
     memcpy(to, p, JSON_PART);
-    return json_part_backslashes(p);
+    return json_part_equal(p, '\\');
 }
 #endif
 
@@ -157,8 +176,9 @@ static inline uint64_t json_block_copy(char *to, const char *p)
            (uint64_t)json_part_copy(to + 48, p + 48) << 48;
 }
 
-/* Bytes at which a string does not go on by itself: what is not plain, but for short escapes that
- * are whole. A bit for each of the 64 bytes at p, none of which is escaped from in front. */
+/* Bytes at which a string does not go on by itself: what is not plain, but for short escapes and
+ * characters that are whole. A bit for each of the 64 bytes at p, none of which is escaped from in
+ * front. */
 uint64_t json_block_stops(const char *p);
 /* The first of the blocks from p on that has any: its stops. 0: there is none before fewer than 64
  * bytes are left, at the place returned. */

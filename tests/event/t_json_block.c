@@ -3,6 +3,7 @@
  * and of strings of all lengths, which it cuts at every place. */
 #include "event/json_block.c" /* both ways, whatever this machine has */
 
+#include "base/utf8.h"
 #include "event/json.h"
 #include "tap/tap.h"
 
@@ -12,7 +13,34 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* The meaning: what is plain is passed, and so is an escape of two bytes. */
+/* The n bytes are the beginning of a character. */
+static bool is_begun(const char *p, size_t n)
+{
+    static const char *const ends[] = {"\x80",     "\x80\x80",     "\x80\x80\x80",
+                                       "\xa0\x80", "\x90\x80\x80", "\xa0\x80\x80"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && n < 4; i++) {
+        char text[8];
+        memcpy(text, p, n);
+        memcpy(text + n, ends[i], strlen(ends[i]));
+        if (utf8_multibyte_prefix(text, n + strlen(ends[i])) == n + strlen(ends[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes of characters, if there are only such, and one that is cut. */
+static uint64_t characters_meant(const char *p)
+{
+    const size_t valid = utf8_valid_prefix(p, JSON_BLOCK);
+    uint64_t characters = 0;
+    if (valid < JSON_BLOCK && !is_begun(p + valid, JSON_BLOCK - valid))
+        return 0;
+    for (size_t i = 0; i < valid; i++)
+        characters |= (uint64_t)((signed char)p[i] < 0) << i;
+    return characters;
+}
+
+/* The meaning: what is plain is passed, and so is an escape of two bytes, and a character. */
 static uint64_t stops_meant(const char *p)
 {
     uint64_t stops = 0;
@@ -24,27 +52,77 @@ static uint64_t stops_meant(const char *p)
         }
         stops |= (uint64_t)!json_is_plain(p[i]) << i;
     }
-    return stops;
+    return stops & ~characters_meant(p);
 }
 
-static void test_stops(void)
+static void fill(char *block, uint32_t *random)
 {
     static const char bytes[] = "\\\\\\\\\"\"nbrtfuxRB/ a{}:,\x1f\x01\xc3\xa4\xff~\x7f";
+    const uint32_t rare = 1 + next_random(random) % 20;
+    for (unsigned i = 0; i < JSON_BLOCK; i++)
+        block[i] =
+            next_random(random) % rare ? 'a' : bytes[next_random(random) % (sizeof bytes - 1)];
+}
+
+/* Characters of all lengths, among them such as only look like one, cut by the end. */
+static void fill_characters(char *block, uint32_t *random)
+{
+    static const char *const pieces[] = {
+        "a",
+        "\\n",
+        "\xc2\x80",
+        "\xdf\xbf",
+        "\xe0\xa0\x80",
+        "\xed\x9f\xbf",
+        "中",
+        "\xef\xbf\xbf",
+        "\xf0\x90\x80\x80",
+        "\xf4\x8f\xbf\xbf",
+        "😀",
+        "bb",
+        "\xe0\x9f\x80",
+        "\xed\xa0\x80",
+        "\xf0\x8f\x80\x80",
+        "\xf4\x90\x80\x80",
+        "\xc0\x80",
+        "\xc1\xbf",
+        "\xf5\x80\x80\x80",
+        "\x80",
+        "\xc3",
+        "\xe4\xb8",
+        "\xf0\x9f\x98",
+        "\xff",
+    };
+    const uint32_t good = 12, all = sizeof pieces / sizeof *pieces;
+    const bool only_good = next_random(random) % 4;
+    for (size_t n = 0, len; n < JSON_BLOCK; n += len) {
+        const bool bad = !only_good && next_random(random) % 16 == 0;
+        const char *const piece = pieces[next_random(random) % (bad ? all : good)];
+        len = strlen(piece);
+        len = len < JSON_BLOCK - n ? len : JSON_BLOCK - n;
+        memcpy(block + n, piece, len);
+    }
+}
+
+static void compare(void (*fill_block)(char *block, uint32_t *random), const char *what)
+{
     uint32_t random = 1;
     unsigned wrong = 0, wide_wrong = 0;
-    for (unsigned round = 0; round < 200000; round++) {
+    for (unsigned round = 0; round < 100000; round++) {
         char block[JSON_BLOCK];
-        const uint32_t rare = 1 + next_random(&random) % 20;
-        for (unsigned i = 0; i < JSON_BLOCK; i++)
-            block[i] = next_random(&random) % rare
-                           ? 'a'
-                           : bytes[next_random(&random) % (sizeof bytes - 1)];
+        fill_block(block, &random);
         const uint64_t meant = stops_meant(block);
         wrong += parts_stops(block) != meant;
         wide_wrong += IS_WIDE && wide_stops(block) != meant;
     }
-    is_int(wrong, 0, "by parts of sixteen bytes");
-    is_int(wide_wrong, 0, IS_WIDE ? "by AVX2" : "by AVX2, which this machine has not");
+    is_int(wrong, 0, "%s: by parts of sixteen bytes", what);
+    is_int(wide_wrong, 0, "%s: %s", what, IS_WIDE ? "by AVX2" : "this machine has no AVX2");
+}
+
+static void test_stops(void)
+{
+    compare(fill, "escapes");
+    compare(fill_characters, "characters");
 }
 
 static void test_find(void)
