@@ -129,6 +129,11 @@ size_t utf8_repair(struct buf *out, const char *p, size_t n)
     return repairs;
 }
 
+static char tail(uint32_t bits)
+{
+    return (char)(0x80 | (bits & 0x3f));
+}
+
 size_t utf8_encode(char *out, uint32_t cp)
 {
     if ((cp >= 0xd800 && cp <= 0xdfff) || cp > 0x10ffff)
@@ -137,11 +142,22 @@ size_t utf8_encode(char *out, uint32_t cp)
         out[0] = (char)cp;
         return 1;
     }
-    const size_t len = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--, cp >>= 6)
-        out[i] = (char)(0x80 | (cp & 0x3f));
-    out[0] = (char)((0xf00u >> len) | cp);
-    return len;
+    if (cp < 0x800) {
+        out[0] = (char)(0xc0 | cp >> 6);
+        out[1] = tail(cp);
+        return 2;
+    }
+    if (cp < 0x10000) {
+        out[0] = (char)(0xe0 | cp >> 12);
+        out[1] = tail(cp >> 6);
+        out[2] = tail(cp);
+        return 3;
+    }
+    out[0] = (char)(0xf0 | cp >> 18);
+    out[1] = tail(cp >> 12);
+    out[2] = tail(cp >> 6);
+    out[3] = tail(cp);
+    return 4;
 }
 
 uint32_t utf8_decode(const char *p, size_t n, size_t *len)

@@ -14,21 +14,11 @@ const char json_short_escapes[256] = {
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-static const signed char hex_value[256] = {
+const unsigned char json_hex_digits[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
     ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-}; /* plus one: 0 is "not a digit" */
-
-static unsigned hex(char c)
-{
-    return (unsigned)(hex_value[(unsigned char)c] - 1);
-}
-
-uint16_t json_escape_unit(const char *p)
-{
-    return (uint16_t)(hex(p[2]) << 12 | hex(p[3]) << 8 | hex(p[4]) << 4 | hex(p[5]));
-}
+};
 
 size_t json_scan_escape(const char *p, const char *end)
 {
@@ -39,7 +29,7 @@ size_t json_scan_escape(const char *p, const char *end)
     if (p[1] != 'u' || end - p < 6)
         return 0;
     for (int i = 2; i < 6; i++)
-        if (!hex_value[(unsigned char)p[i]])
+        if (!json_hex_digits[(unsigned char)p[i]])
             return 0;
     return 6;
 }

@@ -52,7 +52,16 @@ const char *json_scan_number(const char *p, const char *end);
 bool json_number_real(struct str number, double *out);
 /* Its value if it is integral and fits. */
 bool json_number_int(struct str number, int64_t *out);
+/* The value of a hexadecimal digit, plus one; 0: it is none. */
+extern const unsigned char json_hex_digits[256];
+
 /* The UTF-16 unit of the valid \uXXXX at p. */
-uint16_t json_escape_unit(const char *p);
+static inline uint16_t json_escape_unit(const char *p)
+{
+    unsigned unit = 0;
+    for (int i = 2; i < 6; i++)
+        unit = unit << 4 | (json_hex_digits[(unsigned char)p[i]] - 1u);
+    return (uint16_t)unit;
+}
 
 #endif

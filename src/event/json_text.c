@@ -52,38 +52,56 @@ static const char *put_escape(struct decoder *d, const char *p)
     return p + 2;
 }
 
-/* Copies the block at p, its short escapes undone. Each run of plain text is copied as if it were a
+/* A character of its own, not half of one. */
+static bool is_whole(uint16_t unit)
+{
+    return unit != 0 && (unit & 0xf800) != 0xd800;
+}
+
+/* Undoes the escape at p; returns where it ends, or p: something is to be decided about it. */
+static inline const char *put_simple(struct decoder *d, const char *p)
+{
+    if (p[1] != 'u') {
+        *d->out++ = json_short_escapes[(unsigned char)p[1]];
+        return p + 2;
+    }
+    const uint16_t unit = json_escape_unit(p);
+    if (!is_whole(unit))
+        return p;
+    put(d, unit);
+    return p + 6;
+}
+
+/* Copies the block at p, its escapes undone. Each run of plain text is copied as if it were a
  * block: what is written too much is overwritten by what follows, and nobody waits for its length.
- * Returns where it stopped: behind the block, or at an escape that is not a short one. */
+ * Returns where it stopped: behind the block, or at an escape that is not simple. */
 static const char *put_block(struct decoder *d, const char *p)
 {
-    const char *const block = p;
-    uint64_t backslashes = json_block_copy(d->out, block);
+    const char *const block = p, *const end = p + JSON_BLOCK;
+    uint64_t backslashes = json_block_copy(d->out, p);
     while (backslashes) {
-        const int i = __builtin_ctzll(backslashes);
-        d->out += block + i - p;
-        p = block + i;
-        if (p[1] == 'u')
+        const char *const escape = block + __builtin_ctzll(backslashes);
+        d->out += escape - p;
+        p = put_simple(d, escape);
+        if (p == escape)
             return p;
-        *d->out++ = json_short_escapes[(unsigned char)p[1]];
-        p += 2;
         json_block_copy(d->out, p);
-        backslashes &= i < JSON_BLOCK - 2 ? ~UINT64_C(0) << (i + 2) : 0;
+        if (p >= end)
+            return p;
+        backslashes &= ~UINT64_C(0) << (p - block);
     }
-    if (p < block + JSON_BLOCK) {
-        d->out += block + JSON_BLOCK - p;
-        p = block + JSON_BLOCK;
-    }
-    return p;
+    d->out += end - p;
+    return end;
 }
 
 /* Copies up to an escape at which something is to be decided. */
 static const char *put_plain(struct decoder *d, const char *p, const char *end)
 {
     /* A run that starts near the end of a block is copied beyond it. */
-    while (end - p >= 2 * JSON_BLOCK + 2) {
+    while (end - p >= 2 * JSON_BLOCK + 6) {
+        const char *const block = p;
         p = put_block(d, p);
-        if (*p == '\\' && p[1] == 'u')
+        if (p < block + JSON_BLOCK)
             return p;
     }
     for (; end - p >= JSON_PART; p += JSON_PART, d->out += JSON_PART) {
