@@ -2,12 +2,34 @@
  * The connector null: takes every event and does nothing, to measure what the host costs. */
 #include <turncast/plugin.h>
 
-static int on_event(struct tc_turn *turn, const struct tc_event *ev)
-{
-    (void)turn;
-    (void)ev;
-    return 0;
-}
+/* The sixteen kinds; not on_event, for which the host would write a line of JSON. */
+#define KINDS(K)                                                                                   \
+    K(narration)                                                                                   \
+    K(thinking)                                                                                    \
+    K(message)                                                                                     \
+    K(final)                                                                                       \
+    K(tool_call)                                                                                   \
+    K(progress)                                                                                    \
+    K(tool_result)                                                                                 \
+    K(request)                                                                                     \
+    K(start)                                                                                       \
+    K(step)                                                                                        \
+    K(error)                                                                                       \
+    K(done)                                                                                        \
+    K(usage)                                                                                       \
+    K(notice)                                                                                      \
+    K(state)                                                                                       \
+    K(raw)
 
+#define TAKE(kind)                                                                                 \
+    static int take_##kind(struct tc_turn *turn, const struct tc_##kind *ev)                       \
+    {                                                                                              \
+        (void)turn;                                                                                \
+        (void)ev;                                                                                  \
+        return 0;                                                                                  \
+    }
+KINDS(TAKE)
+
+#define MEMBER(kind) .on_##kind = take_##kind,
 TURNCAST_PLUGIN(.name = "null", .version = "1.0", .summary = "takes every event, does nothing",
-                .flags = TC_SEES_ALL, .sink = TC_SINK(.on_event = on_event));
+                .flags = TC_SEES_ALL, .sink = TC_SINK(KINDS(MEMBER)));
