@@ -20,8 +20,10 @@ struct message {
 };
 
 struct conversation {
-    struct conversation *next; /* for the owner of it */
-    const struct conf *conf;   /* of the agent: it is kept */
+    struct conversation *next, *prev; /* for the owner of it */
+    struct conversation *next_ready;  /* the same */
+    bool listed;                      /* among those that were ready */
+    const struct conf *conf;          /* of the agent: it is kept */
     const struct conf_agent *agent;
     char *source; /* where its messages come from: an instance, or an API */
     char *key;

@@ -3,7 +3,9 @@
 #include "core/conversations.h"
 
 #include <inttypes.h>
+#include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -16,6 +18,9 @@ struct conversations {
     struct conversations_spec spec;
     const struct conf_conversations *limits;
     struct conversation *list;
+    void *by_key; /* a tree of search.h: all of them */
+    struct conversation *ready_first,
+        **ready_end;       /* who became ready first; some are not any more */
     struct people *people; /* whose turns run */
     size_t running;
     uint64_t ready; /* numbers given so far */
@@ -28,12 +33,17 @@ struct conversations {
 
 /* ---- finding ---- */
 
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(((const struct conversation *)a)->key, ((const struct conversation *)b)->key);
+}
+
 struct conversation *conversations_find(const struct conversations *cs, const char *key)
 {
-    struct conversation *c = cs->list;
-    while (c && strcmp(c->key, key) != 0)
-        c = c->next;
-    return c;
+    char *const text = (char *)(uintptr_t)key;
+    const struct conversation wanted = {.key = text};
+    struct conversation *const *const found = tfind(&wanted, &cs->by_key, compare_keys);
+    return found ? *found : NULL;
 }
 
 static bool is_of(const struct conversation *c, const char *turn)
@@ -60,41 +70,71 @@ static struct conversation *find_or_make(struct conversations *cs,
         c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
         c->throwaway = m->throwaway;
         c->next = cs->list;
+        if (c->next)
+            c->next->prev = c;
         cs->list = c;
+        alloc_check(tsearch(c, &cs->by_key, compare_keys), sizeof(void *));
     }
     conversation_set_agent(c, cs->spec.conf, m->agent);
     return c;
+}
+
+static void unlist(struct conversations *cs, struct conversation **at)
+{
+    struct conversation *const c = *at;
+    *at = c->next_ready;
+    if (!*at)
+        cs->ready_end = at;
+    c->listed = false;
+}
+
+/* Out of those that were ready, if it is among them. */
+static void forget_ready(struct conversations *cs, const struct conversation *c)
+{
+    for (struct conversation **at = &cs->ready_first; c->listed && *at; at = &(*at)->next_ready)
+        if (*at == c) {
+            unlist(cs, at);
+            return;
+        }
 }
 
 static void drop_if_idle(struct conversations *cs, struct conversation *c)
 {
     if (!conversation_is_idle(c))
         return;
-    for (struct conversation **at = &cs->list; *at; at = &(*at)->next)
-        if (*at == c) {
-            *at = c->next;
-            break;
-        }
+    forget_ready(cs, c);
+    *(c->prev ? &c->prev->next : &cs->list) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    tdelete(c, &cs->by_key, compare_keys);
     conversation_free(c);
 }
 
 /* ---- limits ---- */
 
-static bool has_room(const struct conversations *cs, const char *source, const char *user)
+static bool is_full(const struct conversations *cs)
 {
-    return !cs->draining && cs->running < (size_t)cs->limits->max_turns &&
-           people_turns(cs->people, source, user) < (size_t)cs->limits->per_user;
+    return cs->draining || cs->running >= (size_t)cs->limits->max_turns;
 }
 
-/* Whichever has waited longest of those that may begin. */
-static struct conversation *find_next(const struct conversations *cs)
+static bool has_room(const struct conversations *cs, const char *source, const char *user)
 {
-    struct conversation *best = NULL;
-    for (struct conversation *c = cs->list; c; c = c->next)
-        if (c->ready && (!best || c->ready < best->ready) &&
-            has_room(cs, c->source, c->first->user))
-            best = c;
-    return best;
+    return !is_full(cs) && people_turns(cs->people, source, user) < (size_t)cs->limits->per_user;
+}
+
+/* Takes whichever has waited longest of those that may begin. */
+static struct conversation *take_next(struct conversations *cs)
+{
+    for (struct conversation **at = &cs->ready_first, *c; !is_full(cs) && (c = *at);)
+        if (!c->ready) {
+            unlist(cs, at);
+        } else if (has_room(cs, c->source, c->first->user)) {
+            unlist(cs, at);
+            return c;
+        } else {
+            at = &c->next_ready;
+        }
+    return NULL;
 }
 
 /* ---- turns ---- */
@@ -142,14 +182,20 @@ static void begin(struct conversations *cs, struct conversation *c)
 
 static void pump(struct conversations *cs)
 {
-    for (struct conversation *c; (c = find_next(cs));)
+    for (struct conversation *c; (c = take_next(cs));)
         begin(cs, c);
 }
 
 static void make_ready(struct conversations *cs, struct conversation *c)
 {
-    if (!c->job && !c->ready && c->n_waiting)
-        c->ready = ++cs->ready;
+    if (c->job || c->ready || !c->n_waiting)
+        return;
+    forget_ready(cs, c);
+    c->ready = ++cs->ready;
+    c->listed = true;
+    c->next_ready = NULL;
+    *cs->ready_end = c;
+    cs->ready_end = &c->next_ready;
 }
 
 static void on_calm(void *ctx, struct conversation *c)
@@ -350,6 +396,7 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     cs->spec = *spec;
     cs->limits = &spec->conf->conversations;
     cs->people = people_new();
+    cs->ready_end = &cs->ready_first;
     return cs;
 }
 
@@ -455,6 +502,7 @@ void conversations_free(struct conversations *cs)
     while (cs->list) {
         struct conversation *const c = cs->list;
         cs->list = c->next;
+        tdelete(c, &cs->by_key, compare_keys);
         conversation_free(c);
     }
     if (cs->drain)
