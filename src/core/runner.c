@@ -174,7 +174,7 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         loader_free(loaded);
         return NULL;
     }
-    return channel_thread_start(conf, spec, loaded, host.loop ? &host : NULL, err);
+    return channel_thread_begin(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
 
 static void release(struct runner *r)

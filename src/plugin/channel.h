@@ -107,16 +107,15 @@ struct channel_ops {
 };
 
 /* Starts an instance in a thread of this process: options are filled, init is called on the
- * thread and awaited. NULL with err: the instance is disabled, others go on. Takes over loaded
- * either way. `host` is copied; NULL: casting only. */
-struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *inst,
+ * thread; several can begin at once, before the first is awaited. NULL with err: the instance is
+ * disabled, others go on. Takes over loaded either way. `host` is copied; NULL: casting only. */
+struct channel *channel_thread_begin(const struct conf *conf, const struct conf_instance *inst,
                                      struct loaded *loaded, const struct channel_host *host,
                                      struct tc_err *err);
 
-/* The same in a process of its own, for one that is described only; several can begin at once,
- * before the first is awaited. `dir`: where it may write, absolute; or NULL. `host` has to have a
- * loop. When it dies, it starts again, and is told again what it had not done: its turns as
- * resumed, and then what is left of them. */
+/* The same in a process of its own, for one that is described only. `dir`: where it may write,
+ * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and is told again
+ * what it had not done: its turns as resumed, and then what is left of them. */
 struct channel *channel_process_begin(const struct conf *conf, const struct conf_instance *inst,
                                       struct loaded *loaded, const struct channel_host *host,
                                       const char *dir, struct tc_err *err);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "plugin/instance.h"
@@ -44,6 +45,8 @@ struct thread_channel {
     struct queue *queue; /* to the instance's thread */
     struct line *line;   /* from it */
     pthread_t thread;
+    char *place; /* in the configuration; NULL: none is known */
+    int64_t init_ms, began_ms;
     int callback_ms;
     unsigned sends;
     atomic_bool hung; /* told in the log */
@@ -240,6 +243,7 @@ static void free_channel(struct thread_channel *c)
     }
     instance_free(c->instance);
     loader_free(c->loaded);
+    free(c->place);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
@@ -471,7 +475,45 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
     return 0;
 }
 
+/* -1: the channel is gone, or its thread's own. */
+static int await_verdict(struct thread_channel *c, struct tc_err *err)
+{
+    const enum stage stage =
+        await_stage(c, has_verdict, c->began_ms + c->init_ms - clock_mono_ms());
+    if (stage == RUNNING)
+        return 0;
+    struct line *const line = c->line;
+    if (stage == STARTING) {
+        err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
+                label(c), c->init_ms);
+        queue_close(c->queue);
+        if (give_up(c)) {
+            end_line(line, false);
+            return -1;
+        }
+    } else {
+        err_set(err, NULL, "%s is disabled: its init failed", label(c));
+    }
+    pthread_join(c->thread, NULL);
+    end_line(line, false);
+    free_channel(c);
+    return -1;
+}
+
+static int thread_await(struct channel *channel, struct tc_err *err)
+{
+    struct thread_channel *const c = self(channel);
+    CLEANUP_FREE char *place = c->place;
+    c->place = NULL;
+    if (await_verdict(c, err) == 0)
+        return 0;
+    if (err && place)
+        snprintf(err->place, sizeof err->place, "%s", place);
+    return -1;
+}
+
 static const struct channel_ops thread_ops = {
+    .await = thread_await,
     .open = thread_open,
     .send = thread_send,
     .gather = thread_gather,
@@ -506,58 +548,23 @@ static struct thread_channel *make_channel(const struct conf_instance *spec, str
     return c;
 }
 
-/* 0; or -1 and the channel is gone, or its thread's own. */
-static int await_verdict(struct thread_channel *c, int64_t init_ms, struct tc_err *err)
-{
-    const enum stage stage = await_stage(c, has_verdict, init_ms);
-    if (stage == RUNNING)
-        return 0;
-    struct line *const line = c->line;
-    if (stage == STARTING) {
-        err_set(err, NULL, "%s is disabled: its init did not return within %" PRId64 " ms",
-                label(c), init_ms);
-        queue_close(c->queue);
-        if (give_up(c)) {
-            end_line(line, false);
-            return -1;
-        }
-    } else {
-        err_set(err, NULL, "%s is disabled: its init failed", label(c));
-    }
-    pthread_join(c->thread, NULL);
-    end_line(line, false);
-    free_channel(c);
-    return -1;
-}
-
-static struct channel *start(struct thread_channel *c, const struct conf_instance *spec,
-                             struct tc_err *err)
-{
-    const int rc = start_thread(c);
-    if (rc) {
-        err_sys(err, rc, NULL, "%s is disabled: no thread for it", label(c));
-        end_line(c->line, false);
-        free_channel(c);
-        return NULL;
-    }
-    name_thread(c, spec->name);
-    const int64_t init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
-    return await_verdict(c, init_ms, err) < 0 ? NULL : &c->channel;
-}
-
-struct channel *channel_thread_start(const struct conf *conf, const struct conf_instance *spec,
+struct channel *channel_thread_begin(const struct conf *conf, const struct conf_instance *spec,
                                      struct loaded *loaded, const struct channel_host *host,
                                      struct tc_err *err)
 {
     struct thread_channel *const c = make_channel(spec, loaded, host);
     c->instance = instance_new(conf, spec, loaded, line_host(c->line), NULL, err);
-    if (!c->instance) {
-        end_line(c->line, false);
-        free_channel(c);
-        return NULL;
+    c->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
+    c->began_ms = clock_mono_ms();
+    const int rc = c->instance ? start_thread(c) : 0;
+    if (c->instance && !rc) {
+        c->place = spec->line > 0 ? xasprintf("%s:%d", conf->file, spec->line) : NULL;
+        name_thread(c, spec->name);
+        return &c->channel;
     }
-    struct channel *const started = start(c, spec, err);
-    if (!started && err && spec->line > 0)
-        snprintf(err->place, sizeof err->place, "%s:%d", conf->file, spec->line);
-    return started;
+    if (rc)
+        err_sys(err, rc, NULL, "%s is disabled: no thread for it", label(c));
+    end_line(c->line, false);
+    free_channel(c);
+    return NULL;
 }

@@ -69,6 +69,20 @@ is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
 has "$err" "instance other is disabled: its process ended while it started" "is told"
 is "$(pgrep -f -- "--connector other" | wc -l)" 0 "none of its processes is left"
 
+# Nobody's init waits for another's to return: these would wait for each other in vain.
+mkdir "$scratch/meeting"
+{
+    echo 'plugins : { instances : {'
+    for i in 1 2 3 4 5 6; do
+        [ $((i % 2)) = 0 ] && where=process || where=thread
+        echo "m$i : { plugin = \"$TURNCAST_BUILDDIR/tests/fault/meets.so\"; isolation = \"$where\";
+                      paths = [\"$scratch/meeting\"]; folder = \"$scratch/meeting\"; count = 6; };"
+    done
+    echo '}; };'
+} >"$scratch/turncast.conf"
+try replay -c "$scratch/turncast.conf" "$turn"
+is "$status $err" "0 " "six start at once, in threads and in processes"
+
 # Where there is a journal, what it dies of each time is a dead letter.
 cat >"$scratch/turncast.conf" <<CONF
 agents : { main : { command = ["$fake_agent", "play=$turn"]; }; };

@@ -13,6 +13,7 @@ fault_modules = \
 	tests/fault/hangsteardown.so \
 	tests/fault/initfails.so \
 	tests/fault/manyrates.so \
+	tests/fault/meets.so \
 	tests/fault/newminor.so \
 	tests/fault/nosink.so \
 	tests/fault/nosymbol.so \

@@ -142,11 +142,17 @@ static struct conf_instance spec_of(const char *name)
     };
 }
 
+static struct channel *begin(const struct conf_instance *spec, struct tc_err *err)
+{
+    struct channel *const c = channel_thread_begin(&conf, spec, load(), NULL, err);
+    return c && c->ops->await(c, err) == 0 ? c : NULL;
+}
+
 static struct channel *start(const char *name)
 {
     struct tc_err err;
     const struct conf_instance spec = spec_of(name);
-    struct channel *const c = channel_thread_start(&conf, &spec, load(), NULL, &err);
+    struct channel *const c = begin(&spec, &err);
     if (!c)
         bail("%s", err_str(&err));
     return c;
@@ -234,20 +240,20 @@ static void test_init_faults(void)
     struct tc_err err;
     struct conf_instance spec = spec_of("a");
     counts[0].fail_init = true;
-    ok(!channel_thread_start(&conf, &spec, load(), NULL, &err), "init that fails");
+    ok(!begin(&spec, &err), "init that fails");
     is_str(err_str(&err), "my.conf:3: instance a is disabled: its init failed", "  says so");
     counts[0].fail_init = false;
     is_int(counts[0].teardowns, 0, "  there is no teardown");
 
     spec.init_ms = 20;
     counts[0].gate_init = true;
-    ok(!channel_thread_start(&conf, &spec, load(), NULL, &err), "init that hangs");
+    ok(!begin(&spec, &err), "init that hangs");
     is_str(err_str(&err), "my.conf:3: instance a is disabled: its init did not return within 20 ms",
            "  says so");
     counts[0].gate_init = false;
 
     spec.options = (struct conf_pair[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
-    ok(!channel_thread_start(&conf, &spec, load(), NULL, &err), "a wrong option");
+    ok(!begin(&spec, &err), "a wrong option");
     is_str(err_str(&err), "my.conf:8: unknown option \"k\"", "  says so");
 }
 

@@ -241,8 +241,8 @@ static struct channel *start_at(const char *name, const struct channel_host *hos
     waiting = NULL;
     events = replies = events_before_reply = wakes = hits = frames = 0;
     struct tc_err err;
-    struct channel *const c = channel_thread_start(&conf, &spec, l, host, &err);
-    if (!c)
+    struct channel *const c = channel_thread_begin(&conf, &spec, l, host, &err);
+    if (!c || c->ops->await(c, &err) < 0)
         bail("%s", err_str(&err));
     return c;
 }
