@@ -66,9 +66,12 @@ void claude_set(struct claude *c, struct buf *to, struct str raw)
 void claude_copy_code(char *to, size_t size, struct str raw)
 {
     const size_t len = raw.len < size ? raw.len : size - 1;
-    for (size_t i = 0; i < len; i++)
-        to[i] = raw.p[i] > ' ' && raw.p[i] <= '~' && raw.p[i] != '\\' ? raw.p[i] : '_';
+    if (len)
+        memcpy(to, raw.p, len);
     to[len] = '\0';
+    for (char *p = to; p < to + len; p++)
+        if (*p <= ' ' || *p > '~' || *p == '\\')
+            *p = '_';
 }
 
 void claude_ids_add(struct claude_ids *ids, const char *id)

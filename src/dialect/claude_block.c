@@ -2,6 +2,7 @@
  * Owns the blocks of a message: their text, and how it is told. */
 #include "base/alloc.h"
 #include "dialect/claude.h"
+#include "event/jsonw.h"
 
 enum claude_block_kind claude_block_kind_of(struct str type)
 {
@@ -14,6 +15,13 @@ enum claude_block_kind claude_block_kind_of(struct str type)
     if (type.len >= tail.len && memcmp(type.p + type.len - tail.len, tail.p, tail.len) == 0)
         return CLAUDE_BLOCK_TOOL;
     return CLAUDE_BLOCK_OTHER;
+}
+
+static void name_block(struct buf *id, const struct claude_message *m, int64_t index)
+{
+    buf_add(id, m->id.p, m->id.len);
+    buf_add_char(id, '#');
+    jsonw_int(id, index);
 }
 
 /* A fresh block behind the others; NULL: the message has too many. */
@@ -35,7 +43,7 @@ struct claude_block *claude_block_add(struct claude_message *m, enum claude_bloc
                                .name = b->name,
                                .input = b->input};
     if (kind != CLAUDE_BLOCK_TOOL)
-        buf_printf(&b->id, "%s#%lld", m->id.p, (long long)index);
+        name_block(&b->id, m, index);
     if (index >= m->next_index)
         m->next_index = index + (index < INT64_MAX);
     return b;

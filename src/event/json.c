@@ -57,7 +57,7 @@ static inline bool is_short_escape(const char *p, const char *end)
 }
 
 /* At the end of a line: what is not of it counts as plain. */
-static uint64_t look_short(const char *p, size_t n)
+__attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n)
 {
     char block[JSON_BLOCK];
     memset(block, ' ', sizeof block);
