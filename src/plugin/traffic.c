@@ -297,9 +297,13 @@ static void set_pace(struct guest *g)
 /* One of both sees what the other one has written: it that there is more, or we that it is done. */
 bool traffic_has_caught_up(const struct guest *g)
 {
-    if (!g->gauge || g->flush_set || clock_mono_ms() - g->flushed_ms < GATHER_MS)
+    if (!g->gauge || g->flush_set)
         return false;
-    atomic_store(&g->gauge->awaited, true);
+    if (!atomic_load(&g->gauge->awaited)) {
+        if (clock_mono_coarse_ms() - g->flushed_ms < GATHER_MS)
+            return false;
+        atomic_store(&g->gauge->awaited, true);
+    }
     return atomic_load(&g->gauge->handled) >= g->out_until;
 }
 
@@ -320,7 +324,7 @@ void traffic_flush(struct guest *g)
     } while (!g->out.len && !g->stop_sent && has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
     g->out_until = g->handled + g->sent.count;
-    g->flushed_ms = clock_mono_ms();
+    g->flushed_ms = clock_mono_coarse_ms();
     set_pace(g);
 }
 
