@@ -158,6 +158,7 @@ void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
                           void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
 {
     const struct dispatch *const d = t->dispatch;
+    struct event_box *boxes[FORMS] = {NULL};
     decide_forms(t, ev);
     t->decided = true;
     for (size_t i = 0; i < t->n; i++) {
@@ -165,12 +166,14 @@ void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
         const enum form form = d->groups[d->seats[i].group].form;
         if (form == FORM_NONE || !r)
             continue;
-        struct event_box *const box = make_box(ev, form, &t->spec.visibility);
+        if (!boxes[form])
+            boxes[form] = make_box(ev, form, &t->spec.visibility);
         struct str line;
-        line.p = event_box_line(box, &line.len);
+        line.p = event_box_line(boxes[form], &line.len);
         each(ctx, runner_name(r), line);
-        event_box_unref(box);
     }
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        event_box_unref(boxes[form]);
 }
 
 static void cast_to_log(struct dispatch_turn *t, struct event_box *const boxes[FORMS])
