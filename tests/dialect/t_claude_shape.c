@@ -71,6 +71,10 @@ static void test_recordings(void)
 #define TAIL "}},\"session_id\":\"s\",\"parent_tool_use_id\":null,\"uuid\":\"u-1\"}"
 #define DELTA(text) HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":\"" text "\"" TAIL
 
+#define UUID_FIRST                                                                                 \
+    "{\"uuid\":\"u-2\",\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\","     \
+    "\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}}"
+
 /* A delta, then one with a byte changed, left out or put in, anywhere. */
 static void test_changed(void)
 {
@@ -103,8 +107,7 @@ static void test_odd(void)
         HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":\"a\",\"text\":\"b\"" TAIL,
         HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":\"c\",\"text\":\"d\"" TAIL,
         HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":7" TAIL,
-        "{\"uuid\":\"u-2\",\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\","
-        "\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}}",
+        UUID_FIRST,
         "[]",
         "",
     };
