@@ -24,7 +24,7 @@
 #define CALLBACK_MS 5000
 #define BATCH 64
 #define REST_MS 60000
-#define LOOK_EVERY 16 /* sends between two looks at the callback that runs */
+#define LOOK_EVERY 64 /* sends between two looks at the callback that runs */
 #define GONE_FILL 4.0 /* a hung instance with that much waiting gets no new turns */
 
 enum stage { STARTING, RUNNING, REFUSED, ENDED };
