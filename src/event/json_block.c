@@ -29,11 +29,17 @@ static inline uint64_t find_escaped(uint64_t backslashes)
     return (even ^ (runs << 1)) & behind;
 }
 
-/* Short escapes need no look of their own. One that the block cuts stays a stop. */
-static inline uint64_t without_escapes(uint64_t stops, uint64_t backslashes, uint64_t shorts)
+/* Escapes need no look of their own, short ones and \u with its four digits. One that the block
+ * cuts stays a stop. */
+static inline uint64_t pass_escapes(uint64_t stops, uint64_t escaped)
 {
-    const uint64_t escaped = find_escaped(backslashes) & shorts;
     return stops & ~(escaped | escaped >> 1);
+}
+
+/* Which of those u are in front of four digits. */
+static inline uint64_t with_digits(uint64_t us, uint64_t digits)
+{
+    return us & digits >> 1 & digits >> 2 & digits >> 3 & digits >> 4;
 }
 
 /* What UTF-8 is told by (Unicode 15, table 3-7), a bit for each byte: 80..BF; E0 and above, F0 and
@@ -125,13 +131,31 @@ WIDE static uint64_t wide_characters(const char *p)
     return find_characters(&marks);
 }
 
+WIDE_INLINE __m256i is_digit(__m256i text)
+{
+    const __m256i lower = _mm256_or_si256(text, _mm256_set1_epi8(0x20));
+    const __m256i number = _mm256_and_si256(_mm256_cmpgt_epi8(text, _mm256_set1_epi8('0' - 1)),
+                                            _mm256_cmpgt_epi8(_mm256_set1_epi8('9' + 1), text));
+    const __m256i letter = _mm256_and_si256(_mm256_cmpgt_epi8(lower, _mm256_set1_epi8('a' - 1)),
+                                            _mm256_cmpgt_epi8(_mm256_set1_epi8('f' + 1), lower));
+    return _mm256_or_si256(number, letter);
+}
+
+WIDE_INLINE uint64_t wide_escapes(__m256i low, __m256i high, uint64_t backslashes)
+{
+    const uint64_t all = find_escaped(backslashes);
+    const uint64_t us = all & equal(low, high, 'u');
+    const uint64_t shorts = all & bits(is_short(low), is_short(high));
+    return us ? shorts | with_digits(us, bits(is_digit(low), is_digit(high))) : shorts;
+}
+
 WIDE static uint64_t wide_stops(const char *p)
 {
     const __m256i low = load(p), high = load(p + 32);
     uint64_t stops = bits(is_stop(low), is_stop(high));
     const uint64_t backslashes = equal(low, high, '\\');
     if (backslashes)
-        stops = without_escapes(stops, backslashes, bits(is_short(low), is_short(high)));
+        stops = pass_escapes(stops, wide_escapes(low, high, backslashes));
     return bits(low, high) ? stops & ~wide_characters(p) : stops;
 }
 
@@ -141,8 +165,8 @@ WIDE static const char *wide_find(const char *p, const char *end, uint64_t *stop
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
         const __m256i low = load(p), high = load(p + 32);
-        *stops = without_escapes(bits(is_stop(low), is_stop(high)), equal(low, high, '\\'),
-                                 bits(is_short(low), is_short(high)));
+        *stops = pass_escapes(bits(is_stop(low), is_stop(high)),
+                              wide_escapes(low, high, equal(low, high, '\\')));
         if (*stops && bits(low, high))
             *stops &= ~wide_characters(p);
         if (*stops)
@@ -187,12 +211,27 @@ static uint64_t parts_characters(const char *p)
     return find_characters(&marks);
 }
 
+static uint64_t parts_digits(const char *p)
+{
+    return (parts_above(p, '0' - 1) & ~parts_above(p, '9')) |
+           (parts_above(p, 'a' - 1) & ~parts_above(p, 'f')) |
+           (parts_above(p, 'A' - 1) & ~parts_above(p, 'F'));
+}
+
+static uint64_t parts_escapes(const char *p, uint64_t backslashes)
+{
+    const uint64_t all = find_escaped(backslashes);
+    const uint64_t us = all & parts_equal(p, 'u');
+    const uint64_t shorts = all & OF_PARTS(json_part_shorts, p);
+    return us ? shorts | with_digits(us, parts_digits(p)) : shorts;
+}
+
 static uint64_t parts_stops(const char *p)
 {
     uint64_t stops = OF_PARTS(json_part_stops, p);
     const uint64_t backslashes = parts_equal(p, '\\');
     if (backslashes)
-        stops = without_escapes(stops, backslashes, OF_PARTS(json_part_shorts, p));
+        stops = pass_escapes(stops, parts_escapes(p, backslashes));
     return parts_above(p, -1) == ~UINT64_C(0) ? stops : stops & ~parts_characters(p);
 }
 

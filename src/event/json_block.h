@@ -176,7 +176,7 @@ static inline uint64_t json_block_copy(char *to, const char *p)
            (uint64_t)json_part_copy(to + 48, p + 48) << 48;
 }
 
-/* Bytes at which a string does not go on by itself: what is not plain, but for short escapes and
+/* Bytes at which a string does not go on by itself: what is not plain, but for escapes and
  * characters that are whole. A bit for each of the 64 bytes at p, none of which is escaped from in
  * front. */
 uint64_t json_block_stops(const char *p);

@@ -40,14 +40,24 @@ static uint64_t characters_meant(const char *p)
     return characters;
 }
 
-/* The meaning: what is plain is passed, and so is an escape of two bytes, and a character. */
+/* Bytes of the escape at p; 0: it is none that is whole. */
+static unsigned escape_meant(const char *p, unsigned n)
+{
+    if (*p != '\\' || n < 2 || !p[1])
+        return 0;
+    if (strchr("\"\\/bfnrt", p[1]))
+        return 2;
+    return p[1] == 'u' && n >= 6 && strspn(p + 2, "0123456789abcdefABCDEF") >= 4 ? 6 : 0;
+}
+
+/* The meaning: what is plain is passed, and so is an escape, and a character. */
 static uint64_t stops_meant(const char *p)
 {
     uint64_t stops = 0;
     for (unsigned i = 0; i < JSON_BLOCK; i++) {
-        const bool escape = p[i] == '\\' && i + 1 < JSON_BLOCK;
-        if (escape && strchr("\"\\/bfnrt", p[i + 1]) && p[i + 1]) {
-            i++;
+        const unsigned escape = escape_meant(p + i, JSON_BLOCK - i);
+        if (escape) {
+            i += escape - 1;
             continue;
         }
         stops |= (uint64_t)!json_is_plain(p[i]) << i;
@@ -109,7 +119,7 @@ static void compare(void (*fill_block)(char *block, uint32_t *random), const cha
     uint32_t random = 1;
     unsigned wrong = 0, wide_wrong = 0;
     for (unsigned round = 0; round < 100000; round++) {
-        char block[JSON_BLOCK];
+        char block[JSON_BLOCK + 1] = {0};
         fill_block(block, &random);
         const uint64_t meant = stops_meant(block);
         wrong += parts_stops(block) != meant;
