@@ -10,6 +10,11 @@ check_PROGRAMS += tests/event/t_json_text
 tests_event_t_json_text_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/t_json_block
 tests_event_t_json_block_LDADD = $(TEST_EVENT)
+# The same without vectors.
+check_PROGRAMS += tests/event/t_json_block_plain
+tests_event_t_json_block_plain_SOURCES = tests/event/t_json_block.c
+tests_event_t_json_block_plain_CPPFLAGS = $(AM_CPPFLAGS) -U__SSE2__
+tests_event_t_json_block_plain_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/t_jsonw
 tests_event_t_jsonw_LDADD = $(TEST_EVENT)
 
