@@ -139,6 +139,16 @@ static bool forget_oldest(struct requests_turn *t)
     return true;
 }
 
+/* Most turns never ask anything: who looks for requests need not pass them. */
+static void link_turn(struct requests_turn *t)
+{
+    if (t->is_linked)
+        return;
+    t->is_linked = true;
+    t->next = t->registry->turns;
+    t->registry->turns = t;
+}
+
 static struct request *add(struct requests_turn *t, const struct tc_request *r)
 {
     while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
@@ -160,6 +170,7 @@ static struct request *add(struct requests_turn *t, const struct tc_request *r)
     t->last = q;
     t->n_known++;
     t->n_open++;
+    link_turn(t);
     return q;
 }
 
@@ -263,8 +274,6 @@ struct requests_turn *requests_begin(struct requests *r, const struct requests_t
     t->spec.id = t->id;
     t->spec.conversation = t->conversation;
     t->soon = loop_timer_new(r->spec.loop, on_soon, t);
-    t->next = r->turns;
-    r->turns = t;
     return t;
 }
 
@@ -285,6 +294,8 @@ void requests_unask(struct requests_turn *t)
 static void unlink_turn(struct requests_turn *t)
 {
     struct requests_turn **at = &t->registry->turns;
+    if (!t->is_linked)
+        return;
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;

@@ -34,6 +34,7 @@ struct request {
 
 struct requests_turn {
     struct requests_turn *next;
+    bool is_linked; /* it has asked something */
     struct requests *registry;
     struct requests_turn_spec spec; /* its strings are its own */
     char *id, *conversation;
@@ -50,7 +51,7 @@ struct request_ticket {
 
 struct requests {
     struct requests_spec spec;
-    struct requests_turn *turns;
+    struct requests_turn *turns;                     /* that have asked something */
     struct request_ticket tickets[REQUESTS_TICKETS]; /* a ring */
     uint64_t n_tickets;
 };
