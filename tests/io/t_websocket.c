@@ -359,6 +359,8 @@ static void test_no_connection(struct server *s)
     await(&g.closes, 1);
     is_str(g.why, "not open in time", "a handshake that is not answered");
     end(&g);
+    websocket_free(sockets);
+    sockets = websocket_new(loop, NULL);
     open_at(&g, "ws", s, "/echo", 0, 0);
     await(&g.opens, 1);
     websocket_free(sockets);
