@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "talk"))
 
-from talk import BUILD, Host, done, equal, note, ok, until  # noqa: E402,F401
+from talk import BUILD, Host, done, equal, note, ok, until, written  # noqa: E402,F401
 
 KEYS = {
     "ann": ("ann-0123456789abcdef", ["submit", "cancel", "watch"]),

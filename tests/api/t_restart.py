@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from door import Door, done, equal, ok, secret, until  # noqa: E402
+from door import Door, done, equal, ok, secret, until, written  # noqa: E402
 
 CHAT = {"model": "main", "messages": [{"role": "user", "content": "id=chat hang"}], "stream": True}
 RUN = {
@@ -51,7 +51,7 @@ def brief(event):
 
 def logged(host, turn):
     """What the log was told of that turn."""
-    found = [json.loads(line) for line in host.events.read_text().splitlines()]
+    found = [json.loads(line) for line in written(host.events)]
     return [brief(event) for event in found if event["correlation_id"] == turn]
 
 

@@ -14,6 +14,12 @@ PATIENCE_S = 120
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def written(path):
+    """The lines of a file that somebody writes to: those that are whole."""
+    text = path.read_bytes() if path.exists() else b""
+    return text[: text.rfind(b"\n") + 1].decode().splitlines()
+
+
 class Timeout(AssertionError):
     """What was waited for did not come."""
 

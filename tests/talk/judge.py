@@ -8,7 +8,7 @@ import subprocess
 
 import ledger
 from shown import is_lost
-from talk import BUILD, equal, note, ok
+from talk import BUILD, equal, note, ok, written
 
 # Objections to what a host does that does not know what its predecessor did a moment ago.
 FORGOTTEN = {"too-fast", "retry-too-early", "late-ack", "no-ack"}
@@ -118,7 +118,7 @@ def judge_shown(shown, name, turns, buried, least_live):
 def audited(host):
     """turn -> its events in the order of the log, as (type, is it told again)."""
     found = collections.defaultdict(list)
-    for line in host.audit.read_text().splitlines():
+    for line in written(host.audit):
         event = json.loads(line).get("event")
         if event:
             again = event["type"] == "start" and event["payload"].get("resumed", False)

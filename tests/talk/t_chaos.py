@@ -10,7 +10,7 @@ import re
 import sys
 import time
 
-from talk import SOURCE, done, equal, note, ok, until
+from talk import SOURCE, done, equal, note, ok, until, written
 
 sys.path.insert(0, str(SOURCE / "tests" / "api"))
 
@@ -90,7 +90,7 @@ def ask_all(host):
 def told(file, turns):
     """number -> what an instance was told of that turn, without ids and times."""
     stories = {number: [] for number in turns.values()}
-    for line in file.read_text().splitlines():
+    for line in written(file):
         event = json.loads(line)
         turn, session = event["correlation_id"], event["session_id"]
         text = TIMES.sub(r'"\1":0', line).replace(turn, "TURN")

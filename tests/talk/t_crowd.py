@@ -10,7 +10,7 @@ import re
 import time
 
 from people import TelegramPeople, outcomes
-from talk import Fake, Host, done, equal, note, ok, telegram, until
+from talk import Fake, Host, done, equal, note, ok, telegram, until, written
 
 PEOPLE = 200
 CHAT_SLOT = 1.1
@@ -30,7 +30,7 @@ def clock_of(fake):
 
 def finals(host):
     """When the host had the final event of each answer."""
-    events = (json.loads(line) for line in host.events.read_text().splitlines())
+    events = (json.loads(line) for line in written(host.events))
     texts = ((event, event["payload"]["text"]) for event in events if event["type"] == "final")
     return {ANSWER.match(text).group(1): event["ts"] for event, text in texts}
 

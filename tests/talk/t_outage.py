@@ -6,7 +6,7 @@ import re
 import time
 
 from people import SlackPeople, TelegramPeople, messages, outcomes
-from talk import LONG, Fake, Host, done, equal, note, ok, slack, telegram, until
+from talk import LONG, Fake, Host, done, equal, note, ok, slack, telegram, until, written
 
 OUTAGE_S = 3600 if LONG else 20
 PEOPLE = 5  # on each service; one more is in the middle of something when the host dies
@@ -19,8 +19,7 @@ MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1)}  # lanes
 
 def answered(path):
     """Turns that the agent has ended, as the log of events has them."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [e for e in map(json.loads, lines) if e["type"] == "final"]
+    return [e for e in map(json.loads, written(path)) if e["type"] == "final"]
 
 
 def in_vain(host, instance):

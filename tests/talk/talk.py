@@ -18,7 +18,7 @@ for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
 import drive  # noqa: E402  (its folder is known from here on)
-from drive import PATIENCE_S  # noqa: E402,F401
+from drive import PATIENCE_S, written  # noqa: E402,F401
 from tap import done, equal, ok  # noqa: E402,F401
 
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
