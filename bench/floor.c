@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "bench/meter.h"
+#include "bench/pace.h"
 #include "bench/percentile.h"
-
-#define SECOND ((int64_t)1000000000)
 
 struct floor {
     int there[2], back[2]; /* to read from, to write to */
@@ -25,19 +24,6 @@ struct floor {
     uint64_t rounds;
     uint64_t times[METER_BUCKETS];
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * SECOND + ts.tv_nsec;
-}
-
-static void sleep_until(int64_t ns)
-{
-    const struct timespec ts = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-}
 
 static void put(const int to[2], uint64_t value)
 {
@@ -74,23 +60,23 @@ static void *other_side(void *arg)
         if (f->answers)
             put(f->back, 1);
         else
-            f->times[meter_bucket((uint64_t)now_ns() - value)]++;
+            f->times[meter_bucket((uint64_t)pace_now() - value)]++;
     }
     return NULL;
 }
 
 static void this_side(struct floor *f, uint64_t rate)
 {
-    const int64_t began = now_ns();
+    const int64_t began = pace_now();
     stay_on(f->cores[0]);
     for (uint64_t i = 0; i < f->rounds; i++) {
-        sleep_until(began + (int64_t)i * SECOND / (int64_t)rate);
-        const uint64_t sent = (uint64_t)now_ns();
+        pace_sleep_until(began + (int64_t)i * PACE_SECOND / (int64_t)rate);
+        const uint64_t sent = (uint64_t)pace_now();
         put(f->there, f->answers ? 1 : sent);
         if (!f->answers)
             continue;
         take(f->back);
-        f->times[meter_bucket((uint64_t)now_ns() - sent)]++;
+        f->times[meter_bucket((uint64_t)pace_now() - sent)]++;
     }
 }
 

@@ -8,20 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND ((int64_t)1000000000)
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * SECOND + ts.tv_nsec;
-}
-
-static void sleep_until(int64_t ns)
-{
-    const struct timespec ts = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-}
+#include "bench/pace.h"
 
 /* A line is one write: a host that reads sees it whole. */
 static void say(const char *line, int len)
@@ -38,7 +25,7 @@ static void tick(uint64_t number)
                        "\",\"role\":\"assistant\",\"model\":\"ticker-1\",\"content\":[{\"type\":"
                        "\"text\",\"text\":\"%" PRIu64 " %" PRId64 ";\"}],\"stop_reason\":null},"
                        "\"parent_tool_use_id\":null,\"session_id\":\"ticker\"}\n",
-                       number, number, now_ns()));
+                       number, number, pace_now()));
 }
 
 static void answer(uint64_t lines)
@@ -65,9 +52,9 @@ int main(int argc, char **argv)
     while (strstr(message, "quiet"))
         pause();
     const uint64_t lines = rate * strtoull(argv[1], NULL, 10);
-    const int64_t began = now_ns();
+    const int64_t began = pace_now();
     for (uint64_t i = 0; i < lines; i++) {
-        sleep_until(began + (int64_t)i * SECOND / (int64_t)rate);
+        pace_sleep_until(began + (int64_t)i * PACE_SECOND / (int64_t)rate);
         tick(i);
     }
     answer(lines);

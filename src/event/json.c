@@ -51,11 +51,6 @@ static const char *scan_special(struct json *j, const char *p)
     return len ? p + len : fail(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
 }
 
-static inline bool is_short_escape(const char *p, const char *end)
-{
-    return end - p > 1 && *p == '\\' && json_short_escapes[(unsigned char)p[1]];
-}
-
 /* At the end of a line: what is not of it counts as plain. */
 __attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n)
 {
@@ -103,7 +98,7 @@ static const char *take_stop(struct json *j, const char *p)
 static const char *scan_rest(struct json *j, const char *p)
 {
     while (p < j->end && *p != '"') {
-        p = is_short_escape(p, j->end) ? p + 2 : scan_special(j, p);
+        p = scan_special(j, p);
         if (!p)
             return NULL;
         p = take_stop(j, p);
