@@ -86,7 +86,7 @@ AC_DEFUN([TC_HARDENING], [
     CFLAGS="$CFLAGS -fPIE"
     AC_LINK_IFELSE([AC_LANG_PROGRAM([])], [
       AC_MSG_RESULT([yes])
-      m4_if(flag, [-pie], [TC_PIE_LDFLAGS="flag"], [AS_VAR_APPEND([TC_HARDEN_LDFLAGS], [" flag"])])
+      m4_if(m4_defn([flag]), [-pie], [TC_PIE_LDFLAGS="flag"], [AS_VAR_APPEND([TC_HARDEN_LDFLAGS], [" flag"])])
     ], [AC_MSG_RESULT([no])])
     CFLAGS=$tc_save_CFLAGS
   ])

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A plugin exports turncast_plugin and nothing else; the program exports nothing.
+# A plugin exports turncast_plugin and nothing else; the program exports nothing. Both find what
+# they need from others as they are loaded, never later.
 . "$(dirname "$0")/lint.sh"
 needs nm
+needs readelf
 needs_build
 
 # Names of the C library that the linker copied carry a version; those of the linker itself show
@@ -21,7 +23,14 @@ wrong_exports() {
     [ ! -f turncast ] || exports turncast | sed 's/^/turncast exports: /'
 }
 
+bound_late() {
+    for file in turncast plugins/.libs/*.so; do
+        [ ! -f "$file" ] || readelf -d "$file" | grep -q BIND_NOW || echo "$file is bound late"
+    done
+}
+
 holds "modules and program export what they should" wrong_exports "$build"
+holds "modules and program are bound at once" bound_late "$build"
 
 # shared FILE: the C on stdin as a module of a small tree.
 shared() {
@@ -41,4 +50,6 @@ int leaked;
 C
 (cd "$scratch/tree" && wrong_exports) | grep -q 'turncast exports: leaked'
 result $? "catches a program that exports"
+(cd "$scratch/tree" && bound_late) | grep -q 'turncast is bound late'
+result $? "catches a program that is bound late"
 done_testing
