@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/attr.h"
 
 #define BLOCK_MIN ((size_t)256) /* most are of a turn, of which there may be thousands */
 /* What a reset keeps at most, so that one huge line does not stay for ever. */
@@ -18,17 +19,6 @@ struct arena_block {
     size_t cap, fill;
     _Alignas(max_align_t) char bytes[];
 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define FREES_ALL true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FREES_ALL true
-#endif
-#endif
-#ifndef FREES_ALL
-#define FREES_ALL false
-#endif
 
 static void free_chain(struct arena_block *block)
 {
@@ -64,12 +54,12 @@ void arena_reset(struct arena *a)
     a->used = 0;
     if (!a->head)
         return;
-    if (!FREES_ALL && !a->head->older && a->head->cap <= BLOCK_KEEP) {
+    if (!SEES_FREED && !a->head->older && a->head->cap <= BLOCK_KEEP) {
         a->head->fill = 0;
         return;
     }
     /* Where it is looked for, what is used after a reset is to be found. */
-    struct arena_block *const keeper = FREES_ALL ? NULL : take_keeper(&a->head);
+    struct arena_block *const keeper = SEES_FREED ? NULL : take_keeper(&a->head);
     free_chain(a->head);
     a->head = keeper;
     if (!keeper)

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * The GNU attributes the project uses, by short names. */
+ * The GNU attributes the project uses, by short names, and what the compiler was asked to add. */
 #ifndef BASE_ATTR_H
 #define BASE_ATTR_H
 
 #define PRINTF_LIKE(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
 #define MUST_CHECK __attribute__((__warn_unused_result__))
 #define UNUSED __attribute__((__unused__))
+
+/* The address sanitizer is in: it finds what is used after free(), so what is given up has to be
+ * freed, not kept for reuse. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SEES_FREED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SEES_FREED 1
+#endif
+#endif
+#ifndef SEES_FREED
+#define SEES_FREED 0
+#endif
 
 #endif

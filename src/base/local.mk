@@ -24,6 +24,8 @@ libtcbase_la_SOURCES = \
 	src/base/log_redact.c \
 	src/base/pack.c \
 	src/base/pack.h \
+	src/base/slab.c \
+	src/base/slab.h \
 	src/base/str.h \
 	src/base/trust.c \
 	src/base/trust.h \

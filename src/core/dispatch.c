@@ -102,15 +102,21 @@ static enum form form_for(const struct group *c, const struct visibility *v, con
     return view == VIEW_STRIP ? FORM_STRIPPED : FORM_PLAIN;
 }
 
-static struct event_box *make_box(const struct event *ev, enum form form,
-                                  const struct visibility *v)
+/* The boxes of a burst are made in a row, and live for about as long. */
+static struct event_box *box_draft(struct dispatch *d, const struct event *draft)
+{
+    return d->gathers ? event_box_make(&d->burst, draft) : event_box_new(draft);
+}
+
+static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
+                                  enum form form)
 {
     struct event draft = *ev;
     draft.u.meta = &draft.meta;
     draft.meta.hidden = form == FORM_HIDDEN;
     if (form == FORM_STRIPPED)
-        visibility_strip(v, &draft);
-    return event_box_new(&draft);
+        visibility_strip(&t->spec.visibility, &draft);
+    return box_draft(t->dispatch, &draft);
 }
 
 /* The form in which seat i < t->n gets the event that is being cast. */
@@ -143,8 +149,7 @@ static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
     }
     for (enum form form = FORM_PLAIN; form < FORMS; form++)
         if (wanted[form])
-            boxes[form] =
-                event_box_ref_many(make_box(ev, form, &t->spec.visibility), wanted[form] - 1);
+            boxes[form] = event_box_ref_many(make_box(t, ev, form), wanted[form] - 1);
 }
 
 static void decide_forms(const struct dispatch_turn *t, const struct event *ev)
@@ -167,7 +172,7 @@ void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
         if (form == FORM_NONE || !r)
             continue;
         if (!boxes[form])
-            boxes[form] = make_box(ev, form, &t->spec.visibility);
+            boxes[form] = make_box(t, ev, form);
         struct str line;
         line.p = event_box_line(boxes[form], &line.len);
         each(ctx, runner_name(r), line);
@@ -219,8 +224,11 @@ static void gather_all(const struct dispatch *d, bool on)
 
 void dispatch_gather(struct dispatch_turn *t, bool on)
 {
-    t->dispatch->gathers = on;
-    gather_all(t->dispatch, on);
+    struct dispatch *const d = t->dispatch;
+    d->gathers = on;
+    gather_all(d, on);
+    if (!on)
+        slab_end(&d->burst);
 }
 
 /* ---- sources that can wait ---- */

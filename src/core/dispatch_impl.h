@@ -4,6 +4,7 @@
 #ifndef CORE_DISPATCH_IMPL_H
 #define CORE_DISPATCH_IMPL_H
 
+#include "base/slab.h"
 #include "core/dispatch.h"
 #include "core/roster.h"
 
@@ -39,6 +40,7 @@ struct dispatch {
     size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
     int patience_ms;
     bool gathers;
+    struct slab burst; /* of its boxes; holds nothing in between */
 };
 
 struct dispatch_turn {

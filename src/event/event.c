@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The box: an event and all its text in one allocation, counted, with its line made once. */
+ * The box: an event and all its text in one piece of memory, counted, with its line made once. */
 #include "event/event.h"
 
 #include <sched.h>
@@ -10,13 +10,15 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/pack.h"
+#include "base/slab.h"
 #include "event/codec.h"
 #include "event/fields.h"
 
 struct event_box {
     atomic_uint refs;
     _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
-    bool placed, line_placed;        /* the memory is somebody else's */
+    struct slab_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
+    bool line_placed;                /* the line's memory is somebody else's */
     size_t text_bytes;               /* immutable, as is everything below */
     struct event event;
     char text[];
@@ -27,101 +29,133 @@ struct box_line {
     char text[];
 };
 
-/* Texts an event points to: every row of its kind and of the meta, and the envelope's three. */
+/* ---- the texts of an event ---- */
+
+/* Where an event points to text: in struct event, as is the place of its length (0: it has none).
+ * dflt.p NULL: there may be none. */
+struct box_text {
+    size_t at, len_at;
+    struct str dflt;
+};
+
+#define IN(S, m) (offsetof(struct event, u) + offsetof(struct tc_##S, m))
+#define META(m) offsetof(struct event, meta.m)
+
+#define R_TEXT(S, m, type, dflt) R_TEXT_##type(S, m, dflt)
+#define R_TEXT_STR(S, m, dflt) {IN(S, m), 0, {dflt, sizeof(dflt) - 1}},
+#define R_TEXT_TEXT(S, m, dflt) {IN(S, m), IN(S, m##_len), {dflt, sizeof(dflt) - 1}},
+#define R_TEXT_LONG_OBJECT R_TEXT_TEXT
+#define R_TEXT_LONG_JSON R_TEXT_TEXT
+#define R_TEXT_FLAG(S, m, dflt)
+
+#define O_TEXT(S, m, type) O_TEXT_##type(S, m)
+#define O_TEXT_STR(S, m) {IN(S, m), 0, {NULL, 0}},
+#define O_TEXT_TEXT(S, m) {IN(S, m), IN(S, m##_len), {NULL, 0}},
+#define O_TEXT_JSON O_TEXT_STR
+#define O_TEXT_INT(S, m)
+#define O_TEXT_REAL(S, m)
+#define O_TEXT_FLAG(S, m)
+#define O_TEXT_TRI(S, m)
+
+#define META_TEXT(S, m, type) {META(m), 0, {NULL, 0}},
 #define BOX_TEXTS_MAX 40
-#define ONE(...) +1
-#define K(lower, ...)                                                                              \
-    _Static_assert(FIELDS_##lower(ONE, ONE) FIELDS_meta(ONE, ONE) + 3 <= BOX_TEXTS_MAX, #lower);
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static const struct box_text texts_##lower[] = {                                               \
+        FIELDS_##lower(R_TEXT, O_TEXT) FIELDS_meta(META_TEXT, META_TEXT){META(src), 0, {NULL, 0}}, \
+        {META(correlation_id), 0, {NULL, 0}},                                                      \
+        {META(session_id), 0, {NULL, 0}},                                                          \
+        {0}};                                                                                      \
+    _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
 EVENT_KINDS(K)
 #undef K
-#undef ONE
 
+/* Ends with a row of zeros; so does no text lie, for the kind does. */
+static const struct box_text *texts_of(enum tc_kind kind)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = texts_##lower,
+    static const struct box_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
+#undef K
+    return tables[kind];
+}
+
+/* What there is to be copied. */
 struct box_texts {
-    struct str text[BOX_TEXTS_MAX];
+    struct {
+        const struct box_text *of;
+        struct str text;
+    } found[BOX_TEXTS_MAX];
     size_t count, bytes;
 };
 
-static void measure(struct box_texts *all, struct str text)
+static struct str text_at(const struct box_text *t, const struct event *ev)
 {
-    all->text[all->count++] = text;
-    all->bytes += text.p ? text.len + 1 : 0;
+    const char *const base = (const char *)ev;
+    const char *const text = *(const char *const *)(const void *)(base + t->at);
+    if (!text)
+        return t->dflt;
+    const size_t len = t->len_at ? *(const size_t *)(const void *)(base + t->len_at) : strlen(text);
+    return (struct str){text, len};
 }
 
-static void measure_rows(struct box_texts *all, const struct field *f, const void *base)
+static void find_texts(struct box_texts *all, const struct event *ev)
 {
-    for (; f->key; f++)
-        if (field_is_text(f))
-            measure(all, field_text(f, base));
-}
-
-static void measure_event(struct box_texts *all, const struct event *ev)
-{
-    const struct tc_meta *const meta = &ev->meta;
-    measure_rows(all, event_fields(ev->kind), &ev->u);
-    measure_rows(all, event_meta_fields(), meta);
-    measure(all, (struct str){meta->src, meta->src ? strlen(meta->src) : 0});
-    measure(all, (struct str){meta->correlation_id,
-                              meta->correlation_id ? strlen(meta->correlation_id) : 0});
-    measure(all, (struct str){meta->session_id, meta->session_id ? strlen(meta->session_id) : 0});
-}
-
-/* Where copies go, and which text comes next: in the order of measuring. */
-struct box_fill {
-    const struct str *next;
-    char *at;
-};
-
-static const char *fill(struct box_fill *to)
-{
-    const struct str text = *to->next++;
-    if (!text.p)
-        return NULL;
-    char *const copy = to->at;
-    memcpy(copy, text.p, text.len);
-    copy[text.len] = '\0';
-    to->at += text.len + 1;
-    return copy;
-}
-
-static void fill_rows(struct box_fill *to, const struct field *f, void *base)
-{
-    char *const at = base;
-    for (; f->key; f++) {
-        if (!field_is_text(f))
+    all->count = all->bytes = 0;
+    for (const struct box_text *t = texts_of(ev->kind); t->at; t++) {
+        const struct str text = text_at(t, ev);
+        if (!text.p && !t->len_at)
             continue;
-        if (f->len_offset)
-            *(size_t *)(void *)(at + f->len_offset) = to->next->p ? to->next->len : 0;
-        *(const char **)(void *)(at + f->offset) = fill(to);
+        all->found[all->count].of = t;
+        all->found[all->count++].text = text;
+        all->bytes += text.p ? text.len + 1 : 0;
     }
+}
+
+static void copy_texts(struct event_box *box, const struct box_texts *all)
+{
+    char *const base = (char *)&box->event, *at = box->text;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct box_text *const t = all->found[i].of;
+        const struct str text = all->found[i].text;
+        if (t->len_at)
+            *(size_t *)(void *)(base + t->len_at) = text.len;
+        if (!text.p)
+            continue;
+        *(const char **)(void *)(base + t->at) = memcpy(at, text.p, text.len);
+        at[text.len] = '\0';
+        at += text.len + 1;
+    }
+}
+
+/* ---- its life ---- */
+
+struct event_box *event_box_make(struct slab *slab, const struct event *ev)
+{
+    struct box_texts texts;
+    find_texts(&texts, ev);
+
+    struct slab_chunk *chunk;
+    struct event_box *const box = slab_take(slab, sizeof *box + texts.bytes, &chunk);
+    atomic_init(&box->refs, 1);
+    atomic_init(&box->line, NULL);
+    box->chunk = chunk;
+    box->line_placed = false;
+    box->text_bytes = texts.bytes;
+    box->event = *ev;
+    box->event.u.meta = &box->event.meta;
+    copy_texts(box, &texts);
+    return box;
 }
 
 struct event_box *event_box_new(const struct event *ev)
 {
-    struct box_texts all;
-    all.count = all.bytes = 0;
-    measure_event(&all, ev);
-
-    struct event_box *const box = xmalloc(sizeof(*box) + all.bytes);
-    atomic_init(&box->refs, 1);
-    atomic_init(&box->line, NULL);
-    box->placed = box->line_placed = false;
-    box->text_bytes = all.bytes;
-    box->event = *ev;
-    box->event.u.meta = &box->event.meta;
-
-    struct box_fill to = {.next = all.text, .at = box->text};
-    struct tc_meta *const meta = &box->event.meta;
-    fill_rows(&to, event_fields(ev->kind), &box->event.u);
-    fill_rows(&to, event_meta_fields(), meta);
-    meta->src = fill(&to);
-    meta->correlation_id = fill(&to);
-    meta->session_id = fill(&to);
-    return box;
+    struct slab alone = {0};
+    return event_box_make(&alone, ev);
 }
 
 struct event_box *event_box_ref_many(struct event_box *box, unsigned n)
 {
-    atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+    if (n)
+        atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
     return box;
 }
 
@@ -130,14 +164,21 @@ struct event_box *event_box_ref(struct event_box *box)
     return event_box_ref_many(box, 1);
 }
 
+/* Who holds the only reference need not write that nobody does. */
+static bool is_last(struct event_box *box)
+{
+    return atomic_load_explicit(&box->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) == 1;
+}
+
 void event_box_unref(struct event_box *box)
 {
-    if (!box || atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) != 1)
+    if (!box || !is_last(box))
         return;
     if (!box->line_placed)
         free(atomic_load_explicit(&box->line, memory_order_relaxed));
-    if (!box->placed)
-        free(box);
+    if (box->chunk)
+        slab_release(box->chunk);
 }
 
 const struct event *event_box_get(const struct event_box *box)
@@ -339,7 +380,7 @@ struct event_box *event_box_unpack(struct unpack *u, struct buf *place)
         buf_reserve(place, place_bytes(text.len) + sizeof(struct box_line) + line.len + 1);
     struct event_box *const box = (struct event_box *)(void *)at;
     atomic_init(&box->refs, 1);
-    box->placed = true;
+    box->chunk = NULL;
     box->line_placed = line.p != NULL;
     box->text_bytes = text.len;
     box->event = ev;

@@ -89,6 +89,9 @@ struct event_box;
 
 /* Copies the draft and all its strings in one allocation; the caller owns one reference. */
 struct event_box *event_box_new(const struct event *ev);
+struct slab;
+/* The same with memory of a slab; for events that come in a row and go about together. */
+struct event_box *event_box_make(struct slab *slab, const struct event *ev);
 struct event_box *event_box_ref(struct event_box *box);
 /* `n` references at once: one write to memory that many threads share. */
 struct event_box *event_box_ref_many(struct event_box *box, unsigned n);

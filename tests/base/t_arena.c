@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "tap/tap.h"
 
 static void test_alignment(void)
@@ -27,17 +28,6 @@ static void test_alignment(void)
 }
 
 /* Under the address sanitizer a reset frees all, so that what is used after it is found. */
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEPS false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEPS false
-#endif
-#endif
-#ifndef KEEPS
-#define KEEPS true
-#endif
-
 static void test_reset_keeps_one_block(void)
 {
     struct arena a = {0};
@@ -45,7 +35,7 @@ static void test_reset_keeps_one_block(void)
         arena_bytes(&a, 100);
     arena_reset(&a);
     const void *const kept = a.head;
-    ok((kept != NULL) == KEEPS, "a reset keeps a block");
+    ok((kept != NULL) == !SEES_FREED, "a reset keeps a block");
     is_int((long long)a.used, 0, "and forgets what was used");
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 100; i++)
@@ -63,7 +53,8 @@ static void test_reset_drops_huge_blocks(void)
     const void *const small = a.head;
     memset(arena_bytes(&a, 16 << 20), 'x', 16 << 20);
     arena_reset(&a);
-    ok((a.head == small) == KEEPS, "a block of a huge line is given back, the small one stays");
+    ok((a.head == small) == !SEES_FREED,
+       "a block of a huge line is given back, the small one stays");
     arena_fini(&a);
     arena_bytes(&a, 16 << 20);
     arena_reset(&a);

@@ -3,8 +3,11 @@
 #include "event/event.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+#include "base/slab.h"
 #include "event/specimen.h"
 #include "tap/tap.h"
 
@@ -138,6 +141,128 @@ static void test_box_text(void)
     event_box_unref(box);
 }
 
+/* ---- boxes in a row ---- */
+
+static struct event_box *box_specimen(struct slab *row, size_t i)
+{
+    struct arena a = {0};
+    struct event ev;
+    specimen_fill(&ev, (enum tc_kind)(i % TC_KINDS), &a);
+    ev.meta.seq = i;
+    struct event_box *const box = event_box_make(row, &ev);
+    arena_fini(&a);
+    return box;
+}
+
+/* The first difference, or NULL. */
+static const char *differs_from_specimen(const struct event_box *box, size_t i)
+{
+    struct arena a = {0};
+    struct event same;
+    specimen_fill(&same, (enum tc_kind)(i % TC_KINDS), &a);
+    same.meta.seq = i;
+    const char *const differs = specimen_differ(event_box_get(box), &same);
+    arena_fini(&a);
+    return differs;
+}
+
+static void test_row_of_boxes(void)
+{
+    enum { ROW = 100 * TC_KINDS };
+    static struct event_box *row[ROW];
+    struct slab slab = {0};
+    for (size_t i = 0; i < ROW; i++)
+        row[i] = box_specimen(&slab, i);
+    slab_end(&slab);
+    const char *differs = NULL;
+    for (size_t i = 0; i < ROW; i++)
+        if (i % 50)
+            event_box_unref(row[i]);
+    for (size_t i = 0; i < ROW && !differs; i += 50)
+        differs = differs_from_specimen(row[i], i);
+    ok(!differs, "a box stays whole when those beside it are gone: %s",
+       differs ? differs : "no difference");
+    for (size_t i = 0; i < ROW; i += 50)
+        event_box_unref(row[i]);
+}
+
+static void test_row_of_narration(void)
+{
+    struct event ev;
+    event_init(&ev, TC_NARRATION);
+    ev.meta.src = "claude";
+    ev.u.narration.text = "a few words";
+    ev.u.narration.text_len = 11;
+    struct slab slab = {0};
+    struct event_box *row[256];
+    const struct slab_chunk *seen = NULL;
+    size_t chunks = 0, placed = 0;
+    for (size_t i = 0; i < 256; i++) {
+        row[i] = event_box_make(&slab, &ev);
+        chunks += slab.chunk != seen;
+        placed += slab.chunk != NULL;
+        seen = slab.chunk;
+    }
+    if (SEES_FREED)
+        ok(placed == 0, "each box is alone where the use of what was freed is looked for");
+    else
+        ok(placed > 240 && chunks < 40, "%zu of 256 boxes are in %zu chunks", placed, chunks);
+    slab_end(&slab);
+    for (size_t i = 0; i < 256; i++)
+        event_box_unref(row[i]);
+}
+
+#define READERS 3
+#define READ 3000
+
+/* Boxes that several threads have a reference of each. */
+struct stream {
+    struct event_box *boxes[READ];
+    _Atomic size_t there;
+};
+
+static void *read_stream(void *arg)
+{
+    struct stream *const stream = arg;
+    bool whole = true;
+    for (size_t i = 0; i < READ; i++) {
+        while (stream->there <= i)
+            sched_yield();
+        const struct event *const ev = event_box_get(stream->boxes[i]);
+        whole = whole && ev->meta.seq == i && ev->kind == (enum tc_kind)(i % TC_KINDS) &&
+                strcmp(ev->meta.src, event_box_get(stream->boxes[0])->meta.src) == 0;
+        if (i)
+            event_box_unref(stream->boxes[i]);
+    }
+    event_box_unref(stream->boxes[0]);
+    return whole ? arg : NULL;
+}
+
+/* It is made in bursts, while it is read and let go. */
+static void test_boxes_across_threads(void)
+{
+    static struct stream stream;
+    struct slab slab = {0};
+    pthread_t threads[READERS];
+    for (int i = 0; i < READERS; i++)
+        if (pthread_create(&threads[i], NULL, read_stream, &stream) != 0)
+            bail("no threads");
+    for (size_t i = 0; i < READ; i++) {
+        stream.boxes[i] = event_box_ref_many(box_specimen(&slab, i), READERS - 1);
+        stream.there = i + 1;
+        if (i % 100 == 99)
+            slab_end(&slab);
+    }
+    slab_end(&slab);
+    bool whole = true;
+    for (int i = 0; i < READERS; i++) {
+        void *read;
+        pthread_join(threads[i], &read);
+        whole = whole && read;
+    }
+    ok(whole, "boxes of a row are read and let go by several threads while more are made");
+}
+
 /* All ask at once for a line that nobody has made yet. */
 struct race {
     struct event_box *box;
@@ -207,5 +332,8 @@ int main(void)
     test_rows_cover_the_structs();
     test_box_copies();
     test_box_text();
+    test_row_of_boxes();
+    test_row_of_narration();
+    test_boxes_across_threads();
     test_box_line();
 }
