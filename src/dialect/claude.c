@@ -245,12 +245,12 @@ static void handle_user(struct claude *c, const struct claude_line *l)
 {
     struct claude_lane *const lane = lane_of(c, l);
     claude_api_error_passed(c);
-    if (!l->blocks.p) {
-        user_block(c, lane, &l->block, l);
+    if (!l->body.blocks.p) {
+        user_block(c, lane, &l->body.block, l);
         return;
     }
     struct json j;
-    json_start(&j, l->blocks.p, l->blocks.len);
+    json_start(&j, l->body.blocks.p, l->body.blocks.len);
     if (json_enter_array(&j))
         while (json_next_element(&j)) {
             struct claude_content content;

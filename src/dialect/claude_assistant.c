@@ -85,7 +85,7 @@ static void synthetic_line(struct claude *c, const struct claude_line *l)
     if (!l->api_error_message && !l->error.len)
         return;
     claude_api_error_passed(c);
-    claude_set(c, &c->api_error, l->block.text);
+    claude_set(c, &c->api_error, l->body.block.text);
     const struct str code = l->api_error_type.len ? l->api_error_type
                             : l->api_error.len    ? l->api_error
                                                   : l->error;
@@ -117,13 +117,13 @@ static bool was_told(struct claude *c, struct claude_message *m,
 static bool enter_message(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
-    const char *const id = claude_unescape(c, l->message_id);
+    const char *const id = claude_unescape(c, l->body.message_id);
     if (m->id.len && (!id || (m->source.len && strcmp(id, m->source.p) == 0)))
         return true;
     if (m->id.len && !m->source.len && m->count) {
-        if (was_told(c, m, &l->block))
+        if (was_told(c, m, &l->body.block))
             return false;
-        if (claude_block_find(c, m, claude_block_kind_of(l->block.type), l->block.id)) {
+        if (claude_block_find(c, m, claude_block_kind_of(l->body.block.type), l->body.block.id)) {
             buf_add_str(&m->source, id);
             return true;
         }
@@ -137,7 +137,7 @@ static bool enter_message(struct claude *c, struct claude_lane *lane, const stru
 void claude_assistant(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
-    if (str_is(l->model, "<synthetic>")) {
+    if (str_is(l->body.model, "<synthetic>")) {
         if (lane == &c->main)
             synthetic_line(c, l);
         return;
@@ -147,19 +147,19 @@ void claude_assistant(struct claude *c, struct claude_lane *lane, const struct c
     if (!enter_message(c, lane, l))
         return;
     c->echoes |= lane == &c->main;
-    const struct claude_content plain = {.type = STR("text"), .text = l->text};
+    const struct claude_content plain = {.type = STR("text"), .text = l->body.text};
     struct json j;
-    json_start(&j, l->blocks.p, l->blocks.len);
-    if (!l->blocks.p)
-        whole_block(c, lane, l->text.p ? &plain : &l->block, l);
+    json_start(&j, l->body.blocks.p, l->body.blocks.len);
+    if (!l->body.blocks.p)
+        whole_block(c, lane, l->body.text.p ? &plain : &l->body.block, l);
     else if (json_enter_array(&j))
         while (json_next_element(&j)) {
             struct claude_content content;
             claude_content_read(&j, &content);
             whole_block(c, lane, &content, l);
         }
-    if (l->stop_reason.len && !m->started) {
-        claude_message_stopped(c, lane, l->stop_reason);
-        claude_message_count(c, lane, &l->usage);
+    if (l->body.stop_reason.len && !m->started) {
+        claude_message_stopped(c, lane, l->body.stop_reason);
+        claude_message_count(c, lane, &l->body.usage);
     }
 }

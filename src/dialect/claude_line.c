@@ -69,10 +69,10 @@ void claude_content_read(struct json *j, struct claude_content *b)
 }
 
 /* The first block is read in passing: nearly every message of a line has exactly one. */
-static void read_message_content(struct json *j, struct claude_line *l)
+static void read_message_content(struct json *j, struct claude_body *b)
 {
     if (json_peek(j) == JSON_AT_STRING) {
-        json_read_string(j, &l->text);
+        json_read_string(j, &b->text);
         return;
     }
     const char *const begin = j->p;
@@ -81,73 +81,87 @@ static void read_message_content(struct json *j, struct claude_line *l)
     size_t count = 0;
     while (json_next_element(j))
         if (count++ == 0)
-            claude_content_read(j, &l->block);
+            claude_content_read(j, &b->block);
         else
             json_skip(j, NULL);
     if (count > 1)
-        l->blocks = (struct str){begin, (size_t)(j->p - begin)};
+        b->blocks = (struct str){begin, (size_t)(j->p - begin)};
 }
 
-static void read_message(struct json *j, struct claude_line *l)
+static void read_message(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_enter_object(j))
         return;
     while (json_next_key(j, &key)) {
         if (str_is(key, "id"))
-            json_read_string(j, &l->message_id);
+            json_read_string(j, &b->message_id);
         else if (str_is(key, "model"))
-            json_read_string(j, &l->model);
+            json_read_string(j, &b->model);
         else if (str_is(key, "content"))
-            read_message_content(j, l);
+            read_message_content(j, b);
         else if (str_is(key, "stop_reason"))
-            json_read_string(j, &l->stop_reason);
+            json_read_string(j, &b->stop_reason);
         else if (str_is(key, "usage"))
-            read_usage(j, &l->usage);
+            read_usage(j, &b->usage);
         else
             json_skip(j, NULL);
     }
 }
 
-static void read_delta(struct json *j, struct claude_line *l)
+static void read_delta(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_enter_object(j))
         return;
     while (json_next_key(j, &key)) {
         if (str_is(key, "type"))
-            json_read_string(j, &l->delta);
+            json_read_string(j, &b->delta);
         else if (str_is(key, "text") || str_is(key, "thinking") || str_is(key, "partial_json") ||
                  str_is(key, "signature"))
-            json_read_string(j, &l->piece);
+            json_read_string(j, &b->piece);
         else if (str_is(key, "stop_reason"))
-            json_read_string(j, &l->stop_reason);
+            json_read_string(j, &b->stop_reason);
         else
             json_skip(j, NULL);
     }
 }
 
-static void read_event(struct json *j, struct claude_line *l)
+static void read_event(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_enter_object(j))
         return;
     while (json_next_key(j, &key)) {
         if (str_is(key, "type"))
-            json_read_string(j, &l->event);
+            json_read_string(j, &b->event);
         else if (str_is(key, "index"))
-            json_read_int(j, &l->index);
+            json_read_int(j, &b->index);
         else if (str_is(key, "delta"))
-            read_delta(j, l);
+            read_delta(j, b);
         else if (str_is(key, "content_block"))
-            claude_content_read(j, &l->block);
+            claude_content_read(j, &b->block);
         else if (str_is(key, "message"))
-            read_message(j, l);
+            read_message(j, b);
         else if (str_is(key, "usage"))
-            read_usage(j, &l->usage);
+            read_usage(j, &b->usage);
         else
             json_skip(j, NULL);
     }
+}
+
+void claude_body_read(struct json *j, bool is_event, struct claude_body *b)
+{
+    alloc_clear(b, sizeof *b);
+    b->is_event = is_event;
+    b->index = -1;
+    b->usage = CLAUDE_USAGE_NONE;
+    const char *const begin = j->p;
+    if (is_event)
+        read_event(j, b);
+    else
+        read_message(j, b);
+    b->self = (struct str){begin, (size_t)(j->p - begin)};
 }
 
 static void read_abandoned(struct json *j, struct claude_line *l)
@@ -210,10 +224,9 @@ static struct str *line_value(struct claude_line *l, struct str key)
 static void read_member(struct json *j, struct claude_line *l, struct str key)
 {
     struct str *string = NULL;
-    if (str_is(key, "event")) {
-        read_event(j, l);
-    } else if (str_is(key, "message")) {
-        read_message(j, l);
+    const bool is_event = str_is(key, "event");
+    if (is_event || str_is(key, "message")) {
+        claude_body_read(j, is_event, &l->body);
     } else if ((string = line_string(l, key))) {
         json_read_string(j, string);
     } else if (str_is(key, "abandoned_blocks")) {
@@ -231,8 +244,8 @@ int claude_line_read(struct claude_line *l, const char *line, size_t len)
 {
     alloc_clear(l, sizeof *l);
     l->self = (struct str){line, len};
-    l->index = l->abandoned_from = -1;
-    l->usage = CLAUDE_USAGE_NONE;
+    l->body.index = l->abandoned_from = -1;
+    l->body.usage = CLAUDE_USAGE_NONE;
     struct json j;
     struct str key;
     json_start(&j, line, len);

@@ -25,10 +25,11 @@ struct claude_content {
     bool is_error;
 };
 
-struct claude_line {
-    struct str self; /* the whole line */
-    struct str type, subtype, session_id, uuid, parent, agent_id;
-    struct str event;       /* type of a stream_event's event */
+/* What a line is about: the value of its "event" or of its "message". */
+struct claude_body {
+    struct str self; /* the value; absent: the line has none */
+    bool is_event;
+    struct str event;       /* type of the event */
     int64_t index;          /* of its block; negative: not said */
     struct str delta;       /* type of its delta */
     struct str piece;       /* the text of its delta, whatever its key */
@@ -38,7 +39,13 @@ struct claude_line {
     struct claude_content block; /* the event's, or the first one of the message */
     struct str blocks;           /* value: the whole array, when there are more than one */
     struct str text;             /* a message content that is a plain string */
-    int64_t abandoned_from;      /* first abandoned block; negative: none */
+};
+
+struct claude_line {
+    struct str self; /* the whole line */
+    struct str type, subtype, session_id, uuid, parent, agent_id;
+    struct claude_body body;
+    int64_t abandoned_from; /* first abandoned block; negative: none */
     struct str abandoned_id;
     struct str error, api_error, api_error_type;  /* of a synthetic assistant line */
     struct str supersedes;                        /* value */
@@ -49,6 +56,9 @@ struct claude_line {
 /* 0, or -1: not a JSON object, and nothing in *l may be used. */
 int claude_line_read(struct claude_line *l, const char *line, size_t len)
     __attribute__((__warn_unused_result__));
+/* Reads the body that comes next: an event, or else a message. Of several in a line the last one
+ * counts. */
+void claude_body_read(struct json *j, bool is_event, struct claude_body *b);
 /* How surely a line is Claude Code's, see struct dialect. */
 int claude_sniff(struct str line, const char *event);
 /* Reads one content block with a cursor that stands before it. */

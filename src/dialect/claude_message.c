@@ -56,9 +56,9 @@ void claude_message_begin(struct claude *c, struct claude_lane *lane, const stru
     struct claude_message *const m = &lane->message;
     claude_message_finish(c, lane);
     m->next_index = 0;
-    claude_set(c, &m->source, l->message_id);
-    claude_set(c, &m->id, l->message_id);
-    claude_set(c, &m->model, l->model);
+    claude_set(c, &m->source, l->body.message_id);
+    claude_set(c, &m->id, l->body.message_id);
+    claude_set(c, &m->model, l->body.model);
     if (!m->id.len)
         buf_printf(&m->id, "message-%llu", (unsigned long long)++c->unnamed);
     if (lane == &c->main)

@@ -22,7 +22,7 @@ static void start_content(struct claude *c, const struct claude_lane *lane, stru
 static void on_block_start(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
-    struct claude_block *const same = claude_block_at(m, l->index);
+    struct claude_block *const same = claude_block_at(m, l->body.index);
     /* Where messages have no start of their own, an index that comes again is the next one. */
     const bool named = m->started || (m->source.len && m->count);
     if (!m->id.len || (!named && (same || !m->count)))
@@ -30,9 +30,9 @@ static void on_block_start(struct claude *c, struct claude_lane *lane, const str
     else if (same && claude_block_is_waiting(same))
         claude_retract(c, lane, same);
     struct claude_block *const b =
-        claude_block_add(m, claude_block_kind_of(l->block.type), l->index);
+        claude_block_add(m, claude_block_kind_of(l->body.block.type), l->body.index);
     if (b)
-        start_content(c, lane, b, &l->block);
+        start_content(c, lane, b, &l->body.block);
 }
 
 /* A delta whose block's start is not in the stream. */
@@ -41,29 +41,29 @@ static struct claude_block *block_of_delta(struct claude *c, struct claude_lane 
 {
     if (!lane->message.id.len)
         claude_message_begin(c, lane, l);
-    if (str_is(l->delta, "text_delta"))
-        return claude_block_add(&lane->message, CLAUDE_BLOCK_TEXT, l->index);
-    if (str_is(l->delta, "thinking_delta"))
-        return claude_block_add(&lane->message, CLAUDE_BLOCK_THINKING, l->index);
+    if (str_is(l->body.delta, "text_delta"))
+        return claude_block_add(&lane->message, CLAUDE_BLOCK_TEXT, l->body.index);
+    if (str_is(l->body.delta, "thinking_delta"))
+        return claude_block_add(&lane->message, CLAUDE_BLOCK_THINKING, l->body.index);
     return NULL;
 }
 
 static void on_delta(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
-    struct claude_block *b = claude_block_at(&lane->message, l->index);
+    struct claude_block *b = claude_block_at(&lane->message, l->body.index);
     if (!b)
         b = block_of_delta(c, lane, l);
     if (!b || b->state != CLAUDE_BLOCK_OPEN)
         return;
-    if (str_is(l->delta, "signature_delta"))
-        claude_block_seal(c, lane, b, l->piece);
+    if (str_is(l->body.delta, "signature_delta"))
+        claude_block_seal(c, lane, b, l->body.piece);
     else
-        claude_block_piece(c, lane, b, l->piece);
+        claude_block_piece(c, lane, b, l->body.piece);
 }
 
 static void on_block_stop(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
-    struct claude_block *const b = claude_block_at(&lane->message, l->index);
+    struct claude_block *const b = claude_block_at(&lane->message, l->body.index);
     if (!b || b->state != CLAUDE_BLOCK_OPEN)
         return;
     if (b->pending) {
@@ -94,18 +94,18 @@ static void on_message_start(struct claude *c, struct claude_lane *lane,
     claude_message_drop_open(c, lane);
     claude_message_begin(c, lane, l);
     m->started = true;
-    m->usage = l->usage;
+    m->usage = l->body.usage;
 }
 
 /* A delta without a reason is made up by the CLI after an abort: nothing in it is measured. */
 static void on_message_delta(struct claude *c, struct claude_lane *lane,
                              const struct claude_line *l)
 {
-    if (!l->stop_reason.len || !lane->message.id.len)
+    if (!l->body.stop_reason.len || !lane->message.id.len)
         return;
-    claude_message_stopped(c, lane, l->stop_reason);
+    claude_message_stopped(c, lane, l->body.stop_reason);
     commit_stopped(c, lane);
-    claude_message_count(c, lane, &l->usage);
+    claude_message_count(c, lane, &l->body.usage);
 }
 
 static void drop_from(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
@@ -146,10 +146,10 @@ void claude_stream_event(struct claude *c, struct claude_lane *lane, const struc
         {"message_delta", on_message_delta},   {"message_stop", on_message_stop},
     };
     for (size_t i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
-        if (str_is(l->event, handlers[i].event)) {
+        if (str_is(l->body.event, handlers[i].event)) {
             handlers[i].handle(c, lane, l);
             return;
         }
-    if (!str_is(l->event, "ping"))
+    if (!str_is(l->body.event, "ping"))
         claude_raw(c, lane, "stream_event", l->self);
 }

@@ -38,9 +38,9 @@ static void adjust(struct claude *c, struct claude_line *l)
     if (l->parent.len)
         return;
     if (str_is(l->type, "assistant"))
-        cut_failure(c, &l->block.text);
-    else if (str_is(l->type, "stream_event") && str_is(l->delta, "text_delta"))
-        cut_failure(c, &l->piece);
+        cut_failure(c, &l->body.block.text);
+    else if (str_is(l->type, "stream_event") && str_is(l->body.delta, "text_delta"))
+        cut_failure(c, &l->body.piece);
     else if (str_is(l->type, "result") &&
              value_is(value_member(value_member(l->self, "error"), "message"),
                       "Operation cancelled."))
@@ -55,14 +55,14 @@ static void join_message(struct qwen *q, struct claude_line *l)
     if (l->parent.len || !m->started)
         return;
     if (str_is(l->type, "assistant"))
-        l->message_id = (struct str){0};
-    if (str_is(l->event, "content_block_start")) {
-        const struct claude_block *const same = claude_block_at(m, l->index);
-        q->index = l->index;
-        q->shown = same && !claude_block_is_waiting(same) ? m->next_index : l->index;
+        l->body.message_id = (struct str){0};
+    if (str_is(l->body.event, "content_block_start")) {
+        const struct claude_block *const same = claude_block_at(m, l->body.index);
+        q->index = l->body.index;
+        q->shown = same && !claude_block_is_waiting(same) ? m->next_index : l->body.index;
     }
-    if (str_has_prefix(l->event, STR("content_block_")) && l->index == q->index)
-        l->index = q->shown;
+    if (str_has_prefix(l->body.event, STR("content_block_")) && l->body.index == q->index)
+        l->body.index = q->shown;
 }
 
 static void take_retry(struct qwen *q, const struct claude_line *l)
@@ -81,7 +81,7 @@ static void take_retry(struct qwen *q, const struct claude_line *l)
 /* A text is of the attempt at hand until a tool is called. */
 static void note_text(struct qwen *q, const struct claude_line *l)
 {
-    if (str_is(l->type, "assistant") && str_is(l->block.type, "text"))
+    if (str_is(l->type, "assistant") && str_is(l->body.block.type, "text"))
         claude_copy_code(q->last_text, sizeof(q->last_text), l->uuid);
     else if (!str_is(l->type, "stream_event"))
         q->last_text[0] = '\0';
@@ -107,8 +107,8 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     }
     claude_take(c, out, &l);
     /* Its messages say no reason to stop where Claude's do; the last line of one has its usage. */
-    if (str_is(l.type, "assistant") && !l.parent.len && l.usage.output > 0)
-        claude_message_count(c, &c->main, &l.usage);
+    if (str_is(l.type, "assistant") && !l.parent.len && l.body.usage.output > 0)
+        claude_message_count(c, &c->main, &l.body.usage);
     note_text(q, &l);
     return 0;
 }

@@ -26,6 +26,12 @@ void json_start(struct json *j, const char *p, size_t len)
         fail(j, j->p, "no value");
 }
 
+void json_start_inside(struct json *j, const char *p, size_t len)
+{
+    *j = (struct json){
+        .p = p, .end = p + len, .begin = p, .block = p + len, .depth = 1, .lead = ','};
+}
+
 size_t json_offset(const struct json *j)
 {
     return (size_t)(j->p - j->begin);
@@ -104,6 +110,13 @@ static const char *scan_rest(struct json *j, const char *p)
         p = take_stop(j, p);
     }
     return p < j->end ? p : fail(j, j->end, "unterminated string");
+}
+
+const char *json_string_end(const char *p, const char *end)
+{
+    struct json j;
+    json_start_inside(&j, p, (size_t)(end - p));
+    return scan_rest(&j, take_stop(&j, p));
 }
 
 /* As scan_string, for a string that is long, or not plain, or behind white space that was looked

@@ -53,6 +53,8 @@ struct json {
 
 /* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */
 void json_start(struct json *j, const char *p, size_t len);
+/* Begins inside the outermost container, at a value: for who knows what stands before it. */
+void json_start_inside(struct json *j, const char *p, size_t len);
 /* Type of the value that comes next, without consuming it. */
 enum json_type json_peek(struct json *j);
 
@@ -80,6 +82,10 @@ void json_skip(struct json *j, struct str *slice);
 int json_finish(struct json *j) __attribute__((__warn_unused_result__));
 /* Bytes read so far: the place of an error. */
 size_t json_offset(const struct json *j);
+
+/* The quote that closes the string whose text begins at p; NULL: there is none, or the text is not
+ * valid. */
+const char *json_string_end(const char *p, const char *end);
 
 /* NUL-terminated text of a raw string slice; *len (may be NULL) is its length. Lone surrogates
  * and \u0000 become U+FFFD. A slice without backslash is copied; absent (p NULL) gives NULL. */

@@ -9,24 +9,38 @@
 #include "base/cleanup.h"
 #include "tap/tap.h"
 
-static unsigned compared, passed_over, different;
+static unsigned compared, known, passed_over, different;
 
-static bool same_strings(const struct claude_line *a, const struct claude_line *b)
-{
 #define SAME(m) str_equal(a->m, b->m)
-    return SAME(self) && SAME(type) && SAME(subtype) && SAME(session_id) && SAME(uuid) &&
-           SAME(parent) && SAME(agent_id) && SAME(event) && SAME(delta) && SAME(piece) &&
-           SAME(stop_reason) && SAME(message_id) && SAME(model) && SAME(block.type) &&
-           SAME(block.text) && SAME(block.thinking) && SAME(block.id) && SAME(block.content) &&
-           SAME(blocks) && SAME(text) && SAME(error) && SAME(supersedes) && SAME(tool_use_result);
-#undef SAME
+static bool same_content(const struct claude_content *a, const struct claude_content *b)
+{
+    return SAME(type) && SAME(text) && SAME(thinking) && SAME(signature) && SAME(id) &&
+           SAME(name) && SAME(tool_use_id) && SAME(input) && SAME(content) && SAME(self) &&
+           a->is_error == b->is_error;
+}
+
+static bool same_body(const struct claude_body *a, const struct claude_body *b)
+{
+    return SAME(event) && SAME(delta) && SAME(piece) && SAME(stop_reason) && SAME(message_id) &&
+           SAME(model) && SAME(blocks) && SAME(text) && same_content(&a->block, &b->block) &&
+           a->is_event == b->is_event && a->index == b->index && !a->self.p == !b->self.p &&
+           a->usage.input == b->usage.input && a->usage.output == b->usage.output &&
+           !a->piece.p == !b->piece.p;
 }
 
 static bool is_same(const struct claude_line *a, const struct claude_line *b)
 {
-    return same_strings(a, b) && a->index == b->index && a->usage.output == b->usage.output &&
+    return SAME(self) && SAME(type) && SAME(subtype) && SAME(session_id) && SAME(uuid) &&
+           SAME(parent) && SAME(agent_id) && SAME(error) && SAME(supersedes) &&
+           SAME(tool_use_result) && same_body(&a->body, &b->body) &&
            a->abandoned_from == b->abandoned_from && a->aborted == b->aborted &&
-           a->replay == b->replay && !a->piece.p == !b->piece.p && !a->parent.p == !b->parent.p;
+           a->replay == b->replay && !a->parent.p == !b->parent.p;
+}
+#undef SAME
+
+static bool lies_in(struct str part, const char *line, size_t len)
+{
+    return part.p >= line && part.p < line + len;
 }
 
 static void compare(struct claude_shape *s, const char *line, size_t len)
@@ -36,7 +50,8 @@ static void compare(struct claude_shape *s, const char *line, size_t len)
     const bool valid = claude_line_read(&plain, line, len) == 0;
     const bool same = valid ? l && is_same(l, &plain) : !l;
     compared++;
-    passed_over += l && s->is_known && l->self.p == line;
+    known += l && l != &s->line;
+    passed_over += l && l != &s->line && lies_in(l->body.piece, line, len);
     if (!same && different++ < 3)
         diag("%.*s", (int)len, line);
 }
@@ -63,6 +78,7 @@ static void test_recordings(void)
     globfree(&found);
     claude_shape_fini(&s);
     ok(compared > 1000, "%u lines of recordings", compared);
+    ok(known > compared / 2, "%u of them had around the body what one before had", known);
     ok(passed_over > 200, "%u of them were the delta before but for two strings", passed_over);
     is_int(different, 0, "and all are what a reading says");
 }
@@ -71,27 +87,67 @@ static void test_recordings(void)
 #define TAIL "}},\"session_id\":\"s\",\"parent_tool_use_id\":null,\"uuid\":\"u-1\"}"
 #define DELTA(text) HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":\"" text "\"" TAIL
 
+#define STOP(uuid)                                                                                 \
+    "{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_stop\",\"index\":1},"          \
+    "\"session_id\":\"s\",\"parent_tool_use_id\":null,\"uuid\":\"" uuid "\"}"
+#define SAID(body)                                                                                 \
+    "{\"type\":\"assistant\",\"message\":" body ",\"session_id\":\"s\",\"uuid\":\"u-1\"}"
+#define BOTH                                                                                       \
+    "{\"type\":\"stream_event\",\"event\":{\"type\":\"a\",\"index\":3},\"message\":{\"id\":\"m\"}" \
+    ","                                                                                            \
+    "\"uuid\":\"u-1\"}"
+
 #define UUID_FIRST                                                                                 \
     "{\"uuid\":\"u-2\",\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\","     \
     "\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}}"
 
-/* A delta, then one with a byte changed, left out or put in, anywhere. */
-static void test_changed(void)
+/* A line, then one with a byte changed, left out or put in, anywhere. */
+static void compare_changed(const char *first)
 {
-    static const char first[] = DELTA("Hello"), bytes[] = "\"\\{}[]:,x0 \n\x01\xc3\xa4u";
+    static const char bytes[] = "\"\\{}[]:,x0 \n\x01\xc3\xa4u";
+    const size_t len = strlen(first);
     struct claude_shape s = {0};
-    different = 0;
-    for (size_t at = 0; at < sizeof first - 1; at++)
+    for (size_t at = 0; at < len; at++)
         for (size_t i = 0; i < sizeof bytes - 1; i++) {
             CLEANUP_BUF struct buf changed = {0};
             buf_add(&changed, first, at);
             buf_add_char(&changed, bytes[i]);
-            buf_add(&changed, first + at + i % 2, sizeof first - 1 - at - i % 2);
-            compare(&s, first, sizeof first - 1);
+            buf_add(&changed, first + at + i % 2, len - at - i % 2);
+            compare(&s, first, len);
             compare(&s, changed.p, changed.len);
             compare(&s, changed.p, at);
         }
+    claude_shape_fini(&s);
+}
+
+static void test_changed(void)
+{
+    different = 0;
+    compare_changed(DELTA("Hello"));
+    compare_changed(STOP("u-1"));
+    compare_changed(SAID("{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}"));
     is_int(different, 0, "what is changed is not taken for the same");
+}
+
+/* As many containers as may be, and one more, inside a body and around it. */
+static void test_depth(void)
+{
+    struct claude_shape s = {0};
+    different = 0;
+    for (unsigned depth = JSON_MAX_DEPTH - 3; depth < JSON_MAX_DEPTH + 2; depth++) {
+        CLEANUP_BUF struct buf line = {0};
+        buf_printf(&line, "{\"type\":\"assistant\",\"message\":{\"x\":");
+        for (unsigned i = 0; i < depth; i++)
+            buf_add_char(&line, '[');
+        for (unsigned i = 0; i < depth; i++)
+            buf_add_char(&line, ']');
+        buf_printf(&line, "},\"session_id\":\"s\",\"uuid\":\"u-1\"}");
+        static const char plain[] = SAID("{}");
+        compare(&s, plain, sizeof plain - 1);
+        compare(&s, line.p, line.len);
+        compare(&s, line.p, line.len);
+    }
+    is_int(different, 0, "a body is as deep as it is in its line");
     claude_shape_fini(&s);
 }
 
@@ -108,6 +164,22 @@ static void test_odd(void)
         HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":\"c\",\"text\":\"d\"" TAIL,
         HEAD "\"delta\":{\"type\":\"text_delta\",\"text\":7" TAIL,
         UUID_FIRST,
+        STOP("u-1"),
+        STOP("u-\\n"),
+        STOP("u\xc3\xa4"),
+        STOP("u\"1"),
+        STOP(""),
+        SAID("{\"id\":\"m\",\"content\":\"x\"}"),
+        SAID("{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}"),
+        SAID(" {}"),
+        SAID("{} "),
+        SAID("null"),
+        SAID("{},\"error\":\"e\""),
+        SAID("{},\"message\":{\"id\":\"n\"}"),
+        SAID("{"),
+        SAID("1 2"),
+        SAID(""),
+        BOTH,
         "[]",
         "",
     };
@@ -127,5 +199,6 @@ int main(void)
     plan_lazy();
     test_recordings();
     test_changed();
+    test_depth();
     test_odd();
 }

@@ -3,6 +3,7 @@
  * t_json_oracle. */
 #include "event/json.h"
 
+#include "base/cleanup.h"
 #include "tap/tap.h"
 
 static bool valid(const char *text, size_t len)
@@ -432,6 +433,44 @@ static void test_incomplete_walks(void)
     is_int(json_finish(&j), -1, "nothing read");
 }
 
+/* The members from the first value on, as if what is in front of it had been read. */
+static void test_inside(void)
+{
+    static const char rest[] = "7,\"b\":[8]}";
+    struct json j;
+    struct str key = {0};
+    int64_t n = 0;
+    json_start_inside(&j, rest, sizeof rest - 1);
+    ok(json_read_int(&j, &n) && n == 7, "the value that comes first");
+    ok(json_next_key(&j, &key) && str_is(key, "b"), "then the members behind it");
+    json_skip(&j, NULL);
+    ok(!json_next_key(&j, &key), "up to the end of what it is inside of");
+    is_int(json_finish(&j), 0, "which ends it all");
+}
+
+/* Whether the string at the front of the text ends where its first bar is. */
+static bool ends_at_bar(const char *text)
+{
+    CLEANUP_BUF struct buf s = {0};
+    const char *const bar = strchr(text, '|');
+    const size_t close = bar ? (size_t)(bar - text) : 0;
+    buf_add_str(&s, text);
+    if (bar)
+        s.p[close] = '"';
+    const char *const end = json_string_end(s.p, s.p + s.len);
+    return bar ? end == s.p + close : !end;
+}
+
+static void test_string_end(void)
+{
+    ok(ends_at_bar("|"), "a string that is empty");
+    ok(ends_at_bar("  a \\\" \\u00e4 ä| \" and more"), "escapes and characters are not its end");
+    ok(ends_at_bar("a\\\\|, behind it"), "an escaped backslash does not escape its end");
+    ok(ends_at_bar("sixty-four bytes and more of text that is plain, until here it ends|"), "long");
+    ok(ends_at_bar("no end") && ends_at_bar(""), "none");
+    ok(ends_at_bar("a\n\"") && ends_at_bar("\\x\"") && ends_at_bar("\xff\""), "not valid");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -444,4 +483,6 @@ int main(void)
     test_numbers();
     test_errors_stick();
     test_incomplete_walks();
+    test_inside();
+    test_string_end();
 }
