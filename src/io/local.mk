@@ -54,6 +54,8 @@ libtcio_la_SOURCES = \
 	src/io/lines.h \
 	src/io/loop.c \
 	src/io/loop.h \
+	src/io/lull.c \
+	src/io/lull.h \
 	src/io/notify.c \
 	src/io/notify.h \
 	src/io/process.c \

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "io/lull.h"
 
 struct post {
     struct post *next;
@@ -29,6 +32,8 @@ struct loop {
     struct event *wake;
     int wake_fd;
     unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
+    struct lull lull;
+    bool any_ready; /* descriptor, in this round */
     bool stopped;
     struct post *running; /* taken out to be called, in order */
     /* lock: mu */
@@ -41,6 +46,7 @@ struct loop_fd {
     struct event *ev; /* NULL while paused */
     int fd;
     unsigned events;
+    uint32_t seen; /* by the lull */
     void (*fn)(void *arg, unsigned ready);
     void *arg;
 };
@@ -159,11 +165,26 @@ void loop_free(struct loop *l)
     free(l);
 }
 
+/* Whether a descriptor was ready. */
+static bool run_round(struct loop *l, bool waits)
+{
+    l->any_ready = false;
+    event_base_loop(l->base, waits ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    return l->any_ready;
+}
+
+/* In a crowd the loop goes on while there is work, then lets more come before it looks again. */
 void loop_run(struct loop *l)
 {
+    static const struct timespec moment = {.tv_nsec = LULL_US * 1000};
+    bool ready = false;
     l->stopped = false;
-    while (!l->stopped && (l->waits || has_posts(l)))
-        event_base_loop(l->base, EVLOOP_ONCE);
+    while (!l->stopped && (l->waits || has_posts(l))) {
+        const bool crowded = lull_is_worth(&l->lull, clock_mono_us());
+        if (crowded && !ready)
+            nanosleep(&moment, NULL);
+        ready = run_round(l, !crowded || !ready);
+    }
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -204,7 +225,9 @@ void loop_stop(struct loop *l)
 static void on_fd(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
-    const struct loop_fd *const f = arg;
+    struct loop_fd *const f = arg;
+    f->loop->any_ready = true;
+    lull_note(&f->loop->lull, &f->seen);
     f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 

@@ -10,6 +10,9 @@ tests_io_t_lines_LDADD = $(TEST_IO)
 check_PROGRAMS += tests/io/t_loop
 tests_io_t_loop_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/t_lull
+tests_io_t_lull_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/t_worker
 tests_io_t_worker_LDADD = $(TEST_IO)
 

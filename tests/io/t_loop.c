@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -178,12 +179,64 @@ static void test_signals(struct loop *l)
     close(fds[1]);
 }
 
+#define CROWD 16
+#define CROWD_BYTES 2000
+
+struct crowd {
+    struct reader readers[CROWD];
+    int write_fds[CROWD];
+    int posted;
+    struct loop *loop;
+};
+
+/* Each in its turn, a byte at a time, so fast that the loop lets them gather. */
+static void *write_in_turn(void *arg)
+{
+    struct crowd *const c = arg;
+    static const struct timespec moment = {.tv_nsec = 10000};
+    for (int i = 0; i < CROWD_BYTES; i++) {
+        if (write(c->write_fds[i % CROWD], "x", 1) != 1)
+            break;
+        if (i % 100 == 0)
+            loop_post(c->loop, count, &c->posted);
+        nanosleep(&moment, NULL);
+    }
+    for (int i = 0; i < CROWD; i++)
+        close(c->write_fds[i]);
+    return NULL;
+}
+
+static void test_crowd(struct loop *l)
+{
+    struct crowd c = {.loop = l};
+    for (int i = 0; i < CROWD; i++) {
+        int fds[2];
+        if (pipe2(fds, O_CLOEXEC) < 0)
+            bail("no pipe");
+        c.write_fds[i] = fds[1];
+        c.readers[i].fd = fds[0];
+        c.readers[i].watch = loop_fd_new(l, fds[0], LOOP_READ, read_some, &c.readers[i]);
+    }
+    pthread_t writer;
+    pthread_create(&writer, NULL, write_in_turn, &c);
+    loop_run(l);
+    pthread_join(writer, NULL);
+    size_t bytes = 0;
+    for (int i = 0; i < CROWD; i++) {
+        bytes += c.readers[i].bytes;
+        close(c.readers[i].fd);
+    }
+    is_int((long long)bytes, CROWD_BYTES, "of a crowd all is read, and the loop ends with it");
+    is_int(c.posted, CROWD_BYTES / 100, "and all that was posted meanwhile is called");
+}
+
 int main(void)
 {
     plan_lazy();
     struct loop *const l = loop_new();
     test_timers(l);
     test_descriptors(l);
+    test_crowd(l);
     test_posts(l);
     test_unpost(l);
     test_signals(l);
