@@ -22,10 +22,18 @@
 #define BACKLOG 64     /* clients that are connected, but not answered */
 #define PATIENCE_S 120 /* beyond what the turns take */
 #define SETTLE_S 2
+#define STEP_MS 100
+
+/* What the host had used, and the lines there had been. */
+struct mark {
+    struct host_use use;
+    uint64_t lines;
+};
 
 struct times {
     double all_running, all_over;     /* seconds from the first request on */
     uint64_t starting[METER_BUCKETS]; /* the meter's when all had begun */
+    struct mark settled, ending;      /* then, and when the first could end */
 };
 
 static double now(void)
@@ -66,18 +74,32 @@ static bool is_over(const struct host *h, const struct crowd *c, unsigned turns)
     return h->meter->complete + h->meter->failed >= turns && n->final + n->error >= turns;
 }
 
+static struct mark mark(const struct host *h)
+{
+    return (struct mark){host_look(h), h->meter->lines};
+}
+
+static void note_running(const struct host *h, struct times *t, double at)
+{
+    t->all_running = at;
+    t->settled = t->ending = mark(h);
+    for (unsigned i = 0; i < METER_BUCKETS; i++)
+        t->starting[i] = h->meter->times[i];
+}
+
 static void run_turns(const struct host *h, struct crowd *c, const struct host_spec *spec,
                       struct times *t)
 {
-    const double began = now(), deadline = began + spec->seconds + PATIENCE_S;
+    const double began = now(), first_end = spec->seconds - STEP_MS / 1e3;
+    bool ending = false;
     crowd_add_turns(c, spec->turns, ASKERS, false);
-    while (!is_over(h, c, spec->turns) && now() < deadline) {
-        crowd_step(c, 100);
-        if (t->all_running > 0 || crowd_look(c)->running < spec->turns)
-            continue;
-        t->all_running = now() - began;
-        for (unsigned i = 0; i < METER_BUCKETS; i++)
-            t->starting[i] = h->meter->times[i];
+    while (!is_over(h, c, spec->turns) && now() < began + spec->seconds + PATIENCE_S) {
+        crowd_step(c, STEP_MS);
+        const double at = now() - began;
+        if (t->all_running == 0 && crowd_look(c)->running >= spec->turns)
+            note_running(h, t, at);
+        if (!ending && (ending = at >= first_end) && t->all_running > 0)
+            t->ending = mark(h);
     }
     t->all_over = now() - began;
 }
@@ -99,18 +121,33 @@ static void print_row(const char *name, double value, const char *unit)
     printf("%-20s %12.2f %s\n", name, value, unit);
 }
 
-static void print_cpu(const struct host_use *from, const struct host_use *to, uint64_t lines)
+static double cpu_of(const struct host_use *u)
 {
-    const double loop = to->loop - from->loop, threads = to->threads - from->threads;
-    const double connectors = to->connectors - from->connectors;
-    print_row("cpu-loop", loop, "s, of the loop's thread");
+    return u->loop + u->threads + u->connectors;
+}
+
+/* Of a line while all run, where they do for a time; else the turns' begin and end are in it. */
+static double cpu_of_line(const struct times *t, double all, uint64_t lines)
+{
+    const uint64_t settled = t->ending.lines - t->settled.lines;
+    return settled ? (cpu_of(&t->ending.use) - cpu_of(&t->settled.use)) / (double)settled
+                   : all / (double)lines;
+}
+
+static void print_cpu(const struct host_use *from, const struct host_use *to, const struct times *t,
+                      uint64_t lines, unsigned turns)
+{
+    const double all = cpu_of(to) - cpu_of(from), line = cpu_of_line(t, all, lines);
+    print_row("cpu-loop", to->loop - from->loop, "s, of the loop's thread");
     print_row("cpu-waited", to->loop_waited - from->loop_waited,
               "s it could have run, and did not");
-    print_row("cpu-threads", threads, "s, of the others of the host");
-    print_row("cpu-connectors", connectors, "s, of processes of connectors");
+    print_row("cpu-threads", to->threads - from->threads, "s, of the others of the host");
+    print_row("cpu-connectors", to->connectors - from->connectors, "s, of processes of connectors");
     print_row("cpu-agents", to->agents - from->agents, "s");
-    print_row("cpu-line", (loop + threads + connectors) * 1e6 / (double)lines,
-              "us a line, without the agents");
+    print_row("cpu-all", all, "s, without the agents: of it");
+    print_row("cpu-line", line * 1e6, "us for a line while all run, and");
+    print_row("cpu-turn", (all - line * (double)lines) * 1e3 / turns,
+              "ms for the begin and the end of a turn");
 }
 
 static void print_latency(const struct meter *m, const struct times *t)
@@ -142,7 +179,7 @@ static void print_all(const struct meter *m, const struct host_use u[3], const s
     print_row("at-once", (double)m->peak, "turns");
     print_row("begun", t->all_running, "s until all had");
     print_row("over", t->all_over, "s until all were");
-    print_cpu(&u[1], &u[2], m->lines);
+    print_cpu(&u[1], &u[2], t, m->lines, spec->turns);
     print_memory(u, spec, clients);
     print_latency(m, t);
 }
