@@ -12,23 +12,22 @@ static atomic_bool faked;
 static _Atomic int64_t fake_mono;
 static _Atomic int64_t fake_wall_us;
 
-static int64_t mono_us(clockid_t clock)
+int64_t clock_mono_us(void)
 {
     if (atomic_load(&faked))
         return atomic_load(&fake_mono) * 1000;
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-int64_t clock_mono_us(void)
-{
-    return mono_us(CLOCK_MONOTONIC);
 }
 
 int64_t clock_mono_coarse_ms(void)
 {
-    return mono_us(CLOCK_MONOTONIC_COARSE) / 1000;
+    if (atomic_load(&faked))
+        return atomic_load(&fake_mono);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int64_t clock_mono_ms(void)

@@ -15,14 +15,16 @@
 #include "event/fields.h"
 
 struct event_box {
+    struct event event; /* immutable, and first: see event_box_get */
     atomic_uint refs;
+    bool line_placed;                /* the line's memory is somebody else's */
     _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
     struct slab_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
-    bool line_placed;                /* the line's memory is somebody else's */
-    size_t text_bytes;               /* immutable, as is everything below */
-    struct event event;
-    char text[];
+    size_t text_bytes;
+    char text[]; /* immutable */
 };
+
+_Static_assert(offsetof(struct event_box, event) == 0, "a box begins with its event");
 
 struct box_line {
     size_t len;
@@ -181,11 +183,6 @@ void event_box_unref(struct event_box *box)
         slab_release(box->chunk);
 }
 
-const struct event *event_box_get(const struct event_box *box)
-{
-    return &box->event;
-}
-
 size_t event_box_size(const struct event_box *box)
 {
     return sizeof(*box) + box->text_bytes;
@@ -248,94 +245,32 @@ static size_t used_bytes(enum tc_kind kind)
     return bytes[kind];
 }
 
-/* Calls it for every pointer to text; false: one call has failed. */
-typedef bool each_text(const void *ctx, const struct field *f, char *base);
-
-static bool each_row(const struct field *f, void *base, each_text *each, const void *ctx)
+/* Texts lie in the order of their rows, so in the place of a pointer it is enough to say whether
+ * there is one. */
+static void hide_pointers(char *raw, enum tc_kind kind)
 {
-    for (; f->key; f++)
-        if (!each(ctx, f, base))
-            return false;
-    return true;
-}
-
-static bool each_member(struct event *ev, each_text *each, const void *ctx)
-{
-    static const struct field envelope[] = {
-        {.key = "src", .offset = offsetof(struct tc_meta, src)},
-        {.key = "correlation_id", .offset = offsetof(struct tc_meta, correlation_id)},
-        {.key = "session_id", .offset = offsetof(struct tc_meta, session_id)},
-        {0},
-    };
-    return each_row(envelope, &ev->meta, each, ctx) &&
-           each_row(event_meta_fields(), &ev->meta, each, ctx) &&
-           each_row(event_fields(ev->kind), &ev->u, each, ctx);
-}
-
-/* In the place of a pointer: how far behind the beginning of the text it points, from 1. */
-static bool flatten(const void *text, const struct field *f, char *base)
-{
-    uintptr_t at;
-    if (!field_is_text(f))
-        return true;
-    memcpy(&at, base + f->offset, sizeof at);
-    at = at ? at - (uintptr_t)text + 1 : 0;
-    memcpy(base + f->offset, &at, sizeof at);
-    return true;
+    static const char *const none;
+    memcpy(raw + offsetof(struct event, u), &none, sizeof none); /* its meta */
+    for (const struct box_text *t = texts_of(kind); t->at; t++) {
+        uintptr_t there;
+        memcpy(&there, raw + t->at, sizeof there);
+        there = there != 0;
+        memcpy(raw + t->at, &there, sizeof there);
+    }
 }
 
 void event_box_pack(struct buf *out, const struct event_box *box, struct str line)
 {
-    struct event ev = box->event;
-    each_member(&ev, flatten, box->text);
-    ev.u.meta = NULL;
-    pack_bytes(out, (struct str){(const char *)&ev, used_bytes(ev.kind)});
+    const enum tc_kind kind = box->event.kind;
+    const size_t bytes = used_bytes(kind);
+    pack_bytes(out, (struct str){(const char *)&box->event, bytes});
+    hide_pointers(out->p + out->len - 1 - bytes, kind);
     pack_bytes(out, (struct str){box->text, box->text_bytes});
     pack_bytes(out, line);
 }
 
-static bool raise_text(const struct event_box *box, const struct field *f, char *base)
-{
-    uintptr_t at;
-    memcpy(&at, base + f->offset, sizeof at);
-    if (at == 0)
-        return !f->required;
-    if (at > box->text_bytes)
-        return false;
-    const char *const text = box->text + at - 1;
-    size_t len = 0;
-    if (f->len_offset)
-        memcpy(&len, base + f->len_offset, sizeof len);
-    if (len > box->text_bytes - at || (f->len_offset && text[len]))
-        return false;
-    memcpy(base + f->offset, &text, sizeof at);
-    return true;
-}
-
-/* What can be in memory, but in no member of that type. */
-static bool raise_member(const void *box, const struct field *f, char *base)
-{
-    unsigned char flag;
-    int tri;
-    switch (f->type) {
-    case FIELD_FLAG:
-        memcpy(&flag, base + f->offset, sizeof flag);
-        return flag <= 1;
-    case FIELD_TRI:
-        memcpy(&tri, base + f->offset, sizeof tri);
-        return tri >= -1 && tri <= 1;
-    case FIELD_INT:
-    case FIELD_REAL:
-        return true;
-    case FIELD_STR:
-    case FIELD_JSON:
-    case FIELD_OBJECT:
-        break;
-    }
-    return raise_text(box, f, base);
-}
-
-/* The kind says how many bytes there are, and is one of them. */
+/* The kind says how many bytes there are, and is one of them. What is behind them no event of that
+ * kind has. */
 static bool read_struct(struct event *ev, struct str raw)
 {
     unsigned kind = TC_KINDS;
@@ -347,9 +282,51 @@ static bool read_struct(struct event *ev, struct str raw)
     }
     if (kind >= TC_KINDS || hidden > 1 || raw.len != used_bytes((enum tc_kind)kind))
         return false;
-    event_init(ev, (enum tc_kind)kind);
     memcpy(ev, raw.p, raw.len);
+    ev->u.meta = &ev->meta;
     return true;
+}
+
+/* What can be in memory, but in no member of that type. */
+static bool has_sane_flags(const struct event *ev)
+{
+    const char *const base = (const char *)&ev->u;
+    for (const struct field *f = event_fields(ev->kind); f->key; f++) {
+        unsigned char flag = 0;
+        int tri = 0;
+        if (f->type == FIELD_FLAG)
+            memcpy(&flag, base + f->offset, sizeof flag);
+        else if (f->type == FIELD_TRI)
+            memcpy(&tri, base + f->offset, sizeof tri);
+        if (flag > 1 || tri < -1 || tri > 1)
+            return false;
+    }
+    return true;
+}
+
+/* Its texts end with a NUL, if there are any. */
+static bool raise_pointers(struct event_box *box)
+{
+    char *const base = (char *)&box->event;
+    const char *at = box->text, *const end = at + box->text_bytes;
+    for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
+        const char **const text = (const char **)(void *)(base + t->at);
+        const size_t *const len =
+            t->len_at ? (const size_t *)(const void *)(base + t->len_at) : NULL;
+        uintptr_t there;
+        memcpy(&there, text, sizeof there);
+        if (there != 1 && (there || t->dflt.p || (len && *len)))
+            return false;
+        if (!there)
+            continue;
+        if (at == end || (len && *len >= (size_t)(end - at)))
+            return false;
+        *text = at;
+        at += len ? *len : strlen(at);
+        if (*at++)
+            return false;
+    }
+    return at == end;
 }
 
 /* As far as the line begins at a place where it can. */
@@ -371,8 +348,7 @@ struct event_box *event_box_unpack(struct unpack *u, struct buf *place)
 {
     const struct str raw = unpack_bytes(u), text = unpack_bytes(u), line = unpack_bytes(u);
     const bool ends = text.p && (!text.len || !text.p[text.len - 1]);
-    struct event ev;
-    u->bad = u->bad || !ends || !read_struct(&ev, raw);
+    u->bad = u->bad || !ends;
     if (u->bad)
         return NULL;
     buf_reset(place);
@@ -383,10 +359,8 @@ struct event_box *event_box_unpack(struct unpack *u, struct buf *place)
     box->chunk = NULL;
     box->line_placed = line.p != NULL;
     box->text_bytes = text.len;
-    box->event = ev;
     atomic_init(&box->line, line.p ? place_line(at + place_bytes(text.len), line) : NULL);
-    box->event.u.meta = &box->event.meta;
     memcpy(box->text, text.p, text.len);
-    u->bad = !each_member(&box->event, raise_member, box);
+    u->bad = !read_struct(&box->event, raw) || !has_sane_flags(&box->event) || !raise_pointers(box);
     return u->bad ? NULL : box;
 }

@@ -96,8 +96,11 @@ struct event_box *event_box_ref(struct event_box *box);
 /* `n` references at once: one write to memory that many threads share. */
 struct event_box *event_box_ref_many(struct event_box *box, unsigned n);
 void event_box_unref(struct event_box *box); /* NULL is fine */
-/* Borrows; valid while a reference is held. */
-const struct event *event_box_get(const struct event_box *box);
+/* Borrows; valid while a reference is held. It is what the box begins with. */
+static inline const struct event *event_box_get(const struct event_box *box)
+{
+    return (const struct event *)(const void *)box;
+}
 /* Bytes it occupies, strings included. */
 size_t event_box_size(const struct event_box *box);
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever

@@ -84,6 +84,8 @@ struct guest {
     /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
      * is at */
     struct task_list again, mail, sent;
+    struct task *spare; /* memory for more */
+    size_t n_spare;
     struct backlog backlog;
     bool closing; /* no more turns */
     struct guest_turn *turns, *ids[GUEST_IDS];

@@ -197,7 +197,8 @@ static bool take_events(struct thread_channel *c, const struct backlog_item *ite
     const bool lines = instance_takes_lines(c->instance);
     instance_begin_run(c->instance);
     for (size_t i = 0; i < n; i++) {
-        mail = take_mail(c, 1) || mail;
+        if (queue_has_mail(c->queue))
+            mail = take_mail(c, 1) || mail;
         if (lines)
             make_lines(&items[i], n - i);
         if (!is_abandoned(c))

@@ -34,13 +34,6 @@ const char *gauge_callback_name(int callback)
 
 /* ---- the instance's thread ---- */
 
-/* Only this thread writes them. */
-static void add(_Atomic uint64_t *to, uint64_t n)
-{
-    const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
-    atomic_store_explicit(to, before + n, memory_order_relaxed);
-}
-
 static size_t bucket_of(int64_t took_us)
 {
     size_t i = 0;
@@ -71,9 +64,9 @@ static void measure(struct gauge *g)
         return;
     begin_measure(g);
     const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
-    add(&g->took[bucket_of(took)], 1);
-    add(&g->took[0], n - 1);
-    add(&g->took_us, (uint64_t)took);
+    gauge_add(&g->took[bucket_of(took)], 1);
+    gauge_add(&g->took[0], n - 1);
+    gauge_add(&g->took_us, (uint64_t)took);
     g->together = next_together(took, n);
 }
 
@@ -130,11 +123,6 @@ void gauge_leave(struct gauge *g)
 void gauge_restart(struct gauge *g)
 {
     atomic_store_explicit(&g->since_ms, clock_mono_ms(), memory_order_relaxed);
-}
-
-void gauge_count(struct gauge *g, bool failed)
-{
-    add(failed ? &g->failed : &g->delivered, 1);
 }
 
 /* ---- who looks ---- */

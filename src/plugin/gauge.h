@@ -52,7 +52,12 @@ struct gauge {
     _Atomic bool awaited;
 };
 
-/* Instance's thread. */
+/* Instance's thread, which alone writes such numbers. */
+static inline void gauge_add(_Atomic uint64_t *to, uint64_t n)
+{
+    const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
+    atomic_store_explicit(to, before + n, memory_order_relaxed);
+}
 void gauge_enter(struct gauge *g, int callback, const char *turn);
 void gauge_leave(struct gauge *g);
 /* A turn's name is gone, and another one may stand in its place. */
@@ -64,7 +69,10 @@ void gauge_begin_run(struct gauge *g);
 void gauge_end_run(struct gauge *g);
 /* A wait that is the host's fault is over. */
 void gauge_restart(struct gauge *g);
-void gauge_count(struct gauge *g, bool failed);
+static inline void gauge_count(struct gauge *g, bool failed)
+{
+    gauge_add(failed ? &g->failed : &g->delivered, 1);
+}
 
 /* Any thread: the name of the callback that runs, and since when (clock_mono_ms); NULL: none. */
 const char *gauge_running(const struct gauge *g, int64_t *since_ms);

@@ -49,7 +49,7 @@ static void report_failure(struct instance *in, const char *callback, const char
     in->unsaid = 0;
 }
 
-static int account(struct instance *in, int rc, int callback, const char *turn)
+static inline int account(struct instance *in, int rc, int callback, const char *turn)
 {
     gauge_count(in->gauge, rc != 0);
     if (!rc)
@@ -63,6 +63,16 @@ static void finish(struct instance_turn *t, const struct settled *s)
 {
     instance_hand_over(t, s);
     arena_reset(&t->in->scratch);
+}
+
+/* The same of most events, which nothing is sent about. */
+static inline void finish_event(struct instance_turn *t, enum batch_settles what, bool failed)
+{
+    struct instance *const in = t->in;
+    const bool quiet = what == BATCH_NOTHING && !in->sending && !in->remembering && !t->done;
+    if (quiet && !in->framed && !in->scratch.used)
+        return;
+    finish(t, &(struct settled){.what = what, .failed = failed});
 }
 
 /* ---- events ---- */
@@ -132,8 +142,7 @@ int instance_deliver(struct instance *in, struct instance_turn *t, struct event_
     in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;
     const bool failed = typed || any;
-    finish(t, &(struct settled){.what = is_outcome(in, ev) ? BATCH_OUTCOME : BATCH_NOTHING,
-                                .failed = failed});
+    finish_event(t, is_outcome(in, ev) ? BATCH_OUTCOME : BATCH_NOTHING, failed);
     return failed ? -1 : 0;
 }
 

@@ -83,8 +83,3 @@ struct mail *mailbox_take(struct mailbox *b)
     b->first = m->next;
     return m;
 }
-
-bool mailbox_is_empty(const struct mailbox *b)
-{
-    return !b->first && !atomic_load(&b->newest);
-}

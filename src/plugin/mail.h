@@ -46,6 +46,9 @@ void mailbox_put(struct mailbox *b, struct mail *m);
 /* Consumer: the oldest, the caller's own; NULL: none. */
 struct mail *mailbox_take(struct mailbox *b);
 /* Consumer. */
-bool mailbox_is_empty(const struct mailbox *b);
+static inline bool mailbox_is_empty(const struct mailbox *b)
+{
+    return !b->first && !atomic_load(&b->newest);
+}
 
 #endif

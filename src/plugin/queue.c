@@ -253,6 +253,11 @@ void queue_put_mail(struct queue *q, struct mail *m)
     wake(q);
 }
 
+bool queue_has_mail(const struct queue *q)
+{
+    return !mailbox_is_empty(&q->mail);
+}
+
 struct mail *queue_take_mail(struct queue *q)
 {
     return mailbox_take(&q->mail);

@@ -34,7 +34,8 @@ bool queue_wait_room(struct queue *q, int timeout_ms);
 
 /* Producer: takes over. Never dropped, and the consumer learns of it at once. */
 void queue_put_mail(struct queue *q, struct mail *m);
-/* Consumer: the oldest mail, or NULL; no lock. The caller owns it. */
+/* Consumer: whether there is mail, and the oldest, or NULL; no lock. The caller owns it. */
+bool queue_has_mail(const struct queue *q);
 struct mail *queue_take_mail(struct queue *q);
 /* Consumer: it is going to wait for the producer, which therefore must not wait for room: it gets
  * true, until the consumer is back in queue_pop. */

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "base/clock.h"
 #include "plugin/channel_process_impl.h"
 
@@ -45,14 +46,29 @@ static struct task *list_take(struct task_list *l)
     return t;
 }
 
-static struct task *new_task(enum frame_type type, struct guest_turn *turn)
+static struct task *new_task(struct guest *g, enum frame_type type, struct guest_turn *turn)
 {
-    struct task *const t = xcalloc(1, sizeof *t);
-    t->type = type;
-    t->turn = turn;
+    struct task *const t = g->spare ? g->spare : xmalloc(sizeof *t);
+    if (t == g->spare) {
+        g->spare = t->next;
+        g->n_spare--;
+    }
+    *t = (struct task){.type = type, .turn = turn};
     if (turn)
         turn->tasks++;
     return t;
+}
+
+/* As many as may be under way are kept for what comes next. */
+static void give_spare(struct guest *g, struct task *t)
+{
+    if (SEES_FREED || g->n_spare == WINDOW_TASKS) {
+        free(t);
+        return;
+    }
+    t->next = g->spare;
+    g->spare = t;
+    g->n_spare++;
 }
 
 static void free_task(struct guest *g, struct task *t)
@@ -61,7 +77,7 @@ static void free_task(struct guest *g, struct task *t)
     event_box_unref(t->box);
     if (t->mail)
         mail_free(t->mail);
-    free(t);
+    give_spare(g, t);
     if (turn && --turn->tasks == 0 && turn->over)
         guest_free_turn(g, turn);
 }
@@ -84,6 +100,12 @@ void traffic_fini(struct guest *g)
     free_list(g, &g->sent);
     free_list(g, &g->again);
     free_list(g, &g->mail);
+    for (struct task *t = g->spare, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    g->spare = NULL;
+    g->n_spare = 0;
 }
 
 /* ---- turns ---- */
@@ -205,7 +227,7 @@ static bool has_room(const struct guest *g)
 static void send_event(struct guest *g, const struct backlog_item *item)
 {
     struct guest_turn *const turn = item->turn;
-    struct task *const t = new_task(FRAME_EVENT, turn);
+    struct task *const t = new_task(g, FRAME_EVENT, turn);
     t->box = item->box;
     t->size = event_box_size(t->box);
     send_task(g, t);
@@ -339,7 +361,7 @@ void traffic_flush_soon(struct guest *g)
 void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *turn,
                       struct mail *m)
 {
-    struct task *const t = new_task(type, turn);
+    struct task *const t = new_task(g, type, turn);
     t->mail = m;
     t->size = sizeof *t;
     list_add(&g->mail, t);
@@ -348,7 +370,7 @@ void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *
 
 void traffic_ping(struct guest *g)
 {
-    list_add(&g->mail, new_task(FRAME_PING, NULL));
+    list_add(&g->mail, new_task(g, FRAME_PING, NULL));
     traffic_flush_soon(g);
 }
 
@@ -418,11 +440,11 @@ static void take_again(struct guest *g, struct task_list *from)
     }
 }
 
-static struct task *resume(struct guest_turn *turn)
+static struct task *resume(struct guest *g, struct guest_turn *turn)
 {
     struct event start;
     event_init_resumed(&start, turn->named.id, clock_wall());
-    struct task *const t = new_task(FRAME_EVENT, turn);
+    struct task *const t = new_task(g, FRAME_EVENT, turn);
     t->box = event_box_new(&start);
     t->size = event_box_size(t->box);
     return t;
@@ -434,7 +456,7 @@ static void resume_turns(struct guest *g, struct task_list *starts)
     for (struct guest_turn *t = g->turns; t; t = t->next) {
         t->opened = false;
         if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
-            list_add(starts, resume(t));
+            list_add(starts, resume(g, t));
     }
 }
 

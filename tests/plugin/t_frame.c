@@ -177,6 +177,28 @@ static void test_events(void)
     arena_fini(&a);
 }
 
+/* Where it lies in this process is nobody else's business. */
+static void test_no_addresses(void)
+{
+    struct arena a = {0};
+    bool same = true;
+    for (unsigned kind = 0; kind < TC_KINDS; kind++) {
+        CLEANUP_BUF struct buf first = {0};
+        struct event ev;
+        specimen_fill(&ev, (enum tc_kind)kind, &a);
+        struct event_box *const one = event_box_new(&ev), *const other = event_box_new(&ev);
+        event_box_pack(&first, one, (struct str){0});
+        buf_reset(&packed);
+        event_box_pack(&packed, other, (struct str){0});
+        same = same && first.len == packed.len && memcmp(first.p, packed.p, first.len) == 0;
+        event_box_unref(one);
+        event_box_unref(other);
+    }
+    ok(same, "two boxes of one event cross as the same bytes");
+    buf_reset(&packed);
+    arena_fini(&a);
+}
+
 /* A text with NUL in it, one that is empty, one of 1 MiB. */
 static void test_texts(void)
 {
@@ -466,6 +488,7 @@ int main(void)
 {
     plan_lazy();
     test_events();
+    test_no_addresses();
     test_texts();
     test_setup();
     test_turn();
