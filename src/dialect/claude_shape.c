@@ -23,11 +23,10 @@ static struct str body_within(const struct claude_around *a, const char *line, s
         return (struct str){0};
     /* Such that an offset of the copy leads to the same place. */
     const char *const tail = line + (len - a->text.len);
-    const char *const uuid = tail + a->uuid.at, *const uuid_end = tail + behind_uuid;
     if (!is_copy(line, &a->text, 0, a->body_at) ||
         !is_copy(tail + behind, &a->text, behind, a->uuid.at) ||
-        !is_copy(uuid_end, &a->text, behind_uuid, a->text.len) ||
-        json_scan_plain(uuid, uuid_end) != uuid_end)
+        !is_copy(tail + behind_uuid, &a->text, behind_uuid, a->text.len) ||
+        !json_scan_is_plain(tail + a->uuid.at, a->uuid.len))
         return (struct str){0};
     return (struct str){line + a->body_at, len - a->text.len + 1};
 }

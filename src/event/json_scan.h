@@ -24,6 +24,17 @@ static inline const char *json_scan_plain(const char *p, const char *end)
     return p;
 }
 
+/* Whether each of the n bytes is plain. */
+static inline bool json_scan_is_plain(const char *p, size_t n)
+{
+    if (n < JSON_PART)
+        return json_scan_plain(p, p + n) == p + n;
+    unsigned stops = json_part_stops(p + n - JSON_PART);
+    for (size_t i = 0; i + JSON_PART < n; i += JSON_PART)
+        stops |= json_part_stops(p + i);
+    return stops == 0;
+}
+
 /* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
 static inline const char *json_scan_valid(const char *p, const char *end)
 {
