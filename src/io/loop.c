@@ -3,6 +3,7 @@
 #include "io/loop.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,9 +25,11 @@ struct post {
 };
 
 #define FILES_MAX ((rlim_t)1 << 20)
+#define PLACE_MIN 4
 
 struct loop {
     uint64_t files_before;
+    struct loop_places places;
     /* loop thread */
     struct event_base *base;
     struct event *wake;
@@ -123,6 +126,28 @@ static uint64_t raise_files(void)
     return before;
 }
 
+static int copy_above(int fd, int least)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (copy < 0)
+        alloc_die("F_DUPFD_CLOEXEC");
+    return copy;
+}
+
+static void keep_places(struct loop_places *places, int any_fd)
+{
+    places->idle = copy_above(any_fd, PLACE_MIN);
+    for (int i = 0, least = PLACE_MIN; i < LOOP_PLACES; i++, least = places->at[i - 1] + 1)
+        places->at[i] = copy_above(any_fd, least);
+}
+
+static void close_places(const struct loop_places *places)
+{
+    for (int i = 0; i < LOOP_PLACES; i++)
+        close(places->at[i]);
+    close(places->idle);
+}
+
 struct loop *loop_new(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -137,6 +162,7 @@ struct loop *loop_new(void)
     event_config_free(config);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     need(l->wake_fd < 0 ? NULL : l, "eventfd");
+    keep_places(&l->places, l->wake_fd);
     l->wake = need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, on_wake, l), "event_new");
     event_add(l->wake, NULL);
     pthread_mutex_init(&l->mu, NULL);
@@ -147,6 +173,11 @@ struct loop *loop_new(void)
 uint64_t loop_files_before(const struct loop *l)
 {
     return l->files_before;
+}
+
+const struct loop_places *loop_places(const struct loop *l)
+{
+    return &l->places;
 }
 
 void loop_free(struct loop *l)
@@ -160,6 +191,7 @@ void loop_free(struct loop *l)
     }
     event_free(l->wake);
     close(l->wake_fd);
+    close_places(&l->places);
     event_base_free(l->base);
     pthread_mutex_destroy(&l->mu);
     free(l);

@@ -18,6 +18,13 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2 };
 struct loop *loop_new(void);
 /* What it was: what agents get. 0: not known. */
 uint64_t loop_files_before(const struct loop *l);
+/* Descriptors with low numbers, kept from the beginning: whoever takes these along to a child, put
+ * in their places for that moment, copies no table of thousands. `idle` is what fills a place. */
+enum { LOOP_PLACES = 4 };
+struct loop_places {
+    int idle, at[LOOP_PLACES]; /* rising; none is a standard one, or SHIM_CONTROL_FD */
+};
+const struct loop_places *loop_places(const struct loop *l);
 /* Everything made from it must have been freed before. */
 void loop_free(struct loop *l);
 /* Runs until loop_stop or until nothing is left to wait for: no descriptor that is waited for,

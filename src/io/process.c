@@ -389,7 +389,7 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     if (pipes_open(&ps) < 0)
         err_sys(err, errno, spec->argv[0], "no pipe");
     else
-        started = process_exec(spec, loop_files_before(l), ps.child, &shim, err);
+        started = process_exec(spec, l, ps.child, &shim, err);
     pipes_close(ps.child);
     if (started < 0) {
         pipes_close(ps.host);

@@ -12,11 +12,10 @@ struct process_shim {
     char *cgroup; /* or NULL */
 };
 
-/* Starts a shim for the program, which may have so many descriptors open (0: as many as this one),
- * with these as its descriptors 0-2; all are close-on-exec and stay
+/* Starts a shim for the program, with these as its descriptors 0-2; all are close-on-exec and stay
  * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
  * report. -1 with err: there is no shim. What is in *out is the caller's. */
-int process_exec(const struct process_spec *spec, uint64_t files, const int stdio[3],
+int process_exec(const struct process_spec *spec, const struct loop *l, const int stdio[3],
                  struct process_shim *out, struct tc_err *err)
     __attribute__((__warn_unused_result__));
 /* What SHIM_FAILED means. Returns -1. */

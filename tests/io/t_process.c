@@ -201,6 +201,10 @@ static void test_no_shim(void)
     w.p = process_spawn(loop, &spec, &events, &w, &err);
     ok(w.p && wait_until(&w.failed), "nor with another program in its place");
     finish(&w);
+    setenv("TURNCAST_SHIM", "/tmp", 1);
+    ok(!process_spawn(loop, &spec, &events, &w, &err), "nor with what is no program");
+    has_str(err.text, "Permission denied", "which is said, too");
+    ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no child is left");
     is_int(children_open_fds(), fds, "no descriptor is left");
     if (kept)
         setenv("TURNCAST_SHIM", kept, 1);
@@ -253,6 +257,9 @@ static void test_inherits(void)
     signal(SIGHUP, SIG_IGN);
     struct watched w = {0};
     spawn(&w, WORDS(dump));
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    ok(sigismember(&now, SIGUSR1) && !sigismember(&now, SIGINT), "the host blocks what it did");
     ok(wait_until(&w.exited) && w.status == 0, "a child that looks at itself");
     signal(SIGHUP, SIG_DFL);
     sigprocmask(SIG_UNBLOCK, &some, NULL);
