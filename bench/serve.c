@@ -280,7 +280,7 @@ static unsigned number(const char *text)
 static void raise_limits(void)
 {
     struct rlimit limit;
-    /* Five a turn; more than the machine's limit only root may have. */
+    /* Four a turn; more than the machine's limit only root may have. */
     if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES_MAX, FILES_MAX}) == 0)
         return;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)

@@ -112,7 +112,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* A turn takes five descriptors, a connection one; the usual limit is for programs that call
+/* A turn takes four descriptors, a connection one; the usual limit is for programs that call
  * select. Returns what it was. */
 static uint64_t raise_files(void)
 {

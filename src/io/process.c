@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "io/cgroup.h"
 #include "io/process_exec.h"
 #include "io/process_tree.h"
@@ -35,7 +36,7 @@ struct end {
 };
 
 struct process {
-    struct process_lost shim;
+    struct process_lost shim; /* a child of this process: until it is reaped its pid is its own */
     char *mark, *command, *cwd, *cgroup; /* but for command: or NULL */
     struct process_events events;        /* borrowed ctx */
     void *ctx;
@@ -45,7 +46,6 @@ struct process {
     bool closing; /* stdin ends when nothing is pending */
     /* the shim */
     struct end control;
-    int pidfd;
     bool hung_up; /* it says nothing any more */
     bool reaped;
     bool clean; /* it said by its status that nobody is left */
@@ -280,12 +280,15 @@ pid_t process_pid(const struct process *p)
     return p->shim.pid;
 }
 
-/* Waits for the shim's end, and looks how it was. */
+/* Waits for the shim's end, and looks how it was. Where there is no descriptor to spare for that,
+ * it has closed its end of the control a moment before. */
 static void reap(struct process *p, int ms)
 {
     siginfo_t info = {0};
-    poll(&(struct pollfd){.fd = p->pidfd, .events = POLLIN}, 1, ms);
-    if (waitid(P_PIDFD, (id_t)p->pidfd, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
+    CLEANUP_FD const int shim = pidfd_open(p->shim.pid, 0);
+    poll(&(struct pollfd){.fd = shim >= 0 ? shim : p->control.fd, .events = shim >= 0 ? POLLIN : 0},
+         1, ms);
+    if (waitid(P_PID, (id_t)p->shim.pid, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
         return;
     p->reaped = true;
     p->clean = info.si_code == CLD_EXITED && info.si_status == 0;
@@ -309,7 +312,7 @@ unsigned process_kill_tree(struct process *p)
 {
     if (!p->reaped) {
         ask(p, SHIM_KILL);
-        pidfd_send_signal(p->pidfd, SIGCONT, NULL, 0); /* an agent may have stopped it */
+        kill(p->shim.pid, SIGCONT); /* an agent may have stopped it */
         reap(p, BURST_MS);
     }
     if (!p->reaped)
@@ -333,7 +336,6 @@ void process_free(struct process *p)
         ;
     close_pipes(p);
     end_close(&p->control);
-    close(p->pidfd);
     free(p->mark);
     free(p->command);
     free(p->cwd);
@@ -403,7 +405,6 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
     p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
     p->cgroup = shim.cgroup;
-    p->pidfd = shim.pidfd;
     p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
     p->out = (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ, on_out, p)};
     p->err = (struct end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};

@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -224,13 +223,6 @@ static int start(const char *path, const struct process_spec *spec, const struct
     const int error = spawn(path, spec, l, out->cgroup, fds, &out->pid);
     if (error)
         return err_sys(err, error, spec->argv[0], "its shim %s cannot be run", path);
-    out->pidfd = pidfd_open(out->pid, 0);
-    if (out->pidfd < 0) {
-        err_sys(err, errno, spec->argv[0], "no pidfd");
-        kill(out->pid, SIGKILL);
-        waitpid(out->pid, NULL, 0);
-        return -1;
-    }
     out->control = ours;
     ours = -1;
     return 0;

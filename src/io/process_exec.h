@@ -8,7 +8,7 @@
 
 struct process_shim {
     pid_t pid;
-    int pidfd, control;
+    int control;
     char *cgroup; /* or NULL */
 };
 

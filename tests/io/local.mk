@@ -21,6 +21,12 @@ tests_io_t_process_SOURCES = tests/io/t_process.c tests/fake/children.c tests/fa
 tests_io_t_process_LDADD = $(TEST_IO)
 EXTRA_tests_io_t_process_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/io/t_process_files
+tests_io_t_process_files_SOURCES = tests/io/t_process_files.c tests/fake/children.c \
+	tests/fake/children.h
+tests_io_t_process_files_LDADD = $(TEST_IO)
+EXTRA_tests_io_t_process_files_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/io/t_cgroup
 tests_io_t_cgroup_LDADD = $(TEST_IO)
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * Descriptors: how many a child takes of the host, which of its many it gets, and its end when
+ * there is none left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fake/children.h"
+#include "io/process.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 60000
+#define CHILDREN 20
+#define MANY 1500
+#define A_CHILD 4 /* its three pipes, and its shim */
+
+struct watched {
+    struct process *p;
+    bool failed, exited, out_ended;
+    int status;
+};
+
+static struct loop *loop;
+
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    (void)err;
+    ((struct watched *)ctx)->failed = true;
+}
+
+static void ignore(void *ctx, const char *bytes, size_t n)
+{
+    (void)ctx;
+    (void)bytes;
+    (void)n;
+}
+
+static void on_out_end(void *ctx)
+{
+    ((struct watched *)ctx)->out_ended = true;
+}
+
+static void on_gone(void *ctx, int status)
+{
+    struct watched *const w = ctx;
+    w->exited = true;
+    w->status = status;
+}
+
+static void spawn(struct watched *w, const char *word)
+{
+    static const struct process_events events = {on_failed, ignore, ignore, on_out_end, on_gone};
+    static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+    const char *const argv[] = {children_agent(), word, NULL};
+    struct tc_err err = {0};
+    *w = (struct watched){0};
+    w->p = process_spawn(loop, &(struct process_spec){.argv = argv, .env = env}, &events, w, &err);
+    if (!w->p)
+        bail("%s", err_str(&err));
+}
+
+static bool wait_until(const bool *flag)
+{
+    const int64_t until = clock_mono_ms() + DEADLINE_MS;
+    while (!*flag && clock_mono_ms() < until)
+        loop_once(loop, 1000);
+    return *flag;
+}
+
+/* So many more that there is no room for another one; returns what the limit was. */
+static struct rlimit use_all(void)
+{
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    const int next = dup(0);
+    close(next);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next, before.rlim_max});
+    return before;
+}
+
+static void test_many_at_once(void)
+{
+    struct watched w[CHILDREN];
+    const unsigned fds = children_open_fds();
+    for (int i = 0; i < CHILDREN; i++)
+        spawn(&w[i], "sleep");
+    is_int(children_open_fds() - fds, CHILDREN * A_CHILD, "a child takes four descriptors");
+    const struct rlimit before = use_all();
+    ok(dup(0) < 0 && errno == EMFILE, "there is none left");
+    int alive = 0;
+    for (int i = 0; i < CHILDREN; i++) {
+        const int64_t until = clock_mono_ms() + DEADLINE_MS;
+        while (process_kill_tree(w[i].p) && clock_mono_ms() < until)
+            ;
+        alive += process_kill_tree(w[i].p) != 0;
+    }
+    is_int(alive, 0, "all children can be ended");
+    ok(wait_until(&w[CHILDREN - 1].exited) && WIFSIGNALED(w[CHILDREN - 1].status),
+       "and it is told how they did");
+    for (int i = 0; i < CHILDREN; i++)
+        process_free(w[i].p);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no child is left");
+    is_int(children_open_fds(), fds, "nor a descriptor");
+}
+
+/* Some of them below what is taken along, most above; none is close-on-exec. */
+static void test_host_with_many(void)
+{
+    char dump[4200];
+    static int open_fds[MANY];
+    snprintf(dump, sizeof dump, "dump=%s/dump", tap_tmpdir());
+    for (int i = 0; i < MANY; i++)
+        open_fds[i] = dup(0);
+    struct watched w;
+    spawn(&w, dump);
+    ok(wait_until(&w.exited) && w.status == 0, "a child of a host with many descriptors");
+    process_free(w.p);
+    for (int i = 0; i < MANY; i++)
+        close(open_fds[i]);
+    char *const text = tap_slurp(dump + 5, NULL);
+    has_str(text, "\"fds\":[0,1,2]", "has three of its own");
+    free(text);
+}
+
+int main(void)
+{
+    plan_lazy();
+    loop = loop_new();
+    test_many_at_once();
+    test_host_with_many();
+    loop_free(loop);
+    return 0;
+}
