@@ -34,9 +34,11 @@ static struct str body_within(const struct claude_around *a, const char *line, s
 /* Keeps what stands around the body of a line that was read. */
 static void keep_around(struct claude_shape *s, const struct claude_line *l)
 {
+    if (!l->body.self.p || l->self.len - l->body.self.len > SHAPE_MAX)
+        return;
     const char *const end = l->self.p + l->self.len;
     const char *const body_end = l->body.self.p + l->body.self.len;
-    if (!l->body.self.p || l->uuid.p < body_end || l->self.len - l->body.self.len > SHAPE_MAX)
+    if (l->uuid.p < body_end)
         return;
     struct claude_around *const a = &s->around[s->oldest++ % CLAUDE_AROUNDS];
     a->body_at = (size_t)(l->body.self.p - l->self.p);
@@ -47,7 +49,8 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
     s->delta.is_known = false;
     if (claude_line_read(&a->line, a->text.p, a->text.len) < 0)
         buf_reset(&a->text);
-    a->uuid = (struct claude_hole){(size_t)(a->line.uuid.p - a->text.p), a->line.uuid.len};
+    else
+        a->uuid = (struct claude_hole){(size_t)(a->line.uuid.p - a->text.p), a->line.uuid.len};
 }
 
 /* ---- the body of a delta ---- */
@@ -89,9 +92,10 @@ static bool read_body(struct claude_delta *d, struct claude_body *to, struct str
     claude_body_read(&j, to->is_event, to);
     if (j.error || json_offset(&j) != text.len)
         return false;
-    d->is_known = text.p == d->text.p && str_is(to->event, "content_block_delta") && to->piece.p;
     d->body = to;
-    d->piece = (struct claude_hole){(size_t)(to->piece.p - text.p), to->piece.len};
+    d->is_known = text.p == d->text.p && str_is(to->event, "content_block_delta") && to->piece.p;
+    if (d->is_known)
+        d->piece = (struct claude_hole){(size_t)(to->piece.p - text.p), to->piece.len};
     return true;
 }
 
