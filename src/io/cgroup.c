@@ -54,12 +54,17 @@ static char *take_mount(char *line)
     return xstrdup(where);
 }
 
-/* The directory this process is in; NULL: there is none that it can see. */
+/* Where this process is in the hierarchy. */
 static char *own(void)
 {
-    CLEANUP_FREE char *mount = find_line("/proc/self/mountinfo", take_mount);
-    CLEANUP_FREE char *path = find_line("/proc/self/cgroup", take_own);
-    return mount && path ? xasprintf("%s%s", mount, path) : NULL;
+    return find_line("/proc/self/cgroup", take_own);
+}
+
+/* The directory of that; NULL: there is none that this process can see. */
+static char *find_directory(const char *path)
+{
+    CLEANUP_FREE char *mount = path ? find_line("/proc/self/mountinfo", take_mount) : NULL;
+    return mount ? xasprintf("%s%s", mount, path) : NULL;
 }
 
 /* As service managers say it (Delegate=yes). That a directory can be written to says nothing: root
@@ -74,7 +79,8 @@ static bool is_delegated(const char *path)
 
 bool cgroup_settle(void)
 {
-    CLEANUP_FREE char *base = own();
+    CLEANUP_FREE char *path = own();
+    CLEANUP_FREE char *base = find_directory(path);
     if (!base || !is_delegated(base))
         return false;
     CLEANUP_FREE char *leaf = xasprintf("%s/" LEAF, base);
@@ -87,12 +93,13 @@ bool cgroup_settle(void)
 
 char *cgroup_make(const char *name, int64_t max_processes)
 {
-    CLEANUP_FREE char *base = own();
-    char *const slash = base ? strrchr(base, '/') : NULL;
-    if (!slash || strcmp(slash, "/" LEAF) != 0)
+    CLEANUP_FREE char *leaf = own();
+    char *const slash = leaf ? strrchr(leaf, '/') : NULL;
+    if (!slash || strcmp(slash, "/" LEAF) != 0) /* to find mounts is dear; most have not settled */
         return NULL;
     *slash = '\0';
-    if (!is_delegated(base))
+    CLEANUP_FREE char *base = find_directory(leaf);
+    if (!base || !is_delegated(base))
         return NULL;
     char *const path = xasprintf("%s/%s", base, name);
     if (mkdir(path, 0755) < 0) {
