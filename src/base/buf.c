@@ -24,23 +24,16 @@ void buf_reset(struct buf *b)
         b->p[0] = '\0';
 }
 
-static void grow(struct buf *b, size_t wanted)
+void buf_grow(struct buf *b, size_t n)
 {
+    if (n > SIZE_MAX / 4 - b->len)
+        abort();
     size_t cap = b->cap ? b->cap : CAP_MIN;
-    while (cap < wanted)
+    while (cap <= b->len + n)
         cap *= 2;
     b->p = xrealloc(b->p, cap);
     b->cap = cap;
     b->p[b->len] = '\0';
-}
-
-char *buf_reserve(struct buf *b, size_t n)
-{
-    if (n > SIZE_MAX / 4 - b->len)
-        abort();
-    if (b->len + n + 1 > b->cap)
-        grow(b, b->len + n + 1);
-    return b->p + b->len;
 }
 
 void buf_add(struct buf *b, const void *p, size_t n)

@@ -17,8 +17,15 @@ struct buf {
 void buf_fini(struct buf *b);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *b);
+/* It is too small for n more bytes and the NUL. */
+void buf_grow(struct buf *b, size_t n);
 /* Room for n more bytes (and the NUL); returns where they go. The caller adds to len. */
-char *buf_reserve(struct buf *b, size_t n);
+static inline char *buf_reserve(struct buf *b, size_t n)
+{
+    if (n >= b->cap - b->len)
+        buf_grow(b, n);
+    return b->p + b->len;
+}
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_add_str(struct buf *b, const char *s);
 void buf_add_char(struct buf *b, char c);

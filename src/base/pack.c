@@ -6,7 +6,10 @@
 
 void pack_number(struct buf *out, int64_t number)
 {
-    buf_add(out, &number, sizeof number);
+    char *const to = buf_reserve(out, sizeof number);
+    memcpy(to, &number, sizeof number);
+    to[sizeof number] = '\0';
+    out->len += sizeof number;
 }
 
 void pack_real(struct buf *out, double number)

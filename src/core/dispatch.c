@@ -8,6 +8,9 @@
 #include "core/dispatch_impl.h"
 #include "core/turnlog.h"
 
+/* Of each queue, that may be cast between two looks whether it is half full. */
+#define ROOM_PART 16
+
 /* ---- turns ---- */
 
 static const char *copy(struct arena *a, const char *text)
@@ -136,13 +139,13 @@ static enum form log_shown(const struct dispatch *d)
 }
 
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
-static void make_boxes(const struct dispatch_turn *t, const struct event *ev,
+static void make_boxes(struct dispatch_turn *t, const struct event *ev,
                        struct event_box *boxes[FORMS])
 {
-    const struct dispatch *const d = t->dispatch;
+    struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
     for (size_t i = 0; i < t->n; i++)
-        wanted[form_of(t, i, ev->kind)]++;
+        wanted[d->seats[i].form = form_of(t, i, ev->kind)]++;
     if (t->entry) {
         wanted[d->groups[d->log_all].form]++;
         wanted[log_shown(d)]++;
@@ -190,22 +193,32 @@ static void cast_to_log(struct dispatch_turn *t, struct event_box *const boxes[F
                     shown == FORM_NONE ? NULL : boxes[shown]);
 }
 
+static void use_room(struct room *room, struct event_box *const boxes[FORMS])
+{
+    room->events--;
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        if (boxes[form])
+            room->bytes -= (int64_t)event_box_size(boxes[form]);
+}
+
 void dispatch_cast(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
-    if (d->patience_ms > 0)
+    if (d->patience_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
         dispatch_wait_room(d, d->patience_ms);
     decide_forms(t, ev);
     struct event_box *boxes[FORMS] = {NULL};
     make_boxes(t, ev, boxes);
+    if (d->patience_ms > 0)
+        use_room(&d->room, boxes);
     if (t->entry)
         cast_to_log(t, boxes);
     for (size_t i = 0; i < t->n; i++) {
-        const enum form form = form_of(t, i, ev->kind);
-        if (form == FORM_NONE)
+        const struct seat *const s = &d->seats[i];
+        if (s->form == FORM_NONE)
             continue;
-        struct channel *const c = runner_channel(d->seats[i].runner);
-        c->ops->send(c, t->handles[i], boxes[form]);
+        struct channel *const c = runner_channel(s->runner);
+        c->ops->send(c, t->handles[i], boxes[s->form]);
         if (ev->kind == TC_DONE)
             t->handles[i] = NULL;
     }
@@ -217,7 +230,7 @@ static void gather_all(const struct dispatch *d, bool on)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct channel *const c = d->seats[i].runner ? runner_channel(d->seats[i].runner) : NULL;
-        if (c && c->ops->gather)
+        if (c)
             c->ops->gather(c, on);
     }
 }
@@ -236,6 +249,7 @@ void dispatch_gather(struct dispatch_turn *t, bool on)
 void dispatch_set_patience(struct dispatch *d, int patience_ms)
 {
     d->patience_ms = patience_ms;
+    d->room = (struct room){0};
 }
 
 /* While one is waited for, the others have all that is theirs. */
@@ -254,12 +268,20 @@ static bool wait_for(const struct dispatch *d, const struct seat *s, int patienc
     return room;
 }
 
+static int64_t at_most(int64_t n, int64_t most)
+{
+    return n < most ? n : most;
+}
+
 void dispatch_wait_room(struct dispatch *d, int patience_ms)
 {
+    d->room = (struct room){INT64_MAX, INT64_MAX};
     for (size_t i = 0; i < d->n; i++) {
         struct seat *const s = &d->seats[i];
         if (!s->runner)
             continue;
+        d->room.events = at_most(d->room.events, s->spec->queue_events / ROOM_PART);
+        d->room.bytes = at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
         const bool room = wait_for(d, s, patience_ms);
         if (!room && !s->left_behind)
             log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",

@@ -27,7 +27,13 @@ struct seat {
     struct loaded *loaded;
     size_t group;
     uint32_t kinds;   /* bits: those it is cast */
+    enum form form;   /* in which it gets the event that is being cast */
     bool left_behind; /* did not move for as long as patience goes; not waited for */
+};
+
+/* What may still be cast before it is looked again who has room: a part of the smallest queue. */
+struct room {
+    int64_t events, bytes;
 };
 
 struct dispatch {
@@ -39,6 +45,7 @@ struct dispatch {
     size_t n, n_groups;
     size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
     int patience_ms;
+    struct room room; /* with patience */
     bool gathers;
     struct slab burst; /* of its boxes; holds nothing in between */
 };

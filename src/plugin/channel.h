@@ -85,7 +85,7 @@ struct channel_ops {
      * done event (over: it is never sent to), or with the last reply, whichever is later. */
     void (*send)(struct channel *c, void *turn, struct event_box *box);
     /* While it is on, events that are sent may be told to the instance some at a time: for who
-     * sends many in a row. NULL: it makes no difference. */
+     * sends many in a row. */
     void (*gather)(struct channel *c, bool on);
     /* What came of a letter of this turn (NULL: the lobby); takes over. Answered by one batch with
      * BATCH_LETTER, when the instance is not gone. */

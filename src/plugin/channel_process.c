@@ -46,13 +46,16 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
 
 static void process_send(struct channel *channel, void *turn, struct event_box *box)
 {
-    struct guest *const g = guest_of(channel);
     const struct guest_turn *const t = turn;
-    const bool idle = !g->sent.first;
-    traffic_put_event(g, t->lane, box);
-    /* While it is at something, what comes is gathered: it says when it is done. */
-    if (idle || traffic_has_caught_up(g))
-        traffic_flush_soon(g);
+    traffic_put_event(guest_of(channel), t->lane, box);
+}
+
+static void process_gather(struct channel *channel, bool on)
+{
+    struct guest *const g = guest_of(channel);
+    g->gathers = on;
+    if (!on)
+        traffic_take_casts(g);
 }
 
 static void process_reply(struct channel *channel, void *turn, struct letter_reply *r)
@@ -103,6 +106,7 @@ static bool below(const struct guest *g, double part)
 static bool process_wait_room(struct channel *channel, int timeout_ms)
 {
     struct guest *const g = guest_of(channel);
+    traffic_take_casts(g);
     if (below(g, 0.5))
         return true;
     intake_release(g);
@@ -152,6 +156,7 @@ static void process_stop(struct channel *channel)
 {
     struct guest *const g = guest_of(channel);
     g->closing = true;
+    traffic_take_casts(g);
     backlog_release(&g->backlog);
     give_up_questions(g);
     if (g->stage == GUEST_DOWN && traffic_is_idle(g))
@@ -239,6 +244,7 @@ static const struct channel_ops process_ops = {
     .revive = process_revive,
     .open = process_open,
     .send = process_send,
+    .gather = process_gather,
     .reply = process_reply,
     .hit = process_hit,
     .frame = process_frame,

@@ -28,32 +28,12 @@ void inbox_fini(struct inbox *in)
     free(in->slots);
 }
 
-bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes)
-{
-    in->slots[in->next++ & (in->size - 1)] = slot;
-    in->next_bytes += bytes;
-    if (in->next - in->known_head < in->size)
-        return true;
-    in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);
-    return in->next - in->known_head < in->size;
-}
-
 /* The tail is stored, and the consumer's state is looked at behind it (queue.c), in one order for
  * all threads: either the producer sees that the consumer sleeps, or that one sees the event. */
 void inbox_tell(struct inbox *in)
 {
     atomic_store_explicit(&in->bytes_in, in->next_bytes, memory_order_relaxed);
     atomic_store(&in->tail, in->next);
-}
-
-size_t inbox_untold(const struct inbox *in)
-{
-    return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
-}
-
-size_t inbox_untold_bytes(const struct inbox *in)
-{
-    return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
 }
 
 size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)

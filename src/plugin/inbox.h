@@ -34,12 +34,26 @@ void inbox_init(struct inbox *in, size_t size);
 void inbox_fini(struct inbox *in);
 /* Producer: there is room; takes over the reference to a box of that many bytes. Nobody sees it
  * before it is told. False: that was the last room, somebody has to take before the next put. */
-bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes);
+static inline bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes)
+{
+    in->slots[in->next++ & (in->size - 1)] = slot;
+    in->next_bytes += bytes;
+    if (in->next - in->known_head < in->size)
+        return true;
+    in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);
+    return in->next - in->known_head < in->size;
+}
 /* Producer: tells what has been put. */
 void inbox_tell(struct inbox *in);
 /* Producer: how many are put and not told, and their bytes. */
-size_t inbox_untold(const struct inbox *in);
-size_t inbox_untold_bytes(const struct inbox *in);
+static inline size_t inbox_untold(const struct inbox *in)
+{
+    return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
+}
+static inline size_t inbox_untold_bytes(const struct inbox *in)
+{
+    return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
+}
 /* Under the lock, up to max. 0: empty. */
 size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max);
 /* Any thread: what has been told and not taken. */

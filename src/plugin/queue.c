@@ -35,15 +35,9 @@
 
 enum consumer { AWAKE, NAPPING, ASLEEP };
 
-/* What the producer may put before it has to look again how full the queue is. */
-struct credit {
-    int64_t events, bytes;
-};
-
 struct queue {
     struct inbox inbox;
-    struct credit credit; /* the producer's own */
-    bool gathers;         /* likewise */
+    bool gathers; /* the producer's own */
     struct mailbox mail;
     /* Laid down by itself under the lock, taken up by anybody. */
     _Alignas(64) _Atomic enum consumer consumer;
@@ -225,10 +219,7 @@ static void tell(struct queue *q, bool is_full)
 
 void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
 {
-    const size_t bytes = event_box_size(box);
-    q->credit.events--;
-    q->credit.bytes -= (int64_t)bytes;
-    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box}, bytes);
+    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box}, event_box_size(box));
     if (!room || !q->gathers || inbox_untold(&q->inbox) >= GATHER_EVENTS ||
         inbox_untold_bytes(&q->inbox) >= GATHER_BYTES)
         tell(q, !room);
@@ -288,22 +279,10 @@ static bool below(const struct queue *q, size_t part)
            count_bytes(q) <= q->backlog.limits.bytes / part;
 }
 
-/* As much as it takes to be more than half full; false: it is. */
-static bool grant(struct queue *q)
-{
-    q->credit = (struct credit){
-        .events = (int64_t)(q->backlog.limits.events / 2) - (int64_t)count_events(q) + 1,
-        .bytes = (int64_t)(q->backlog.limits.bytes / 2) - (int64_t)count_bytes(q) + 1,
-    };
-    return q->credit.events > 0 && q->credit.bytes > 0;
-}
-
 bool queue_wait_room(struct queue *q, int timeout_ms)
 {
-    if (q->credit.events > 0 && q->credit.bytes > 0)
-        return true;
     tell_rest(q);
-    if (grant(q))
+    if (below(q, 2))
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
@@ -316,7 +295,7 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
         wait_ns(q, &q->room, left * NS_PER_MS);
     }
     q->producer_waits = false;
-    const bool room = grant(q) || q->consumer_waits;
+    const bool room = below(q, 2) || q->consumer_waits;
     pthread_mutex_unlock(&q->lock);
     return room;
 }

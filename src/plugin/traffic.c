@@ -97,6 +97,8 @@ void traffic_init(struct guest *g)
 
 void traffic_fini(struct guest *g)
 {
+    while (g->n_casts)
+        event_box_unref(g->casts[--g->n_casts].box);
     free_list(g, &g->sent);
     free_list(g, &g->again);
     free_list(g, &g->mail);
@@ -235,7 +237,7 @@ static void send_event(struct guest *g, const struct backlog_item *item)
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
-void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
+static void take_cast(struct guest *g, struct lane *lane, struct event_box *box)
 {
     struct backlog_item item;
     if (g->stage == GUEST_RUNNING && !g->stop_sent && !g->again.first && !g->mail.first &&
@@ -244,6 +246,26 @@ void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box
         send_event(g, &item);
     else
         backlog_push(&g->backlog, lane, box, clock_mono_ms());
+}
+
+void traffic_take_casts(struct guest *g)
+{
+    if (!g->n_casts)
+        return;
+    const bool idle = !g->sent.first;
+    for (size_t i = 0; i < g->n_casts; i++)
+        take_cast(g, g->casts[i].lane, g->casts[i].box);
+    g->n_casts = 0;
+    /* While it is at something, what comes is gathered: it says when it is done. */
+    if (idle || traffic_has_caught_up(g))
+        traffic_flush_soon(g);
+}
+
+void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
+{
+    g->casts[g->n_casts++] = (struct cast){lane, box};
+    if (!g->gathers || g->n_casts == GUEST_CASTS)
+        traffic_take_casts(g);
 }
 
 static void send_events(struct guest *g, size_t max)

@@ -431,7 +431,8 @@ static void test_kinds(void)
     is_int(dispatch_free(d, DEADLINE_MS), 0, "  and how it ends");
 }
 
-static void test_slow(void)
+/* Event by event, or in bursts that are larger than its queue. */
+static void cast_to_slow(bool bursts)
 {
     begin_conf();
     add("slow", "recorder", "path", temp("slow"));
@@ -441,9 +442,13 @@ static void test_slow(void)
     dispatch_set_patience(d, DEADLINE_MS);
     open_turn(d, visibility_default());
     for (int i = 0; i < 300; i++) {
+        if (bursts && i % 50 == 0)
+            dispatch_gather(turn, true);
         cast_narration("some words", NULL);
         cast_thinking();
         cast_tool(i % 2);
+        if (bursts && i % 50 == 49)
+            dispatch_gather(turn, false);
     }
     cast_final("bye");
     close_turn();
@@ -455,6 +460,12 @@ static void test_slow(void)
     text = tap_slurp(temp("healthy"), &n);
     is_mem(text, n, healthy, healthy_len, "the other one too");
     free(text);
+}
+
+static void test_slow(void)
+{
+    cast_to_slow(false);
+    cast_to_slow(true);
 }
 
 static void test_old_plugin(void)

@@ -111,6 +111,33 @@ static void test_many(void)
 
 /* ---- letters and replies */
 
+static bool has_all_in_order(const char *written, uint64_t last)
+{
+    uint64_t seq = 0;
+    for (const char *p = written; seq < last && (p = strstr(p, "\"seq\":")); p++)
+        if (strtoull(p + 6, NULL, 10) != ++seq)
+            return false;
+    return seq == last;
+}
+
+/* More than are put aside; the last ones still are when it is to stop. */
+static void test_burst(void)
+{
+    struct channel *const c = puppet_start("burst");
+    void *const turn = puppet_open_turn(c, "t1");
+    c->ops->gather(c, true);
+    for (uint64_t seq = 1; seq <= 200; seq++)
+        c->ops->send(c, turn, box_of(TC_USAGE, seq));
+    ok(c->ops->wait_room(c, KIT_DEADLINE_MS), "who asks for room is heard in a burst");
+    for (uint64_t seq = 201; seq <= 300; seq++)
+        c->ops->send(c, turn, box_of(TC_USAGE, seq));
+    c->ops->gather(c, false);
+    c->ops->gather(c, true);
+    c->ops->send(c, turn, box_of(TC_DONE, 301));
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "a burst that does not end");
+    ok(has_all_in_order(puppet_written(), 301), "  arrives, whole and in order");
+}
+
 static void test_letters(void)
 {
     struct channel *const c = puppet_start("letters");
@@ -319,6 +346,7 @@ int main(int argc, char **argv)
     test_every_event();
     test_big_texts();
     test_many();
+    test_burst();
     test_letters();
     test_late_reply();
     test_failing_callback();
