@@ -18,10 +18,10 @@
 #include "cli/tokens.h"
 #include "io/lines.h"
 
-#define CHUNK ((size_t)64 << 10)
-#define PIPE_SIZE (1 << 20) /* who writes need not wait for each chunk */
-#define SLICE_MS 20         /* how long requests of connectors may wait for a recording's pace */
-#define PATIENCE_MS 10000   /* how long an instance that stands still is waited for */
+#define CHUNK ((size_t)256 << 10) /* each read wakes who writes a full pipe */
+#define PIPE_SIZE (1 << 20)       /* who writes need not wait for each chunk */
+#define SLICE_MS 20       /* how long requests of connectors may wait for a recording's pace */
+#define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
 
 static const struct arg rows[] = {
     ARG_PLUGIN,

@@ -114,6 +114,8 @@ static struct event_box *box_draft(struct dispatch *d, const struct event *draft
 static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
                                   enum form form)
 {
+    if (form != FORM_STRIPPED && ev->meta.hidden == (form == FORM_HIDDEN))
+        return box_draft(t->dispatch, ev);
     struct event draft = *ev;
     draft.u.meta = &draft.meta;
     draft.meta.hidden = form == FORM_HIDDEN;

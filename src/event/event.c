@@ -89,27 +89,33 @@ struct box_texts {
     size_t count, bytes;
 };
 
-static struct str text_at(const struct box_text *t, const struct event *ev)
+static const char *pointer_at(const struct event *ev, size_t at)
 {
-    const char *const base = (const char *)ev;
-    const char *const text = *(const char *const *)(const void *)(base + t->at);
-    if (!text)
-        return t->dflt;
-    const size_t len = t->len_at ? *(const size_t *)(const void *)(base + t->len_at) : strlen(text);
-    return (struct str){text, len};
+    return *(const char *const *)(const void *)((const char *)ev + at);
+}
+
+static size_t length_of(const struct box_text *t, const char *text, const struct event *ev)
+{
+    return t->len_at ? *(const size_t *)(const void *)((const char *)ev + t->len_at) : strlen(text);
 }
 
 static void find_texts(struct box_texts *all, const struct event *ev)
 {
-    all->count = all->bytes = 0;
+    size_t count = 0, bytes = 0;
     for (const struct box_text *t = texts_of(ev->kind); t->at; t++) {
-        const struct str text = text_at(t, ev);
-        if (!text.p && !t->len_at)
+        struct str text = {pointer_at(ev, t->at), 0};
+        if (text.p)
+            text.len = length_of(t, text.p, ev);
+        else if (t->dflt.p || t->len_at)
+            text = t->dflt;
+        else
             continue;
-        all->found[all->count].of = t;
-        all->found[all->count++].text = text;
-        all->bytes += text.p ? text.len + 1 : 0;
+        bytes += text.p ? text.len + 1 : 0;
+        all->found[count].of = t;
+        all->found[count++].text = text;
     }
+    all->count = count;
+    all->bytes = bytes;
 }
 
 static void copy_texts(struct event_box *box, const struct box_texts *all)
