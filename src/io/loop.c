@@ -259,7 +259,8 @@ static void on_fd(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     struct loop_fd *const f = arg;
     f->loop->any_ready = true;
-    lull_note(&f->loop->lull, &f->seen);
+    if (f->events & LOOP_CROWD)
+        lull_note(&f->loop->lull, &f->seen);
     f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 

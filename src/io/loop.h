@@ -11,7 +11,8 @@ struct loop_fd;
 struct loop_timer;
 struct loop_signal;
 
-enum { LOOP_READ = 1, LOOP_WRITE = 2 };
+/* The last: one of many, and where they crowd what they bring may gather (lull.h). */
+enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_CROWD = 4 };
 
 /* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. */
 /* Raises the limit of open files to what is possible. */

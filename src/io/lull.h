@@ -3,7 +3,8 @@
  *
  * A wake-up costs more than reading a line. A loop that is woken for each of a thousand agents is
  * mostly woken; one that looks twice in a millisecond finds ten of them at once. One agent alone,
- * however fast, is never kept waiting: only different descriptors make a crowd. */
+ * however fast and to however many it is told, is never kept waiting: only different agents make a
+ * crowd. */
 #ifndef IO_LULL_H
 #define IO_LULL_H
 

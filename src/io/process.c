@@ -406,7 +406,8 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
     p->cgroup = shim.cgroup;
     p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
-    p->out = (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ, on_out, p)};
+    p->out =
+        (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_CROWD, on_out, p)};
     p->err = (struct end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
     p->control = (struct end){shim.control, loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
     return p;

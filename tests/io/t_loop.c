@@ -206,7 +206,7 @@ static void *write_in_turn(void *arg)
     return NULL;
 }
 
-static void test_crowd(struct loop *l)
+static void test_many(struct loop *l, unsigned events, const char *what)
 {
     struct crowd c = {.loop = l};
     for (int i = 0; i < CROWD; i++) {
@@ -215,7 +215,7 @@ static void test_crowd(struct loop *l)
             bail("no pipe");
         c.write_fds[i] = fds[1];
         c.readers[i].fd = fds[0];
-        c.readers[i].watch = loop_fd_new(l, fds[0], LOOP_READ, read_some, &c.readers[i]);
+        c.readers[i].watch = loop_fd_new(l, fds[0], LOOP_READ | events, read_some, &c.readers[i]);
     }
     pthread_t writer;
     pthread_create(&writer, NULL, write_in_turn, &c);
@@ -226,8 +226,8 @@ static void test_crowd(struct loop *l)
         bytes += c.readers[i].bytes;
         close(c.readers[i].fd);
     }
-    is_int((long long)bytes, CROWD_BYTES, "of a crowd all is read, and the loop ends with it");
-    is_int(c.posted, CROWD_BYTES / 100, "and all that was posted meanwhile is called");
+    is_int((long long)bytes, CROWD_BYTES, "%s: all is read, and the loop ends with it", what);
+    is_int(c.posted, CROWD_BYTES / 100, "%s: all that was posted meanwhile is called", what);
 }
 
 int main(void)
@@ -236,7 +236,8 @@ int main(void)
     struct loop *const l = loop_new();
     test_timers(l);
     test_descriptors(l);
-    test_crowd(l);
+    test_many(l, 0, "many");
+    test_many(l, LOOP_CROWD, "a crowd");
     test_posts(l);
     test_unpost(l);
     test_signals(l);
