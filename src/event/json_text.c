@@ -97,9 +97,11 @@ static const char *put_block(struct decoder *d, const char *p)
 /* Copies up to an escape at which something is to be decided. */
 static const char *put_plain(struct decoder *d, const char *p, const char *end)
 {
-    /* A run that starts near the end of a block is copied beyond it. */
-    while (end - p >= 2 * JSON_BLOCK + 6) {
-        const char *const block = p;
+    for (;;) {
+        const char *const block = p = json_block_unescape(&d->out, p, end);
+        /* A run that starts near the end of a block is copied beyond it. */
+        if (end - p < 2 * JSON_BLOCK + 6)
+            break;
         p = put_block(d, p);
         if (p < block + JSON_BLOCK)
             return p;
