@@ -163,12 +163,15 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int be_bor
     struct birth *const b = arg;
     long rc = syscall(SYS_close_range, (unsigned)b->places[LOOP_PLACES - 1] + 1, UINT_MAX,
                       CLOSE_RANGE_UNSHARE);
+    if (rc <
+        0) /* a kernel before 5.9, or a filter: all are copied, and end with the host's program */
+        rc = syscall(SYS_unshare, CLONE_FILES);
     for (int i = 0; i < LOOP_PLACES && rc >= 0; i++)
         rc = syscall(SYS_dup3, b->places[i], i, 0);
-    if (rc >= 0)
-        rc = syscall(SYS_close_range, LOOP_PLACES, UINT_MAX, 0);
-    if (rc >= 0)
+    if (rc >= 0) {
+        syscall(SYS_close_range, LOOP_PLACES, UINT_MAX, 0);
         syscall(SYS_execve, b->path, b->argv, b->env);
+    }
     b->error = errno;
     syscall(SYS_exit_group, 127);
     return 127;

@@ -3,6 +3,7 @@
  * there is none left. */
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,23 +111,55 @@ static void test_many_at_once(void)
     is_int(children_open_fds(), fds, "nor a descriptor");
 }
 
+/* What a child of this host has for descriptors. */
+static bool has_three(struct watched *w)
+{
+    char dump[4200];
+    snprintf(dump, sizeof dump, "dump=%s/dump", tap_tmpdir());
+    spawn(w, dump);
+    const bool ended = wait_until(&w->exited) && w->status == 0;
+    process_free(w->p);
+    char *const text = tap_slurp(dump + 5, NULL);
+    const bool three = ended && strstr(text, "\"fds\":[0,1,2]");
+    free(text);
+    return three;
+}
+
 /* Some of them below what is taken along, most above; none is close-on-exec. */
 static void test_host_with_many(void)
 {
-    char dump[4200];
     static int open_fds[MANY];
-    snprintf(dump, sizeof dump, "dump=%s/dump", tap_tmpdir());
     for (int i = 0; i < MANY; i++)
         open_fds[i] = dup(0);
     struct watched w;
-    spawn(&w, dump);
-    ok(wait_until(&w.exited) && w.status == 0, "a child of a host with many descriptors");
-    process_free(w.p);
+    ok(has_three(&w), "a child of a host with many descriptors has three of its own");
     for (int i = 0; i < MANY; i++)
         close(open_fds[i]);
-    char *const text = tap_slurp(dump + 5, NULL);
-    has_str(text, "\"fds\":[0,1,2]", "has three of its own");
-    free(text);
+}
+
+/* In a process that no filter will bother later. */
+static bool has_three_without_close_range(void)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct watched w;
+        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+        loop = loop_new();
+        if (!filter || seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(close_range), 0) ||
+            seccomp_load(filter))
+            _exit(2);
+        _exit(has_three(&w) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    return status == 0;
+}
+
+static void test_without_close_range(void)
+{
+    const int open_fd = dup(0);
+    ok(has_three_without_close_range(), "so has one where the kernel cannot close a range");
+    close(open_fd);
 }
 
 int main(void)
@@ -135,6 +168,7 @@ int main(void)
     loop = loop_new();
     test_many_at_once();
     test_host_with_many();
+    test_without_close_range();
     loop_free(loop);
     return 0;
 }
