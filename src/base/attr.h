@@ -6,6 +6,12 @@
 #define PRINTF_LIKE(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
 #define MUST_CHECK __attribute__((__warn_unused_result__))
 #define UNUSED __attribute__((__unused__))
+/* Of what no sanitizer may put anything into. */
+#ifdef __clang__
+#define UNSANITIZED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+#endif
 
 /* The address sanitizer is in: it finds what is used after free(), so what is given up has to be
  * freed, not kept for reuse. */
