@@ -22,8 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/attr.h"
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/cgroup.h"
