@@ -293,6 +293,7 @@ static void test_upkeep(void)
     const struct record_request r = {
         .turn = "t", .lane = "c", .max_age_ms = 1000, .body = STR("a")};
     ledger_add(l, "tg", &r, 1, NULL, NULL);
+    is_str(rows(l), "1:a:0 ", "a row, and the limits were applied with it");
     clock_fake_advance(59 * 1000);
     ledger_put(l, "k", "v", NULL, NULL);
     is_str(rows(l), "1:a:0 ", "a row that is too old stays for a while");
