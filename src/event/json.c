@@ -116,6 +116,8 @@ const char *json_string_end(const char *p, const char *end)
 {
     struct json j;
     json_start_inside(&j, p, (size_t)(end - p));
+    if (p < end)
+        look(&j, p);
     return scan_rest(&j, take_stop(&j, p));
 }
 

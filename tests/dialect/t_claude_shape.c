@@ -11,6 +11,14 @@
 
 static unsigned compared, known, passed_over, different;
 
+static bool is_delta(const struct claude_shape *s, const struct claude_line *l)
+{
+    for (unsigned i = 0; i < CLAUDE_DELTAS; i++)
+        if (l == &s->deltas[i].line)
+            return true;
+    return false;
+}
+
 #define SAME(m) str_equal(a->m, b->m)
 static bool same_content(const struct claude_content *a, const struct claude_content *b)
 {
@@ -51,7 +59,7 @@ static void compare(struct claude_shape *s, const char *line, size_t len)
     const bool same = valid ? l && is_same(l, &plain) : !l;
     compared++;
     known += l && l != &s->line;
-    passed_over += l && l != &s->line && lies_in(l->body.piece, line, len);
+    passed_over += is_delta(s, l) && lies_in(l->body.piece, line, len);
     if (!same && different++ < 3)
         diag("%.*s", (int)len, line);
 }
@@ -79,7 +87,7 @@ static void test_recordings(void)
     claude_shape_fini(&s);
     ok(compared > 1000, "%u lines of recordings", compared);
     ok(known > compared / 2, "%u of them had around the body what one before had", known);
-    ok(passed_over > 200, "%u of them were the delta before but for two strings", passed_over);
+    ok(passed_over > 200, "%u of them were a delta before but for two strings", passed_over);
     is_int(different, 0, "and all are what a reading says");
 }
 
@@ -194,6 +202,26 @@ static void test_odd(void)
     claude_shape_fini(&s);
 }
 
+#define OF_KIND(kind, text)                                                                        \
+    HEAD "\"delta\":{\"type\":\"" kind "_delta\",\"" kind "\":\"" text "\"" TAIL
+
+static void test_kinds(void)
+{
+    static const char *const lines[] = {
+        OF_KIND("thinking", "a"),
+        OF_KIND("text", "longer"),
+        STOP("u-1"),
+        OF_KIND("partial_json", "{\\\"a\\\":1}"),
+    };
+    struct claude_shape s = {0};
+    different = known = passed_over = 0;
+    for (unsigned i = 0; i < 40; i++)
+        compare(&s, lines[i % 4], strlen(lines[i % 4]));
+    is_int(different, 0, "kinds of deltas take turns");
+    is_int(passed_over, 30 - 3, "each is known from its second one on");
+    claude_shape_fini(&s);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -201,4 +229,5 @@ int main(void)
     test_changed();
     test_depth();
     test_odd();
+    test_kinds();
 }
