@@ -225,7 +225,7 @@ int read_name(const struct reader *r, const struct node *n, const char *word,
 
 int read_choice(const struct reader *r, const struct node *n, const struct row *row, void *target)
 {
-    int value;
+    int value = 0;
     if (read_expect(r, n, NODE_STRING) < 0 ||
         read_name(r, n, n->value.string, row->extra, &value) < 0)
         return -1;
