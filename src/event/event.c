@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/pack.h"
 #include "base/slab.h"
 #include "event/codec.h"
 #include "event/fields.h"
@@ -265,32 +264,45 @@ static void hide_pointers(char *raw, enum tc_kind kind)
     }
 }
 
-void event_box_pack(struct buf *out, const struct event_box *box, struct str line)
+/* As far as the line begins at a place where it can. */
+static size_t place_bytes(size_t text_bytes)
 {
-    const enum tc_kind kind = box->event.kind;
-    const size_t bytes = used_bytes(kind);
-    pack_bytes(out, (struct str){(const char *)&box->event, bytes});
-    hide_pointers(out->p + out->len - 1 - bytes, kind);
-    pack_bytes(out, (struct str){box->text, box->text_bytes});
-    pack_bytes(out, line);
+    const size_t align = _Alignof(struct box_line);
+    return (sizeof(struct event_box) + text_bytes + align - 1) & ~(align - 1);
 }
 
-/* The kind says how many bytes there are, and is one of them. What is behind them no event of that
- * kind has. */
-static bool read_struct(struct event *ev, struct str raw)
+static size_t line_bytes(size_t len)
 {
-    unsigned kind = TC_KINDS;
-    unsigned char hidden = 0;
-    _Static_assert(sizeof kind == sizeof ev->kind && offsetof(struct event, kind) == 0, "");
-    if (raw.len >= offsetof(struct event, u)) {
-        memcpy(&kind, raw.p, sizeof kind);
-        memcpy(&hidden, raw.p + offsetof(struct event, meta.hidden), sizeof hidden);
-    }
-    if (kind >= TC_KINDS || hidden > 1 || raw.len != used_bytes((enum tc_kind)kind))
-        return false;
-    memcpy(ev, raw.p, raw.len);
-    ev->u.meta = &ev->meta;
-    return true;
+    return offsetof(struct box_line, text) + len + 1;
+}
+
+size_t event_box_flat_size(const struct event_box *box, struct str line)
+{
+    return place_bytes(box->text_bytes) + (line.p ? line_bytes(line.len) : 0);
+}
+
+static void flatten_line(char *to, struct str line)
+{
+    struct box_line *const flat = (struct box_line *)(void *)to;
+    flat->len = line.len;
+    memcpy(flat->text, line.p, line.len);
+    flat->text[line.len] = '\0';
+}
+
+void event_box_flatten(char *to, const struct event_box *box, struct str line)
+{
+    struct event_box *const flat = (struct event_box *)(void *)to;
+    const size_t used = used_bytes(box->event.kind), bytes = place_bytes(box->text_bytes);
+    memcpy(to, &box->event, used);
+    hide_pointers(to, box->event.kind);
+    /* Nothing that happened to lie there crosses, too. */
+    memset(to + used, 0, offsetof(struct event_box, text) - used);
+    memset(to + bytes - sizeof(uint64_t), 0, sizeof(uint64_t));
+    flat->line_placed = line.p != NULL;
+    flat->text_bytes = box->text_bytes;
+    memcpy(flat->text, box->text, box->text_bytes);
+    if (line.p)
+        flatten_line(to + bytes, line);
 }
 
 /* What can be in memory, but in no member of that type. */
@@ -335,38 +347,47 @@ static bool raise_pointers(struct event_box *box)
     return at == end;
 }
 
-/* As far as the line begins at a place where it can. */
-static size_t place_bytes(size_t text_bytes)
+/* Kinds and flags are looked at as what they are only when they are such. */
+static bool has_sane_head(const struct event_box *box)
 {
-    const size_t align = _Alignof(struct box_line);
-    return (sizeof(struct event_box) + text_bytes + align - 1) & ~(align - 1);
+    unsigned kind;
+    unsigned char hidden, placed;
+    _Static_assert(sizeof kind == sizeof box->event.kind, "a kind is a number");
+    memcpy(&kind, &box->event.kind, sizeof kind);
+    memcpy(&hidden, &box->event.meta.hidden, sizeof hidden);
+    memcpy(&placed, &box->line_placed, sizeof placed);
+    return kind < TC_KINDS && hidden <= 1 && placed <= 1;
 }
 
-static struct box_line *place_line(char *at, struct str line)
+/* Its texts end within it, and its line, if there is one, with it. */
+static bool has_sane_size(const struct event_box *box, size_t len)
 {
-    struct box_line *const copy = (struct box_line *)(void *)at;
-    copy->len = line.len;
-    memcpy(copy->text, line.p, line.len + 1);
-    return copy;
+    if (box->text_bytes > len || place_bytes(box->text_bytes) > len ||
+        (box->text_bytes && box->text[box->text_bytes - 1]))
+        return false;
+    const size_t rest = len - place_bytes(box->text_bytes);
+    return box->line_placed ? rest >= line_bytes(0) : rest == 0;
 }
 
-struct event_box *event_box_unpack(struct unpack *u, struct buf *place)
+/* NULL: it is none. */
+static struct box_line *raise_line(char *at, size_t len)
 {
-    const struct str raw = unpack_bytes(u), text = unpack_bytes(u), line = unpack_bytes(u);
-    const bool ends = text.p && (!text.len || !text.p[text.len - 1]);
-    u->bad = u->bad || !ends;
-    if (u->bad)
+    struct box_line *const line = (struct box_line *)(void *)at;
+    return line->len == len - line_bytes(0) && !line->text[line->len] ? line : NULL;
+}
+
+struct event_box *event_box_raise(char *flat, size_t len)
+{
+    struct event_box *const box = (struct event_box *)(void *)flat;
+    if (len < sizeof *box || !has_sane_head(box) || !has_sane_size(box, len))
         return NULL;
-    buf_reset(place);
-    char *const at =
-        buf_reserve(place, place_bytes(text.len) + sizeof(struct box_line) + line.len + 1);
-    struct event_box *const box = (struct event_box *)(void *)at;
+    const size_t before = place_bytes(box->text_bytes);
+    struct box_line *const line = box->line_placed ? raise_line(flat + before, len - before) : NULL;
+    if (box->line_placed && !line)
+        return NULL;
     atomic_init(&box->refs, 1);
+    atomic_init(&box->line, line);
     box->chunk = NULL;
-    box->line_placed = line.p != NULL;
-    box->text_bytes = text.len;
-    atomic_init(&box->line, line.p ? place_line(at + place_bytes(text.len), line) : NULL);
-    memcpy(box->text, text.p, text.len);
-    u->bad = !read_struct(&box->event, raw) || !has_sane_flags(&box->event) || !raise_pointers(box);
-    return u->bad ? NULL : box;
+    box->event.u.meta = &box->event.meta;
+    return has_sane_flags(&box->event) && raise_pointers(box) ? box : NULL;
 }

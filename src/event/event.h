@@ -106,14 +106,14 @@ size_t event_box_size(const struct event_box *box);
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
 const char *event_box_line(struct event_box *box, size_t *len);
-struct buf;
-struct unpack;
-/* Appends what another process of the same build makes the same box of, by base/pack.h; `line`: its
+/* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
  * canonical one, when that is wanted there, too. */
-void event_box_pack(struct buf *out, const struct event_box *box, struct str line);
-/* Its memory is `place`, which stays as it is until the last reference, of which the caller has
- * one, is gone. NULL, and u is bad: it is none. */
-struct event_box *event_box_unpack(struct unpack *u, struct buf *place);
+size_t event_box_flat_size(const struct event_box *box, struct str line);
+/* `to` is as aligned as from malloc(8), as is what follows. */
+void event_box_flatten(char *to, const struct event_box *box, struct str line);
+/* Makes a box again of these bytes, where they lie. They are believed nothing, and stay as they are
+ * until the last reference, of which the caller has one, is gone. NULL: they are none. */
+struct event_box *event_box_raise(char *flat, size_t len);
 /* Makes the line for later. False: another thread is at it. Any thread. */
 bool event_box_make_line(struct event_box *box);
 

@@ -97,7 +97,7 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
 /* Who can wait does so before what waits for it is out of the caches. */
 static bool below(const struct guest *g, double part)
 {
-    const double near = (double)g->backlog.stats.events / NEAR_EVENTS;
+    const double near = (double)(g->backlog.stats.events + g->sent.count) / NEAR_EVENTS;
     const double fill = backlog_fill(&g->backlog);
     return (near > fill ? near : fill) <= part;
 }
@@ -179,6 +179,7 @@ static void free_guest(struct guest *g)
     loop_timer_free(g->revive);
     buf_fini(&g->in);
     buf_fini(&g->out);
+    buf_fini(&g->frame);
     buf_fini(&g->printed);
     arena_fini(&g->arena);
     loader_free(g->loaded);

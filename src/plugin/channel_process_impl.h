@@ -12,6 +12,7 @@
 #include "plugin/frame.h"
 #include "plugin/mail.h"
 #include "plugin/revival.h"
+#include "plugin/ring.h"
 #include "plugin/spawn.h"
 
 struct guest_turn {
@@ -116,7 +117,10 @@ struct guest {
     struct spawn spawn;
     struct gauge *gauge; /* of this life; NULL: none */
     struct loop_fd *socket, *output;
-    struct buf in, out, printed;
+    struct ring ring; /* of this life: what it is to do */
+    struct buf out;   /* to its socket: its setup, answers, bells, what is too big */
+    struct buf frame; /* memory of one that is made */
+    struct buf in, printed;
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
     uint64_t out_until;    /* tasks that have gone out, from the first of this life on */

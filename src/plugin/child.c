@@ -19,11 +19,11 @@
 #include "plugin/frame.h"
 #include "plugin/instance.h"
 #include "plugin/loader.h"
+#include "plugin/ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 128               /* handled, and the host is told at the latest */
-#define ROOM_MS 1                    /* between two times that it is told, but for many */
-#define EVENT_KEPT ((size_t)1 << 20) /* bytes of memory for the next event */
+#define ROOM_EVERY 128 /* handled, and the host is told at the latest */
+#define ROOM_MS 1      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
 #define LISTED_PORTS 100
@@ -36,9 +36,11 @@ struct child_turn {
 };
 
 struct child {
+    struct ring ring; /* what it is to do */
+    bool away;        /* the next of that is to come on the socket */
     struct buf in, out;
     size_t read;      /* of in: done with */
-    struct buf event; /* memory of the one that is delivered */
+    struct buf event; /* memory of one that came on the socket */
     struct buf held;  /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
     struct frame_setup setup;
@@ -252,15 +254,25 @@ static void end_turn(struct child *c, struct child_turn **at)
 
 /* ---- what it is told to do ---- */
 
+/* In the ring it lies where a box can. */
+static char *place_event(struct child *c, const struct unpack *u)
+{
+    const size_t len = (size_t)(u->end - u->p);
+    if ((uintptr_t)u->p % sizeof(int64_t) == 0)
+        return (char *)(uintptr_t)u->p;
+    buf_reset(&c->event);
+    return memcpy(buf_reserve(&c->event, len), u->p, len);
+}
+
 static void do_event(struct child *c, struct unpack *u)
 {
     struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
-    struct event_box *const box = event_box_unpack(u, &c->event);
-    if (!*at || unpack_finish(u) < 0)
+    struct event_box *const box = event_box_raise(place_event(c, u), (size_t)(u->end - u->p));
+    if (!*at || !box)
         leave();
     instance_deliver(c->instance, (*at)->turn, box);
     event_box_unref(box);
-    if (c->event.cap > EVENT_KEPT)
+    if (c->event.cap)
         buf_fini(&c->event);
     end_turn(c, at);
 }
@@ -352,17 +364,51 @@ static void finish_task(struct child *c)
         tell_room(c);
 }
 
+static void do_frame(struct child *c, struct frame *f)
+{
+    if (tasks[f->type].run)
+        tasks[f->type].run(c, &f->in);
+    buf_fini(&c->held);
+}
+
+/* Of what came on the socket; a bell has woken it, and an answer that stands there nobody waits
+ * for. As next_at. */
+static int64_t next_on_socket(struct child *c, struct frame *f)
+{
+    int64_t n;
+    while ((n = next_at(c, c->read, f)) > 0 && (f->type == FRAME_BELL || f->type == FRAME_ASKED))
+        c->read += (size_t)n;
+    return n;
+}
+
+/* False: it is not there yet. */
+static bool do_away(struct child *c, enum frame_type *type)
+{
+    struct frame f;
+    const int64_t n = next_on_socket(c, &f);
+    c->away = n == 0;
+    if (c->away)
+        return false;
+    c->read += (size_t)n;
+    do_frame(c, &f);
+    *type = f.type;
+    return true;
+}
+
 /* False: nothing whole is there. */
 static bool do_next(struct child *c)
 {
     struct frame f;
-    const int64_t n = next_at(c, c->read, &f);
+    const int64_t n = frame_next(ring_read(&c->ring), &f);
+    if (n < 0)
+        leave();
     if (n == 0)
         return false;
-    c->read += (size_t)n;
-    if (tasks[f.type].run)
-        tasks[f.type].run(c, &f.in);
-    buf_fini(&c->held);
+    if (f.type != FRAME_AWAY)
+        do_frame(c, &f);
+    else if (!do_away(c, &f.type))
+        return false;
+    ring_consume(&c->ring, (size_t)n);
     if (tasks[f.type].counts)
         finish_task(c);
     return true;
@@ -372,6 +418,8 @@ static bool do_next(struct child *c)
 static bool do_all(struct child *c)
 {
     bool any = false;
+    struct frame f;
+    next_on_socket(c, &f); /* drops what is of no use */
     gauge_begin_run(c->gauge);
     while (!c->stopping && do_next(c))
         any = true;
@@ -394,6 +442,18 @@ static int wait_ms(const struct child *c, bool busy)
     return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
 }
 
+/* False: nothing came within the time. */
+static bool wait_for_more(struct child *c, int ms)
+{
+    if (c->away)
+        return receive(c, ms); /* the ring has been looked into already */
+    if (ms != 0 && !ring_rest(&c->ring))
+        return true;
+    const bool came = receive(c, ms);
+    ring_rise(&c->ring);
+    return came || ring_read(&c->ring).len;
+}
+
 static void work(struct child *c)
 {
     bool busy = false;
@@ -411,7 +471,7 @@ static void work(struct child *c)
         if (atomic_load(&c->gauge->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
         flush(c);
-        if (receive(c, wait_ms(c, busy)))
+        if (wait_for_more(c, wait_ms(c, busy)))
             continue;
         if (busy)
             instance_idle(c->instance);
@@ -509,7 +569,8 @@ void child_main(char *const *argv)
     read_setup(&c);
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
     c.gauge = gauge_map(CHILD_GAUGE, &err);
-    struct loaded *const loaded = c.gauge ? load(&c, argv, &err) : NULL;
+    const bool mapped = c.gauge && ring_map(&c.ring, CHILD_GAUGE, GAUGE_SHARED, &err) == 0;
+    struct loaded *const loaded = mapped ? load(&c, argv, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
         tell_text(&c, FRAME_REFUSED, c.instance ? "" : err_str(&err));

@@ -8,6 +8,14 @@ struct head {
     uint32_t type, len; /* len: of what follows */
 };
 
+_Static_assert(sizeof(struct head) == FRAME_HEAD, "a frame begins with its head");
+
+void frame_write_head(char *to, enum frame_type type, size_t len)
+{
+    const struct head head = {(uint32_t)type, (uint32_t)len};
+    memcpy(to, &head, sizeof head);
+}
+
 size_t frame_begin(struct buf *out, enum frame_type type)
 {
     const struct head head = {(uint32_t)type, 0};

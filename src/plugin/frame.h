@@ -33,11 +33,17 @@ enum frame_type {
     FRAME_SOCKET_CLOSE,
     FRAME_ANSWER, /* number of the hit */
     FRAME_ROOM,   /* more can be sent */
+    /* To it again. */
+    FRAME_BELL, /* on the socket: there is something in the ring */
+    FRAME_AWAY, /* in the ring: the next one is too big for it and comes on the socket */
     FRAME_TYPES,
 };
 
 #define FRAME_MAX ((size_t)80 << 20) /* a letter is the biggest there is */
 
+/* What a frame begins with: its type, and the length of what follows. */
+#define FRAME_HEAD ((size_t)8)
+void frame_write_head(char *to, enum frame_type type, size_t len);
 /* Begins a frame at the end of `out`; frame_end wants what it returned. */
 size_t frame_begin(struct buf *out, enum frame_type type);
 void frame_end(struct buf *out, size_t begun);

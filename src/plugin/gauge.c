@@ -172,11 +172,11 @@ struct gauge *gauge_map(int fd, struct tc_err *err)
     return NULL;
 }
 
-struct gauge *gauge_new_shared(int *fd, struct tc_err *err)
+struct gauge *gauge_new_shared(size_t more, int *fd, struct tc_err *err)
 {
     *fd = memfd_create("turncast-gauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     /* Sealed: who made it smaller would end the other by a SIGBUS. */
-    if (*fd < 0 || ftruncate(*fd, sizeof(struct gauge)) < 0 ||
+    if (*fd < 0 || ftruncate(*fd, (off_t)(GAUGE_SHARED + more)) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         err_sys(err, errno, NULL, "no page to share with an instance");
         if (*fd >= 0)

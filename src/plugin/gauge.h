@@ -82,8 +82,9 @@ uint64_t gauge_failed(const struct gauge *g);
 struct gauge_times gauge_times(const struct gauge *g);
 
 /* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
- * it. NULL with err. */
-struct gauge *gauge_new_shared(int *fd, struct tc_err *err);
+ * it. From GAUGE_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
+#define GAUGE_SHARED ((size_t)64 << 10) /* a page on any machine */
+struct gauge *gauge_new_shared(size_t more, int *fd, struct tc_err *err);
 struct gauge *gauge_map(int fd, struct tc_err *err);
 void gauge_unmap(struct gauge *g); /* NULL is fine */
 /* The turn of the callback that runs or ran last, as far as it is plain text. */

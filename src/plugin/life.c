@@ -60,12 +60,14 @@ static void send_setup(struct guest *g)
 int life_begin(struct guest *g, struct tc_err *err)
 {
     int fd;
-    g->gauge = gauge_new_shared(&fd, err);
+    g->gauge = gauge_new_shared(RING_SHARED, &fd, err);
     if (!g->gauge)
         return -1;
-    const int rc = spawn_start(&g->spawn, g->name, fd, g->loaded->fd, err);
+    int rc = ring_map(&g->ring, fd, GAUGE_SHARED, err);
+    rc = rc ? rc : spawn_start(&g->spawn, g->name, fd, g->loaded->fd, err);
     close(fd);
     if (rc < 0) {
+        ring_unmap(&g->ring);
         gauge_unmap(g->gauge);
         g->gauge = NULL;
         return -1;
@@ -132,6 +134,8 @@ static void look(struct guest *g)
         g->gone = true; /* who has its socket now is not it */
     if (done_since(g) > g->sent.count)
         life_break(g, "a gauge that cannot be");
+    if (!ring_is_sane(&g->ring))
+        life_break(g, "a place in its ring that cannot be");
     intake_refuse_late(g);
     if (handled != g->seen_handled || g->questions)
         g->waits_ms = now;
@@ -353,6 +357,7 @@ static void release(struct guest *g)
     loop_fd_free(g->socket);
     loop_fd_free(g->output);
     g->socket = g->output = NULL;
+    ring_unmap(&g->ring);
     gauge_unmap(g->gauge);
     g->gauge = NULL;
     g->broke = NULL; /* what is flushed until the next life is not to end this one again */

@@ -67,6 +67,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/queue.h \
 	src/plugin/revival.c \
 	src/plugin/revival.h \
+	src/plugin/ring.c \
+	src/plugin/ring.h \
 	src/plugin/services.c \
 	src/plugin/services.h \
 	src/plugin/services_net.c \

@@ -12,7 +12,7 @@
 
 #define WINDOW_TASKS ((size_t)512) /* that it may be sent before it has done them */
 #define WINDOW_BYTES ((size_t)1 << 20)
-#define OUT_BYTES ((size_t)256 << 10) /* encoded at once */
+#define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
 #define TAKE 64
 #define GATHER_MS 1    /* between two times that it is woken for events, while it is not idle */
 #define TURNS_APART 16 /* events between two pieces of mail */
@@ -156,40 +156,68 @@ void guest_free_turn(struct guest *g, struct guest_turn *t)
 
 /* ---- encoding ---- */
 
-static void pack_open(struct guest *g, struct guest_turn *t)
+#define EVENT_HEAD (FRAME_HEAD + sizeof(int64_t)) /* and the number of its turn */
+
+/* What has been made goes into the ring, which there is room in (has_room); what is too big for it
+ * to the socket, and the ring says so. */
+static void put_frame(struct guest *g)
+{
+    struct buf *const f = &g->frame;
+    if (f->len <= RING_PIECE_MAX) {
+        memcpy(ring_place(&g->ring), f->p, f->len);
+        ring_add(&g->ring, f->len);
+        buf_reset(f);
+        return;
+    }
+    frame_write_head(ring_place(&g->ring), FRAME_AWAY, 0);
+    ring_add(&g->ring, FRAME_HEAD);
+    buf_add(&g->out, f->p, f->len);
+    buf_fini(f);
+}
+
+static void put_open(struct guest *g, struct guest_turn *t)
 {
     struct channel_turn named = t->named;
     named.memory = t->memory ? t->memory : named.memory;
     named.letters = t->letters;
     named.over = t->done && !t->ends;
-    const size_t begun = frame_begin(&g->out, FRAME_OPEN);
-    pack_number(&g->out, (int64_t)t->number);
-    frame_pack_turn(&g->out, &named);
-    frame_end(&g->out, begun);
+    const size_t begun = frame_begin(&g->frame, FRAME_OPEN);
+    pack_number(&g->frame, (int64_t)t->number);
+    frame_pack_turn(&g->frame, &named);
+    frame_end(&g->frame, begun);
+    put_frame(g);
     t->opened = true;
 }
 
-static void pack_turn_number(struct buf *out, const struct task *t)
+static void write_event(char *to, size_t size, const struct task *t, struct str line)
 {
-    pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
+    const int64_t number = (int64_t)t->turn->number;
+    frame_write_head(to, FRAME_EVENT, size - FRAME_HEAD);
+    memcpy(to + FRAME_HEAD, &number, sizeof number);
+    event_box_flatten(to + EVENT_HEAD, t->box, line);
 }
 
-/* The line is made once for all who want it. */
-static void pack_event(struct buf *out, const struct guest *g, struct event_box *box)
+/* Where the instance will find it. The line is made once for all who want it. */
+static void put_event(struct guest *g, const struct task *t)
 {
     struct str line = {0};
     if (loader_has(g->loaded, DESCRIPTOR_ON_EVENT))
-        line.p = event_box_line(box, &line.len);
-    event_box_pack(out, box, line);
+        line.p = event_box_line(t->box, &line.len);
+    const size_t size = EVENT_HEAD + event_box_flat_size(t->box, line);
+    if (size <= RING_PIECE_MAX) {
+        write_event(ring_place(&g->ring), size, t, line);
+        ring_add(&g->ring, size);
+        return;
+    }
+    write_event(buf_reserve(&g->frame, size), size, t, line);
+    g->frame.len = size;
+    put_frame(g);
 }
 
-static void pack_what(struct buf *out, const struct guest *g, const struct task *t)
+static void pack_what(struct buf *out, const struct task *t)
 {
-    if (t->type == FRAME_EVENT) {
-        pack_turn_number(out, t);
-        pack_event(out, g, t->box);
-    } else if (t->type == FRAME_REPLY) {
-        pack_turn_number(out, t);
+    if (t->type == FRAME_REPLY) {
+        pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
         frame_pack_reply(out, t->mail->reply);
     } else if (t->type == FRAME_HIT) {
         pack_number(out, (int64_t)t->mail->hit_id);
@@ -199,13 +227,18 @@ static void pack_what(struct buf *out, const struct guest *g, const struct task 
     }
 }
 
-static void pack_task(struct guest *g, const struct task *t)
+static void put_task(struct guest *g, const struct task *t)
 {
     if (t->turn && !t->turn->opened)
-        pack_open(g, t->turn);
-    const size_t begun = frame_begin(&g->out, t->type);
-    pack_what(&g->out, g, t);
-    frame_end(&g->out, begun);
+        put_open(g, t->turn);
+    if (t->type == FRAME_EVENT) {
+        put_event(g, t);
+        return;
+    }
+    const size_t begun = frame_begin(&g->frame, t->type);
+    pack_what(&g->frame, t);
+    frame_end(&g->frame, begun);
+    put_frame(g);
 }
 
 /* ---- sending ---- */
@@ -216,14 +249,15 @@ static void send_task(struct guest *g, struct task *t)
         g->waits_ms = clock_mono_ms();
     if (t->turn)
         t->turn->told = true;
-    pack_task(g, t);
+    put_task(g, t);
     list_add(&g->sent, t);
 }
 
-static bool has_room(const struct guest *g)
+/* A task may open its turn, and behind it may be the end. */
+static bool has_room(struct guest *g)
 {
     return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
-           g->out.len - g->out_at < OUT_BYTES;
+           g->out.len - g->out_at < OUT_BYTES && ring_has_room(&g->ring, 3);
 }
 
 static void send_event(struct guest *g, const struct backlog_item *item)
@@ -237,15 +271,14 @@ static void send_event(struct guest *g, const struct backlog_item *item)
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
-static void take_cast(struct guest *g, struct lane *lane, struct event_box *box)
+static void take_cast(struct guest *g, struct lane *lane, struct event_box *box, int64_t now_ms)
 {
     struct backlog_item item;
     if (g->stage == GUEST_RUNNING && !g->stop_sent && !g->again.first && !g->mail.first &&
-        g->sent.count < WINDOW_TASKS / 2 && has_room(g) &&
-        backlog_pass(&g->backlog, lane, box, &item))
+        has_room(g) && backlog_pass(&g->backlog, lane, box, &item))
         send_event(g, &item);
     else
-        backlog_push(&g->backlog, lane, box, clock_mono_ms());
+        backlog_push(&g->backlog, lane, box, now_ms);
 }
 
 void traffic_take_casts(struct guest *g)
@@ -253,8 +286,9 @@ void traffic_take_casts(struct guest *g)
     if (!g->n_casts)
         return;
     const bool idle = !g->sent.first;
+    const int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < g->n_casts; i++)
-        take_cast(g, g->casts[i].lane, g->casts[i].box);
+        take_cast(g, g->casts[i].lane, g->casts[i].box, now_ms);
     g->n_casts = 0;
     /* While it is at something, what comes is gathered: it says when it is done. */
     if (idle || traffic_has_caught_up(g))
@@ -303,7 +337,8 @@ void traffic_stop(struct guest *g)
 {
     if (g->stop_sent)
         return;
-    frame_end(&g->out, frame_begin(&g->out, FRAME_STOP));
+    frame_end(&g->frame, frame_begin(&g->frame, FRAME_STOP));
+    put_frame(g);
     g->stop_sent = true;
     g->stage = GUEST_STOPPING;
     g->waits_ms = clock_mono_ms();
@@ -312,6 +347,8 @@ void traffic_stop(struct guest *g)
 
 void traffic_write(struct guest *g)
 {
+    if (ring_publish(&g->ring))
+        frame_end(&g->out, frame_begin(&g->out, FRAME_BELL));
     while (g->out_at < g->out.len) {
         const ssize_t n =
             send(g->spawn.socket, g->out.p + g->out_at, g->out.len - g->out_at, MSG_NOSIGNAL);

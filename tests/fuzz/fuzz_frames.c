@@ -251,8 +251,9 @@ static void fuzz_readers(const char *p, size_t n)
     unpack_start(&u, (struct str){p + 1, n - 1});
     switch ((unsigned char)p[0] % 6) {
     case 0:
-        box = event_box_unpack(&u, &place);
-        if (box && unpack_finish(&u) == 0) {
+        buf_add(&place, u.p, n - 1);
+        box = event_box_raise(place.p, n - 1);
+        if (box) {
             event_box_unref(event_box_new(event_box_get(box)));
             event_box_line(box, NULL);
         }

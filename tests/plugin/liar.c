@@ -15,11 +15,13 @@
 #include "plugin/child.h"
 #include "plugin/frame.h"
 #include "plugin/gauge.h"
+#include "plugin/ring.h"
 
 #define PLENTY 5000
 
 static struct buf out;
 static struct gauge *gauge;
+static struct ring ring;
 static uint64_t next_id = 1;
 
 static void flush(void)
@@ -382,6 +384,14 @@ static void gauge_before(void)
     gauge->since_ms = INT64_MIN;
     memset(gauge->turn, 'x', sizeof gauge->turn);
 }
+static void ring_ahead(void)
+{
+    ring.page->read = ring.page->written + 8;
+}
+static void ring_askew(void)
+{
+    ring.page->read -= 1;
+}
 static void nothing(void)
 {
 }
@@ -470,6 +480,8 @@ const struct lie lies[] = {
     {"gauge-back", gauge_back, 1, "a gauge that cannot be"},
     {"gauge-later", gauge_later, 1, "was killed because it hung in a callback"},
     {"gauge-before", gauge_before, 1, "was killed because it hung in on_"},
+    {"ring-ahead", ring_ahead, 1, "a place in its ring that cannot be"},
+    {"ring-askew", ring_askew, 1, "a place in its ring that cannot be"},
     {"nothing", nothing, 1, "was killed because it hung in no callback"},
     {"half", half, 1, "exited with status 0"},
     {"end-and-die", end_and_die, 3, "exited with status 0"},
@@ -481,20 +493,16 @@ const size_t n_lies = sizeof lies / sizeof *lies;
 /* Reads until so many events have come. */
 static void wait_events(unsigned events)
 {
-    static struct buf in;
     struct frame f;
-    size_t at = 0;
+    char bells[64];
     while (events) {
-        const int64_t n = frame_next((struct str){in.p + at, in.len - at}, &f);
+        const int64_t n = frame_next(ring_read(&ring), &f);
         if (n > 0) {
-            at += (size_t)n;
+            ring_consume(&ring, (size_t)n);
             events -= f.type == FRAME_EVENT;
-            continue;
-        }
-        const ssize_t got = recv(CHILD_SOCKET, buf_reserve(&in, 65536), 65536, 0);
-        if (n < 0 || got <= 0)
+        } else if (ring_rest(&ring) && recv(CHILD_SOCKET, bells, sizeof bells, 0) <= 0) {
             _exit(0);
-        in.len += (size_t)got;
+        }
     }
 }
 
@@ -503,6 +511,8 @@ void liar_main(const char *name)
     struct tc_err err;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
     gauge = gauge_map(CHILD_GAUGE, &err);
+    if (!gauge || ring_map(&ring, CHILD_GAUGE, GAUGE_SHARED, &err) < 0)
+        _exit(1);
     if (strcmp(name, "early") == 0)
         number(FRAME_ROOM, 1);
     else

@@ -14,9 +14,10 @@ check_PROGRAMS += tests/plugin/t_descriptor tests/plugin/t_loader
 tests_plugin_t_descriptor_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_loader_LDADD = $(TEST_PLUGIN)
 
-check_PROGRAMS += tests/plugin/t_chaos tests/plugin/t_gauge
+check_PROGRAMS += tests/plugin/t_chaos tests/plugin/t_gauge tests/plugin/t_ring
 tests_plugin_t_chaos_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_gauge_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_ring_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/plugin/t_instance
 tests_plugin_t_instance_LDADD = $(TEST_PLUGIN)

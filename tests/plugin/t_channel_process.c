@@ -64,10 +64,16 @@ static void test_big_texts(void)
     char *const text = xmalloc((1 << 20) + 1);
     memset(text, 'x', 1 << 20);
     text[1 << 20] = '\0';
+    puppet_say(c, turn, "before");
+    puppet_wait_written("before");
+    puppet_say(c, turn, text);
+    puppet_say(c, turn, "between");
+    ok(puppet_wait_written("between"), "a text of 1 MiB comes to one that has nothing to do");
+    puppet_say(c, turn, text + (1 << 19));
     puppet_say(c, turn, text);
     puppet_say(c, turn, "");
     puppet_cast(c, turn, TC_DONE);
-    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "a text of 1 MiB, and an empty one");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "two more, and an empty one");
     ok(strstr(puppet_written(), text) != NULL, "arrive whole");
     is_int((long long)puppet_count(puppet_written(), "\"text\":\"\""), 1, "  both");
     free(text);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Memory through which bytes go from the host to the process of an instance, without the kernel:
+ * pieces in order, each in one place. The host reads nothing there but how far the instance says
+ * that it has come, and so may the instance write what it likes: it is the only one who reads it.
+ */
+#ifndef PLUGIN_RING_H
+#define PLUGIN_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#define RING_BYTES ((size_t)512 << 10)
+#define RING_PIECE_MAX (RING_BYTES / 16)
+
+struct ring_page {
+    _Atomic uint64_t written;           /* the host's: bytes, since the beginning */
+    _Alignas(64) _Atomic uint64_t read; /* the instance's, as the next */
+    _Atomic bool rests;                 /* it is not looking: it wants to be woken */
+};
+
+/* One side's. */
+struct ring {
+    struct ring_page *page; /* NULL: there is none */
+    char *bytes;            /* they are there twice, in a row: nothing is cut in two */
+    uint64_t written, read; /* as far as this side knows */
+};
+
+#define RING_HEAD ((size_t)64 << 10) /* of a page on any machine */
+#define RING_SHARED (RING_HEAD + RING_BYTES)
+
+/* Of RING_SHARED bytes of the file, zero at first, from `at` on. -1 with err. */
+int ring_map(struct ring *r, int fd, size_t at, struct tc_err *err) MUST_CHECK;
+void ring_unmap(struct ring *r); /* also one that is not mapped */
+
+/* ---- the host's */
+
+/* Room for `pieces`, each of at most RING_PIECE_MAX. */
+bool ring_has_room(struct ring *r, size_t pieces);
+/* Where the next goes, on a multiple of 8; ring_add says how long it has become. */
+char *ring_place(const struct ring *r);
+void ring_add(struct ring *r, size_t len);
+/* What has been added can be read. True: the instance rests, and nobody has woken it yet. */
+bool ring_publish(struct ring *r);
+/* What the instance says it has read is what it can have. */
+bool ring_is_sane(const struct ring *r);
+
+/* ---- the instance's */
+
+/* All that can be read, from the first piece on. */
+struct str ring_read(struct ring *r);
+/* That piece is done with. */
+void ring_consume(struct ring *r, size_t len);
+/* It is not going to look before it is woken. False: something is there. */
+bool ring_rest(struct ring *r);
+void ring_rise(struct ring *r);
+
+#endif
