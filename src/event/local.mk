@@ -17,6 +17,9 @@ libtcevent_la_SOURCES = \
 	src/event/json_scan.c \
 	src/event/json_block.c \
 	src/event/json_block.h \
+	src/event/json_block_avx2.c \
+	src/event/json_block_avx512.c \
+	src/event/json_look.h \
 	src/event/json_scan.h \
 	src/event/json_text.c \
 	src/event/jsonw.c \

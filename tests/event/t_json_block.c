@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tests of the look at 64 bytes, each way in which it is done, against what it means byte by byte;
  * and of strings of all lengths, which it cuts at every place. */
-#include "event/json_block.c" /* both ways, whatever this machine has */
+#include "event/json_block.c" /* all ways, whatever this machine has */
 
 #include "base/utf8.h"
 #include "event/json.h"
@@ -114,43 +114,62 @@ static void fill_characters(char *block, uint32_t *random)
     }
 }
 
-static void compare(void (*fill_block)(char *block, uint32_t *random), const char *what)
+/* A way of looking; stops may be NULL: it only searches. */
+struct look {
+    const char *name;
+    bool is_there;
+    uint64_t (*stops)(const char *p);
+    const char *(*find)(const char *p, const char *end, uint64_t *stops);
+};
+
+/* Of one block. */
+static uint64_t stops_found(const struct look *look, const char *block)
+{
+    uint64_t stops;
+    look->find(block, block + JSON_BLOCK, &stops);
+    return stops;
+}
+
+static void compare(const struct look *look, void (*fill_block)(char *block, uint32_t *random),
+                    const char *what)
 {
     uint32_t random = 1;
-    unsigned wrong = 0, wide_wrong = 0;
+    unsigned wrong = 0;
     for (unsigned round = 0; round < 100000; round++) {
         char block[JSON_BLOCK + 1] = {0};
         fill_block(block, &random);
         const uint64_t meant = stops_meant(block);
-        wrong += parts_stops(block) != meant;
-        wide_wrong += IS_WIDE && wide_stops(block) != meant;
+        wrong += stops_found(look, block) != meant;
+        wrong += look->stops && look->stops(block) != meant;
     }
-    is_int(wrong, 0, "%s: by parts of sixteen bytes", what);
-    is_int(wide_wrong, 0, "%s: %s", what, IS_WIDE ? "by AVX2" : "this machine has no AVX2");
+    is_int(wrong, 0, "%s: stops, by %s", what, look->name);
 }
 
-static void test_stops(void)
-{
-    compare(fill, "escapes");
-    compare(fill_characters, "characters");
-}
-
-static void test_find(void)
+static void test_find(const struct look *look)
 {
     char text[8 * JSON_BLOCK];
     unsigned wrong = 0;
     for (unsigned at = 0; at < sizeof text; at++) {
         memset(text, 'a', sizeof text);
         text[at] = '"';
-        uint64_t stops, wide = 0;
-        const char *const found = parts_find(text, text + sizeof text - 7, &stops);
-        const char *const same = IS_WIDE ? wide_find(text, text + sizeof text - 7, &wide) : found;
+        uint64_t stops;
+        const char *const found = look->find(text, text + sizeof text - 7, &stops);
         const bool whole = at / JSON_BLOCK < 7; /* the last one is not */
         wrong += found != text + (whole ? at / JSON_BLOCK * JSON_BLOCK : 7 * JSON_BLOCK);
         wrong += stops != (whole ? UINT64_C(1) << at % JSON_BLOCK : 0);
-        wrong += same != found || (IS_WIDE && wide != stops);
     }
-    is_int(wrong, 0, "the first block with a stop, and none that is cut short");
+    is_int(wrong, 0, "the first block with a stop, and none that is cut short, by %s", look->name);
+}
+
+static void test_look(const struct look *look)
+{
+    if (!look->is_there) {
+        skip(3, "this machine has no %s", look->name);
+        return;
+    }
+    compare(look, fill, "escapes");
+    compare(look, fill_characters, "characters");
+    test_find(look);
 }
 
 static void add_random(uint32_t *random, struct buf *raw, struct buf *text)
@@ -238,9 +257,16 @@ static void test_cut(void)
 
 int main(void)
 {
+    const struct look looks[] = {
+        {"parts of sixteen bytes", true, parts_stops, parts_find},
+#ifdef __x86_64__
+        {"AVX2", JSON_HAS_AVX2, json_avx2_stops, json_avx2_find},
+        {"AVX-512", JSON_HAS_AVX512, NULL, json_avx512_find},
+#endif
+    };
     plan_lazy();
-    test_stops();
-    test_find();
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        test_look(&looks[i]);
     test_strings();
     test_cut();
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the look at 64 bytes at once, and the undoing of escapes in them, by AVX-512: for long texts
+ * only, as it pays from the second block on. */
+#include "event/json_look.h"
+#include "event/json_scan.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")))
+#define AVX512_INLINE                                                                              \
+    __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt"),                   \
+                   __always_inline__)) static inline
+
+AVX512_INLINE __m512i load(const char *p)
+{
+    return _mm512_loadu_si512((const void *)p);
+}
+
+AVX512_INLINE uint64_t equal(__m512i text, char c)
+{
+    return _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(c));
+}
+
+AVX512_INLINE uint64_t above(__m512i text, char c)
+{
+    return _mm512_cmpgt_epi8_mask(text, _mm512_set1_epi8(c));
+}
+
+AVX512 static uint64_t find_characters(__m512i text, uint64_t beyond)
+{
+    const struct json_look_marks marks = {
+        .beyond = beyond,
+        .tails = beyond & ~above(text, '\xbf'),
+        .from_e0 = beyond & above(text, '\xdf'),
+        .from_f0 = beyond & above(text, '\xef'),
+        .never = (beyond & above(text, '\xf4')) | equal(text, '\xc0') | equal(text, '\xc1'),
+        .e0 = equal(text, '\xe0'),
+        .ed = equal(text, '\xed'),
+        .f0 = equal(text, '\xf0'),
+        .f4 = equal(text, '\xf4'),
+        .from_a0 = above(text, '\x9f'),
+        .from_90 = above(text, '\x8f'),
+    };
+    return json_look_characters(&marks);
+}
+
+AVX512_INLINE uint64_t find_digits(__m512i text)
+{
+    const __m512i lower = _mm512_or_si512(text, _mm512_set1_epi8(0x20));
+    return (above(text, '0' - 1) & ~above(text, '9')) |
+           (above(lower, 'a' - 1) & ~above(lower, 'f'));
+}
+
+/* What each byte would stand for behind a backslash; 0: nothing. The bit that tells non-ASCII is
+ * not looked at. */
+AVX512_INLINE __m512i meanings(__m512i text)
+{
+    return _mm512_permutex2var_epi8(load(json_short_escapes), text,
+                                    load(json_short_escapes + JSON_BLOCK));
+}
+
+AVX512_INLINE uint64_t find_escapes(__m512i text, uint64_t beyond, uint64_t backslashes)
+{
+    const uint64_t all = json_look_escaped(backslashes);
+    const uint64_t us = all & equal(text, 'u');
+    const __m512i meant = meanings(text);
+    const uint64_t shorts = all & ~beyond & _mm512_test_epi8_mask(meant, meant);
+    return us ? shorts | json_look_units(us, find_digits(text)) : shorts;
+}
+
+/* Whether anything is not ASCII is asked first: where the answer is guessed wrongly, that shows
+ * before the rest is done. */
+AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops)
+{
+    for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
+        const __m512i text = load(p);
+        const uint64_t beyond = _mm512_movepi8_mask(text);
+        const uint64_t backslashes = equal(text, '\\');
+        /* As signed bytes, non-ASCII is below space just as control characters are. */
+        const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
+        *stops = json_look_past(others | equal(text, '"') | backslashes,
+                                find_escapes(text, beyond, backslashes));
+        if (beyond)
+            *stops &= ~find_characters(text, beyond);
+        if (*stops)
+            return p;
+    }
+    *stops = 0;
+    return p;
+}
+
+/* What a short escape stands for is put in the place of its second byte, and its first one is left
+ * out of what is written: how many there are, and where, costs nothing. */
+AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *end)
+{
+    char *to = *out;
+    uint64_t us = 0;
+    while (end - p >= JSON_BLOCK && !us) {
+        const __m512i text = load(p);
+        const uint64_t backslashes = equal(text, '\\');
+        const uint64_t escaped = json_look_escaped(backslashes), begins = backslashes & ~escaped;
+        us = escaped & equal(text, 'u');
+        /* Up to the first \u, or to an escape that the block cuts. */
+        const unsigned n = us ? (unsigned)__builtin_ctzll(us) - 1 : 64 - (unsigned)(begins >> 63);
+        const uint64_t kept = ~begins & (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1);
+        const __m512i meant = _mm512_mask_mov_epi8(text, escaped, meanings(text));
+        _mm512_storeu_si512((void *)to, _mm512_maskz_compress_epi8(kept, meant));
+        to += __builtin_popcountll(kept);
+        p += n;
+    }
+    *out = to;
+    return p;
+}
+#endif
