@@ -183,9 +183,9 @@ uint64_t json_block_stops(const char *p);
 /* The first of the blocks from p on that has any: its stops. 0: there is none before fewer than 64
  * bytes are left, at the place returned. */
 const char *json_block_find(const char *p, const char *end, uint64_t *stops);
-/* Where the machine can: copies blocks of valid text from p on, their short escapes undone, to
- * *out, which has room for them as they are, and moves it behind them. Returns how far: up to a \u,
- * or to where fewer than 64 bytes are left; p: not at all. */
+/* Where the machine can: copies valid text from p on, its short escapes undone, to *out, which has
+ * room for it as it is, and moves it behind that. Returns how far: to the end, or up to a \u. Where
+ * the machine cannot: p. */
 const char *json_block_unescape(char **out, const char *p, const char *end);
 
 #endif

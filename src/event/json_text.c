@@ -157,7 +157,9 @@ static char *decode(char *out, struct str raw, uint16_t *pending)
 {
     struct decoder d = {out, *pending};
     const char *p = raw.p, *const end = raw.p + raw.len;
-    if (raw.len <= JSON_BLOCK && !d.high && copy_short(out, raw))
+    if (!d.high)
+        p = json_block_unescape(&d.out, p, end);
+    if (p == raw.p && raw.len <= JSON_BLOCK && !d.high && copy_short(out, raw))
         return out + raw.len;
     while (p < end) {
         if (*p == '\\') {

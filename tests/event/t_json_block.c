@@ -238,6 +238,34 @@ static void test_strings(void)
     is_int(good, 20000, "strings of all kinds, at all places");
 }
 
+/* What is written stays in the room that the text has as it is, and it stops at a \u alone. */
+static bool undoes(size_t len, size_t escape_at, const char *escape)
+{
+    char text[3 * JSON_BLOCK], out[3 * JSON_BLOCK + 1], *to = out;
+    memset(text, 'a', sizeof text);
+    memset(out, '#', sizeof out);
+    memcpy(text + escape_at, escape, strlen(escape));
+    const char *const stop = json_block_unescape(&to, text, text + len);
+    const bool unit = escape[1] == 'u', none = stop == text && to == out;
+    const bool done = unit ? stop == text + escape_at && to == out + escape_at
+                           : stop == text + len && to == out + len - 1;
+    for (size_t i = len; i < sizeof out; i++)
+        if (out[i] != '#')
+            return false;
+    return done || none;
+}
+
+static void test_room(void)
+{
+    static const char *const escapes[] = {"\\n", "\\\\", "\\u00e4"};
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
+        for (size_t len = strlen(escapes[i]); len <= 3 * JSON_BLOCK; len++)
+            for (size_t at = 0; at + strlen(escapes[i]) <= len; at++)
+                wrong += !undoes(len, at, escapes[i]);
+    is_int(wrong, 0, "nothing is written beyond the room of a text, whatever its length");
+}
+
 /* Of a line that is cut anywhere nothing is taken for valid. */
 static void test_cut(void)
 {
@@ -268,5 +296,6 @@ int main(void)
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         test_look(&looks[i]);
     test_strings();
+    test_room();
     test_cut();
 }
