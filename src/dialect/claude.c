@@ -66,12 +66,11 @@ void claude_set(struct claude *c, struct buf *to, struct str raw)
 void claude_copy_code(char *to, size_t size, struct str raw)
 {
     const size_t len = raw.len < size ? raw.len : size - 1;
-    if (len)
-        memcpy(to, raw.p, len);
+    for (size_t i = 0; i < len; i++) {
+        const char c = raw.p[i];
+        to[i] = (c > ' ') & (c <= '~') & (c != '\\') ? c : '_';
+    }
     to[len] = '\0';
-    for (char *p = to; p < to + len; p++)
-        if (*p <= ' ' || *p > '~' || *p == '\\')
-            *p = '_';
 }
 
 void claude_ids_add(struct claude_ids *ids, const char *id)
