@@ -250,17 +250,15 @@ static size_t used_bytes(enum tc_kind kind)
     return bytes[kind];
 }
 
-/* Texts lie in the order of their rows, so in the place of a pointer it is enough to say whether
- * there is one. */
-static void hide_pointers(char *raw, enum tc_kind kind)
+/* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
+static void flatten_pointers(char *to, const struct event_box *box)
 {
     static const char *const none;
-    memcpy(raw + offsetof(struct event, u), &none, sizeof none); /* its meta */
-    for (const struct box_text *t = texts_of(kind); t->at; t++) {
-        uintptr_t there;
-        memcpy(&there, raw + t->at, sizeof there);
-        there = there != 0;
-        memcpy(raw + t->at, &there, sizeof there);
+    memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */
+    for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
+        const char *const text = pointer_at(&box->event, t->at);
+        const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
+        memcpy(to + t->at, &place, sizeof place);
     }
 }
 
@@ -294,7 +292,7 @@ void event_box_flatten(char *to, const struct event_box *box, struct str line)
     struct event_box *const flat = (struct event_box *)(void *)to;
     const size_t used = used_bytes(box->event.kind), bytes = place_bytes(box->text_bytes);
     memcpy(to, &box->event, used);
-    hide_pointers(to, box->event.kind);
+    flatten_pointers(to, box);
     /* Nothing that happened to lie there crosses, too. */
     memset(to + used, 0, offsetof(struct event_box, text) - used);
     memset(to + bytes - sizeof(uint64_t), 0, sizeof(uint64_t));
@@ -322,29 +320,24 @@ static bool has_sane_flags(const struct event *ev)
     return true;
 }
 
-/* Its texts end with a NUL, if there are any. */
+/* Those with a length end there; whatever else, the last NUL of all ends it (has_sane_size). */
 static bool raise_pointers(struct event_box *box)
 {
     char *const base = (char *)&box->event;
-    const char *at = box->text, *const end = at + box->text_bytes;
     for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
         const char **const text = (const char **)(void *)(base + t->at);
-        const size_t *const len =
-            t->len_at ? (const size_t *)(const void *)(base + t->len_at) : NULL;
-        uintptr_t there;
-        memcpy(&there, text, sizeof there);
-        if (there != 1 && (there || t->dflt.p || (len && *len)))
+        const size_t len = t->len_at ? *(const size_t *)(const void *)(base + t->len_at) : 0;
+        uintptr_t place;
+        memcpy(&place, text, sizeof place);
+        if (place > box->text_bytes || (!place && (t->dflt.p || len)))
             return false;
-        if (!there)
+        if (!place)
             continue;
-        if (at == end || (len && *len >= (size_t)(end - at)))
+        if (len > box->text_bytes - place || (t->len_at && box->text[place - 1 + len]))
             return false;
-        *text = at;
-        at += len ? *len : strlen(at);
-        if (*at++)
-            return false;
+        *text = box->text + place - 1;
     }
-    return at == end;
+    return true;
 }
 
 /* Kinds and flags are looked at as what they are only when they are such. */

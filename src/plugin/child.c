@@ -3,7 +3,6 @@
 #include "plugin/child.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,19 +14,17 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/sandbox.h"
+#include "plugin/child_load.h"
 #include "plugin/frame.h"
 #include "plugin/instance.h"
 #include "plugin/loader.h"
 #include "plugin/ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 128 /* handled, and the host is told at the latest */
-#define ROOM_MS 1      /* between two times that it is told, but for many */
+#define ROOM_EVERY 256 /* handled, and the host is told at the latest */
+#define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
-#define LISTED_PORTS 100
-#define SPACE_PER_MEMORY 4 /* of addresses: much of it is never used */
 
 struct child_turn {
     struct child_turn *next;
@@ -47,7 +44,7 @@ struct child {
     struct gauge *gauge;
     struct instance *instance;
     struct child_turn *turns[BUCKETS];
-    uint64_t asks;
+    uint64_t handled, asks;
     unsigned unsaid; /* handled since the host was told */
     int64_t told_ms; /* when that was, monotonic */
     bool stopping;
@@ -359,7 +356,7 @@ static void finish_task(struct child *c)
 {
     if (c->out.len)
         flush(c);
-    atomic_fetch_add(&c->gauge->handled, 1);
+    atomic_store_explicit(&c->gauge->handled, ++c->handled, memory_order_release);
     if (++c->unsaid >= ROOM_EVERY)
         tell_room(c);
 }
@@ -395,6 +392,14 @@ static bool do_away(struct child *c, enum frame_type *type)
     return true;
 }
 
+/* What the next event begins with was written by another process, maybe on another core. */
+static void prefetch(const char *at)
+{
+    enum { LINE = 64, LINES = 6 };
+    for (size_t i = 0; i < LINES; i++)
+        __builtin_prefetch(at + i * LINE);
+}
+
 /* False: nothing whole is there. */
 static bool do_next(struct child *c)
 {
@@ -404,6 +409,7 @@ static bool do_next(struct child *c)
         leave();
     if (n == 0)
         return false;
+    prefetch(f.in.end);
     if (f.type != FRAME_AWAY)
         do_frame(c, &f);
     else if (!do_away(c, &f.type))
@@ -447,8 +453,8 @@ static bool wait_for_more(struct child *c, int ms)
 {
     if (c->away)
         return receive(c, ms); /* the ring has been looked into already */
-    if (ms != 0 && !ring_rest(&c->ring))
-        return true;
+    if (ms == 0 || !ring_rest(&c->ring))
+        return ring_read(&c->ring).len;
     const bool came = receive(c, ms);
     ring_rise(&c->ring);
     return came || ring_read(&c->ring).len;
@@ -468,6 +474,8 @@ static void work(struct child *c)
             receive(c, 0); /* who wakes again and again hears all the same */
             continue;
         }
+        /* Either this sees that the host waits, or it sees that this has done it. */
+        atomic_store(&c->gauge->handled, c->handled);
         if (atomic_load(&c->gauge->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
         flush(c);
@@ -505,41 +513,9 @@ static void read_setup(struct child *c)
     buf_add(&c->in, first.p + n, first.len - (size_t)n);
 }
 
-static void warn(void *ctx, const char *text)
+static pid_t parent_of(char *const *argv)
 {
-    const struct child *const c = ctx;
-    log_line(LOG_WARN, c->setup.name, "%s", text);
-}
-
-/* What is loaded runs as it is loaded: only when nothing is left that it must not have. */
-static struct loaded *load(struct child *c, char *const *argv, struct tc_err *err)
-{
-    static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_GAUGE, CHILD_PLUGIN};
-    const struct frame_setup *const s = &c->setup;
-    const struct sandbox_start start = {
-        .parent = argv[2] && argv[3] ? (pid_t)strtol(argv[3], NULL, 10) : 0,
-        .keep = keep,
-        .n_keep = sizeof keep / sizeof *keep,
-        .dir = s->dir,
-    };
-    if (s->dir)
-        setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
-    if (sandbox_prepare(&start, err) < 0)
-        return NULL;
-    uint16_t ports[LISTED_PORTS];
-    size_t n = 0;
-    for (; n < LISTED_PORTS && s->ports[n]; n++)
-        ports[n] = (uint16_t)s->ports[n];
-    CLEANUP_FREE char *folder = xstrdup(s->path);
-    const struct sandbox_spec spec = {
-        .label = s->name,
-        .read_paths = (const char *const[]){dirname(folder), NULL},
-        .write_paths = s->write_paths,
-        .ports = ports,
-        .n_ports = n,
-        .memory = (size_t)s->memory * SPACE_PER_MEMORY,
-    };
-    return sandbox_enter(&spec, warn, c, err) == 0 ? loader_take(CHILD_PLUGIN, s->path, err) : NULL;
+    return argv[2] && argv[3] ? (pid_t)strtol(argv[3], NULL, 10) : 0;
 }
 
 /* NULL with err. */
@@ -570,7 +546,7 @@ void child_main(char *const *argv)
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
     c.gauge = gauge_map(CHILD_GAUGE, &err);
     const bool mapped = c.gauge && ring_map(&c.ring, CHILD_GAUGE, GAUGE_SHARED, &err) == 0;
-    struct loaded *const loaded = mapped ? load(&c, argv, &err) : NULL;
+    struct loaded *const loaded = mapped ? child_load(&c.setup, parent_of(argv), &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
         tell_text(&c, FRAME_REFUSED, c.instance ? "" : err_str(&err));

@@ -476,6 +476,7 @@ void life_pump(struct guest *g, int ms)
     if (g->stage == GUEST_ENDED)
         return;
     traffic_flush(g);
+    atomic_store(&g->gauge->awaited, true);
     struct pollfd fds[] = {
         {.fd = g->spawn.socket, .events = (short)(POLLIN | (g->out.len ? POLLOUT : 0))},
         {.fd = g->spawn.output, .events = POLLIN},

@@ -18,6 +18,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/descriptor.h \
 	src/plugin/child.c \
 	src/plugin/child.h \
+	src/plugin/child_load.c \
+	src/plugin/child_load.h \
 	src/plugin/claim.c \
 	src/plugin/claim.h \
 	src/plugin/frame.c \

@@ -52,6 +52,7 @@ static struct task *new_task(struct guest *g, enum frame_type type, struct guest
     if (t == g->spare) {
         g->spare = t->next;
         g->n_spare--;
+        __builtin_prefetch(g->spare, 1);
     }
     *t = (struct task){.type = type, .turn = turn};
     if (turn)
@@ -404,6 +405,9 @@ void traffic_flush(struct guest *g)
         traffic_write(g);
     } while (!g->out.len && !g->stop_sent && has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
+    /* What is left is to follow at once. */
+    if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))
+        atomic_store(&g->gauge->awaited, true);
     g->out_until = g->handled + g->sent.count;
     g->flushed_ms = clock_mono_coarse_ms();
     set_pace(g);
@@ -451,6 +455,7 @@ void traffic_done(struct guest *g, uint64_t n)
 {
     for (; n && g->sent.first; n--) {
         g->handled++;
+        __builtin_prefetch(g->sent.first->next);
         finish_task(g, list_take(&g->sent));
     }
     if (n)
