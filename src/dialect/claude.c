@@ -68,7 +68,8 @@ void claude_copy_code(char *to, size_t size, struct str raw)
     const size_t len = raw.len < size ? raw.len : size - 1;
     for (size_t i = 0; i < len; i++) {
         const char c = raw.p[i];
-        to[i] = (c > ' ') & (c <= '~') & (c != '\\') ? c : '_';
+        const bool good = (c > ' ') & (c <= '~') & (c != '\\');
+        to[i] = good ? c : '_';
     }
     to[len] = '\0';
 }
