@@ -31,6 +31,7 @@ def latency_at(lab, rate, seconds, rounds):
         "process": lambda: serve(lab, 1, rate, seconds, process=True),
         "apart": lambda: floor(lab, "eventfd", rate, seconds, lab.cores),
         "pipe": lambda: floor(lab, "pipe", rate, seconds),
+        "hops": lambda: floor(lab, "hops", rate, seconds),
     })
 
 
@@ -38,6 +39,7 @@ LABELS = {
     "pipe": "floor: pipe, one way",
     "floor": "floor: eventfd, there and back",
     "apart": "floor: the same, a core each",
+    "hops": "floor: a line's hops, nothing done at any",
     "thread": "turncast, connector in a thread",
     "process": "turncast, connector in a process",
 }
@@ -47,7 +49,7 @@ def idle_turn(lab, report, rate, seconds, rounds):
     """One turn and nothing else; rows of the table."""
     pace = f"{rate:,} lines/s"
     taken = latency_at(lab, rate, seconds, rounds)
-    for floor_name, where in (("floor", "eventfd floor"), ("apart", "same, a core each")):
+    for floor_name, where in (("floor", "eventfd floor"), ("hops", "same hops")):
         for p, bound in (("p50", 2), ("p99", 5)):
             report.goal(
                 f"{p} of an idle turn, {pace}, over the {where}",
@@ -80,8 +82,8 @@ def latency(lab, report):
     report.section(
         "From the agent's write to the connector's callback",
         "µs under `turncast serve`; the agents run on the same cores, none pinned. The floors are "
-        "paced alike: one thread wakes another and is woken by it (a line wakes the host's loop, "
-        "which wakes the connector).",
+        "paced alike: one thread wakes another and is woken by it; and by the hops of a line, from "
+        "another process through a pipe to a thread that polls, reads, and wakes another.",
         ["", *LATENCY],
         rows,
     )
