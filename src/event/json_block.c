@@ -19,21 +19,9 @@ static uint64_t parts_above(const char *p, char c)
 static uint64_t parts_characters(const char *p)
 {
     const uint64_t beyond = ~parts_above(p, -1);
-    const struct json_look_marks marks = {
-        .beyond = beyond,
-        .tails = beyond & ~parts_above(p, '\xbf'),
-        .from_e0 = beyond & parts_above(p, '\xdf'),
-        .from_f0 = beyond & parts_above(p, '\xef'),
-        .never =
-            (beyond & parts_above(p, '\xf4')) | parts_equal(p, '\xc0') | parts_equal(p, '\xc1'),
-        .e0 = parts_equal(p, '\xe0'),
-        .ed = parts_equal(p, '\xed'),
-        .f0 = parts_equal(p, '\xf0'),
-        .f4 = parts_equal(p, '\xf4'),
-        .from_a0 = parts_above(p, '\x9f'),
-        .from_90 = parts_above(p, '\x8f'),
-    };
-    return json_look_characters(&marks);
+#define EQUAL(c) parts_equal(p, c)
+#define ABOVE(c) parts_above(p, c)
+    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 static uint64_t parts_digits(const char *p)

@@ -54,21 +54,9 @@ AVX2 static uint64_t find_characters(const char *p)
 {
     const __m256i low = load(p), high = load(p + 32);
     const uint64_t beyond = bits(low, high);
-    const struct json_look_marks marks = {
-        .beyond = beyond,
-        .tails = beyond & ~above(low, high, '\xbf'),
-        .from_e0 = beyond & above(low, high, '\xdf'),
-        .from_f0 = beyond & above(low, high, '\xef'),
-        .never = (beyond & above(low, high, '\xf4')) | equal(low, high, '\xc0') |
-                 equal(low, high, '\xc1'),
-        .e0 = equal(low, high, '\xe0'),
-        .ed = equal(low, high, '\xed'),
-        .f0 = equal(low, high, '\xf0'),
-        .f4 = equal(low, high, '\xf4'),
-        .from_a0 = above(low, high, '\x9f'),
-        .from_90 = above(low, high, '\x8f'),
-    };
-    return json_look_characters(&marks);
+#define EQUAL(c) equal(low, high, c)
+#define ABOVE(c) above(low, high, c)
+    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 AVX2_INLINE __m256i is_digit(__m256i text)

@@ -29,20 +29,9 @@ AVX512_INLINE uint64_t above(__m512i text, char c)
 
 AVX512 static uint64_t find_characters(__m512i text, uint64_t beyond)
 {
-    const struct json_look_marks marks = {
-        .beyond = beyond,
-        .tails = beyond & ~above(text, '\xbf'),
-        .from_e0 = beyond & above(text, '\xdf'),
-        .from_f0 = beyond & above(text, '\xef'),
-        .never = (beyond & above(text, '\xf4')) | equal(text, '\xc0') | equal(text, '\xc1'),
-        .e0 = equal(text, '\xe0'),
-        .ed = equal(text, '\xed'),
-        .f0 = equal(text, '\xf0'),
-        .f4 = equal(text, '\xf4'),
-        .from_a0 = above(text, '\x9f'),
-        .from_90 = above(text, '\x8f'),
-    };
-    return json_look_characters(&marks);
+#define EQUAL(c) equal(text, c)
+#define ABOVE(c) above(text, c)
+    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 AVX512_INLINE uint64_t find_digits(__m512i text)

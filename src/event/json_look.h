@@ -53,6 +53,23 @@ struct json_look_marks {
     uint64_t from_a0, from_90;
 };
 
+/* Those marks of a block, by what tells which of its bytes are `equal` to one, or `above` it as
+ * signed ones. */
+#define JSON_LOOK_MARKS(all, equal, above)                                                         \
+    ((struct json_look_marks){                                                                     \
+        .beyond = all,                                                                             \
+        .tails = all & ~above('\xbf'),                                                             \
+        .from_e0 = all & above('\xdf'),                                                            \
+        .from_f0 = all & above('\xef'),                                                            \
+        .never = (all & above('\xf4')) | equal('\xc0') | equal('\xc1'),                            \
+        .e0 = equal('\xe0'),                                                                       \
+        .ed = equal('\xed'),                                                                       \
+        .f0 = equal('\xf0'),                                                                       \
+        .f4 = equal('\xf4'),                                                                       \
+        .from_a0 = above('\x9f'),                                                                  \
+        .from_90 = above('\x8f'),                                                                  \
+    })
+
 /* The bytes of characters that are whole; 0 where anything is wrong: then they are looked at one
  * by one. A character that the block cuts, and what is behind it, is not among them. */
 static inline uint64_t json_look_characters(const struct json_look_marks *m)
