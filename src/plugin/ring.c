@@ -59,6 +59,35 @@ bool ring_is_sane(const struct ring *r)
     return is_possible(r, claimed(r));
 }
 
+static void learn_read(struct ring *r)
+{
+    const uint64_t read = claimed(r);
+    if (is_possible(r, read))
+        r->read = read;
+}
+
+static bool is_published(const struct ring *r)
+{
+    return atomic_load_explicit(&r->page->written, memory_order_relaxed) == r->written;
+}
+
+/* Before anything of a new batch is there. */
+static void begin_at_front(struct ring *r)
+{
+    if (r->first == r->written || !is_published(r))
+        return;
+    learn_read(r);
+    if (r->read != r->written)
+        return;
+    r->first = r->written;
+    atomic_store_explicit(&r->page->first, r->first, memory_order_relaxed);
+}
+
+static char *place_of(const struct ring *r, uint64_t position)
+{
+    return r->bytes + (position - r->first) % RING_BYTES;
+}
+
 static bool has(const struct ring *r, size_t pieces)
 {
     return RING_BYTES - (r->written - r->read) >= pieces * RING_PIECE_MAX;
@@ -66,17 +95,16 @@ static bool has(const struct ring *r, size_t pieces)
 
 bool ring_has_room(struct ring *r, size_t pieces)
 {
+    begin_at_front(r);
     if (has(r, pieces))
         return true;
-    const uint64_t read = claimed(r);
-    if (is_possible(r, read))
-        r->read = read;
+    learn_read(r);
     return has(r, pieces);
 }
 
 char *ring_place(const struct ring *r)
 {
-    return r->bytes + r->written % RING_BYTES;
+    return place_of(r, r->written);
 }
 
 void ring_add(struct ring *r, size_t len)
@@ -87,7 +115,7 @@ void ring_add(struct ring *r, size_t len)
 /* Either this sees that it rests, or it sees what is there before it does. */
 bool ring_publish(struct ring *r)
 {
-    if (atomic_load_explicit(&r->page->written, memory_order_relaxed) == r->written)
+    if (is_published(r))
         return false;
     atomic_store(&r->page->written, r->written);
     return atomic_load(&r->page->rests) && atomic_exchange(&r->page->rests, false);
@@ -97,9 +125,11 @@ bool ring_publish(struct ring *r)
 
 struct str ring_read(struct ring *r)
 {
-    if (r->read == r->written)
+    if (r->read == r->written) {
         r->written = atomic_load_explicit(&r->page->written, memory_order_acquire);
-    return (struct str){r->bytes + r->read % RING_BYTES, r->written - r->read};
+        r->first = atomic_load_explicit(&r->page->first, memory_order_relaxed);
+    }
+    return (struct str){place_of(r, r->read), r->written - r->read};
 }
 
 void ring_consume(struct ring *r, size_t len)

@@ -20,15 +20,16 @@
 
 struct ring_page {
     _Atomic uint64_t written;           /* the host's: bytes, since the beginning */
+    _Atomic uint64_t first;             /* which of them lies at the front; before written */
     _Alignas(64) _Atomic uint64_t read; /* the instance's, as the next */
     _Atomic bool rests;                 /* it is not looking: it wants to be woken */
 };
 
 /* One side's. */
 struct ring {
-    struct ring_page *page; /* NULL: there is none */
-    char *bytes;            /* they are there twice, in a row: nothing is cut in two */
-    uint64_t written, read; /* as far as this side knows */
+    struct ring_page *page;        /* NULL: there is none */
+    char *bytes;                   /* they are there twice, in a row: nothing is cut in two */
+    uint64_t written, first, read; /* as far as this side knows */
 };
 
 #define RING_HEAD ((size_t)64 << 10) /* of a page on any machine */
@@ -40,7 +41,8 @@ void ring_unmap(struct ring *r); /* also one that is not mapped */
 
 /* ---- the host's */
 
-/* Room for `pieces`, each of at most RING_PIECE_MAX. */
+/* Room for `pieces`, each of at most RING_PIECE_MAX. What follows when all has been read begins at
+ * the front: of one that keeps up only so much memory is used as is under way. */
 bool ring_has_room(struct ring *r, size_t pieces);
 /* Where the next goes, on a multiple of 8; ring_add says how long it has become. */
 char *ring_place(const struct ring *r);

@@ -61,6 +61,26 @@ static void test_pieces(void)
     end();
 }
 
+static void test_front(void)
+{
+    begin();
+    const char *const front = ring_place(&host);
+    put('a', 1000);
+    ring_publish(&host);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front + 1000, "behind what has not been read");
+    ring_read(&instance);
+    ring_consume(&instance, 1000);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front, "at the front, when all has been");
+    put('b', 10);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front + 16, "  once");
+    ring_publish(&host);
+    ok(is_filled(ring_read(&instance), 'b', 10), "  where the other side finds it");
+    end();
+}
+
 /* Sizes that do not divide it come to lie across its end. */
 static void test_rounds(void)
 {
@@ -71,8 +91,11 @@ static void test_rounds(void)
         same = same && ring_has_room(&host, 1);
         put((char)('a' + i % 26), len);
         ring_publish(&host);
-        same = same && is_filled(ring_read(&instance), (char)('a' + i % 26), len);
-        ring_consume(&instance, len);
+        if (!i)
+            continue; /* one always waits, so that it never begins at the front again */
+        const size_t before = RING_PIECE_MAX - 7 * (i - 1);
+        same = same && is_filled(ring_read(&instance), (char)('a' + (i - 1) % 26), before);
+        ring_consume(&instance, before);
     }
     ok(same, "pieces are whole, round after round");
     end();
@@ -187,6 +210,7 @@ int main(void)
 {
     plan_lazy();
     test_pieces();
+    test_front();
     test_rounds();
     test_full();
     test_rest();
