@@ -262,21 +262,31 @@ static void flatten_pointers(char *to, const struct event_box *box)
     }
 }
 
-/* As far as the line begins at a place where it can. */
-static size_t place_bytes(size_t text_bytes)
+/* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
+ */
+struct flat {
+    size_t text_bytes;
+    size_t line_bytes; /* 0: there is no line */
+};
+
+static size_t whole(size_t bytes)
 {
-    const size_t align = _Alignof(struct box_line);
-    return (sizeof(struct event_box) + text_bytes + align - 1) & ~(align - 1);
+    return (bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 }
 
-static size_t line_bytes(size_t len)
+static size_t line_bytes(struct str line)
 {
-    return offsetof(struct box_line, text) + len + 1;
+    return line.p ? offsetof(struct box_line, text) + line.len + 1 : 0;
+}
+
+static size_t texts_at(enum tc_kind kind)
+{
+    return sizeof(struct flat) + used_bytes(kind);
 }
 
 size_t event_box_flat_size(const struct event_box *box, struct str line)
 {
-    return place_bytes(box->text_bytes) + (line.p ? line_bytes(line.len) : 0);
+    return whole(texts_at(box->event.kind) + box->text_bytes) + line_bytes(line);
 }
 
 static void flatten_line(char *to, struct str line)
@@ -289,18 +299,15 @@ static void flatten_line(char *to, struct str line)
 
 void event_box_flatten(char *to, const struct event_box *box, struct str line)
 {
-    struct event_box *const flat = (struct event_box *)(void *)to;
-    const size_t used = used_bytes(box->event.kind), bytes = place_bytes(box->text_bytes);
-    memcpy(to, &box->event, used);
-    flatten_pointers(to, box);
-    /* Nothing that happened to lie there crosses, too. */
-    memset(to + used, 0, offsetof(struct event_box, text) - used);
-    memset(to + bytes - sizeof(uint64_t), 0, sizeof(uint64_t));
-    flat->line_placed = line.p != NULL;
-    flat->text_bytes = box->text_bytes;
-    memcpy(flat->text, box->text, box->text_bytes);
+    const enum tc_kind kind = box->event.kind;
+    const size_t texts = texts_at(kind), lines = whole(texts + box->text_bytes);
+    memset(to + lines - sizeof(uint64_t), 0, sizeof(uint64_t)); /* behind the texts */
+    *(struct flat *)(void *)to = (struct flat){box->text_bytes, line_bytes(line)};
+    memcpy(to + sizeof(struct flat), &box->event, used_bytes(kind));
+    flatten_pointers(to + sizeof(struct flat), box);
+    memcpy(to + texts, box->text, box->text_bytes);
     if (line.p)
-        flatten_line(to + bytes, line);
+        flatten_line(to + lines, line);
 }
 
 /* What can be in memory, but in no member of that type. */
@@ -320,8 +327,8 @@ static bool has_sane_flags(const struct event *ev)
     return true;
 }
 
-/* Those with a length end there; whatever else, the last NUL of all ends it (has_sane_size). */
-static bool raise_pointers(struct event_box *box)
+/* Those with a length end there; whatever else, the last NUL of all ends it (read_flat). */
+static bool raise_pointers(struct event_box *box, const char *texts)
 {
     char *const base = (char *)&box->event;
     for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
@@ -333,54 +340,62 @@ static bool raise_pointers(struct event_box *box)
             return false;
         if (!place)
             continue;
-        if (len > box->text_bytes - place || (t->len_at && box->text[place - 1 + len]))
+        if (len > box->text_bytes - place || (t->len_at && texts[place - 1 + len]))
             return false;
-        *text = box->text + place - 1;
+        *text = texts + place - 1;
     }
     return true;
 }
 
 /* Kinds and flags are looked at as what they are only when they are such. */
-static bool has_sane_head(const struct event_box *box)
+static bool has_sane_head(const char *flat, size_t len)
 {
     unsigned kind;
-    unsigned char hidden, placed;
-    _Static_assert(sizeof kind == sizeof box->event.kind, "a kind is a number");
-    memcpy(&kind, &box->event.kind, sizeof kind);
-    memcpy(&hidden, &box->event.meta.hidden, sizeof hidden);
-    memcpy(&placed, &box->line_placed, sizeof placed);
-    return kind < TC_KINDS && hidden <= 1 && placed <= 1;
-}
-
-/* Its texts end within it, and its line, if there is one, with it. */
-static bool has_sane_size(const struct event_box *box, size_t len)
-{
-    if (box->text_bytes > len || place_bytes(box->text_bytes) > len ||
-        (box->text_bytes && box->text[box->text_bytes - 1]))
+    unsigned char hidden;
+    _Static_assert(sizeof kind == sizeof(enum tc_kind), "a kind is a number");
+    if (len < sizeof(struct flat) + offsetof(struct event, u))
         return false;
-    const size_t rest = len - place_bytes(box->text_bytes);
-    return box->line_placed ? rest >= line_bytes(0) : rest == 0;
+    memcpy(&kind, flat + sizeof(struct flat) + offsetof(struct event, kind), sizeof kind);
+    memcpy(&hidden, flat + sizeof(struct flat) + offsetof(struct event, meta.hidden), 1);
+    return kind < TC_KINDS && hidden <= 1;
 }
 
-/* NULL: it is none. */
-static struct box_line *raise_line(char *at, size_t len)
+/* Its texts end within it, and its line, if there is one, with it. NULL: they do not. */
+static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
 {
-    struct box_line *const line = (struct box_line *)(void *)at;
-    return line->len == len - line_bytes(0) && !line->text[line->len] ? line : NULL;
+    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const size_t texts = texts_at(kind), bytes = head->text_bytes;
+    if (bytes > len || whole(texts + bytes) > len || (bytes && flat[texts + bytes - 1]))
+        return NULL;
+    return whole(texts + bytes) + head->line_bytes == len ? flat + texts : NULL;
 }
 
-struct event_box *event_box_raise(char *flat, size_t len)
+/* False: it is none. */
+static bool is_line(const char *at, size_t bytes)
 {
-    struct event_box *const box = (struct event_box *)(void *)flat;
-    if (len < sizeof *box || !has_sane_head(box) || !has_sane_size(box, len))
+    const struct box_line *const line = (const struct box_line *)(const void *)at;
+    return bytes > offsetof(struct box_line, text) &&
+           line->len == bytes - offsetof(struct box_line, text) - 1 && !line->text[line->len];
+}
+
+struct event_box *event_box_raise(struct buf *place, const char *flat, size_t len)
+{
+    if (!has_sane_head(flat, len))
         return NULL;
-    const size_t before = place_bytes(box->text_bytes);
-    struct box_line *const line = box->line_placed ? raise_line(flat + before, len - before) : NULL;
-    if (box->line_placed && !line)
+    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
+    const char *const texts = find_texts_of(flat, len, ev->kind);
+    const char *const line = flat + len - head->line_bytes;
+    if (!texts || (head->line_bytes && !is_line(line, head->line_bytes)))
         return NULL;
-    atomic_init(&box->refs, 1);
-    atomic_init(&box->line, line);
-    box->chunk = NULL;
+    buf_reset(place);
+    struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
+    memcpy(&box->event, ev, used_bytes(ev->kind));
     box->event.u.meta = &box->event.meta;
-    return has_sane_flags(&box->event) && raise_pointers(box) ? box : NULL;
+    box->chunk = NULL;
+    box->text_bytes = head->text_bytes;
+    box->line_placed = head->line_bytes != 0;
+    atomic_init(&box->refs, 1);
+    atomic_init(&box->line, head->line_bytes ? (struct box_line *)(uintptr_t)line : NULL);
+    return has_sane_flags(&box->event) && raise_pointers(box, texts) ? box : NULL;
 }

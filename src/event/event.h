@@ -109,11 +109,13 @@ const char *event_box_line(struct event_box *box, size_t *len);
 /* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
  * canonical one, when that is wanted there, too. */
 size_t event_box_flat_size(const struct event_box *box, struct str line);
-/* `to` is as aligned as from malloc(8), as is what follows. */
+/* `to` begins on a multiple of 8, as does what follows. */
 void event_box_flatten(char *to, const struct event_box *box, struct str line);
-/* Makes a box again of these bytes, where they lie. They are believed nothing, and stay as they are
- * until the last reference, of which the caller has one, is gone. NULL: they are none. */
-struct event_box *event_box_raise(char *flat, size_t len);
+struct buf;
+/* Makes a box again, in `place`; its texts stay where they are. Both stay as they are until the
+ * last reference, of which the caller has one, is gone. The bytes are believed nothing. NULL: they
+ * are no box. */
+struct event_box *event_box_raise(struct buf *place, const char *flat, size_t len);
 /* Makes the line for later. False: another thread is at it. Any thread. */
 bool event_box_make_line(struct event_box *box);
 

@@ -36,9 +36,10 @@ struct child {
     struct ring ring; /* what it is to do */
     bool away;        /* the next of that is to come on the socket */
     struct buf in, out;
-    size_t read;      /* of in: done with */
-    struct buf event; /* memory of one that came on the socket */
-    struct buf held;  /* an earlier `in`, which a callback that asked may still look at */
+    size_t read;        /* of in: done with */
+    struct buf event;   /* memory of the one that is delivered */
+    struct buf aligned; /* a copy of one that came on the socket */
+    struct buf held;    /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
     struct frame_setup setup;
     struct gauge *gauge;
@@ -251,26 +252,25 @@ static void end_turn(struct child *c, struct child_turn **at)
 
 /* ---- what it is told to do ---- */
 
-/* In the ring it lies where a box can. */
-static char *place_event(struct child *c, const struct unpack *u)
+/* In the ring it lies where it can be raised. */
+static const char *align_event(struct child *c, const struct unpack *u)
 {
     const size_t len = (size_t)(u->end - u->p);
     if ((uintptr_t)u->p % sizeof(int64_t) == 0)
-        return (char *)(uintptr_t)u->p;
-    buf_reset(&c->event);
-    return memcpy(buf_reserve(&c->event, len), u->p, len);
+        return u->p;
+    return memcpy(buf_reserve(&c->aligned, len), u->p, len);
 }
 
 static void do_event(struct child *c, struct unpack *u)
 {
     struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
-    struct event_box *const box = event_box_raise(place_event(c, u), (size_t)(u->end - u->p));
+    const char *const flat = align_event(c, u);
+    struct event_box *const box = event_box_raise(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !box)
         leave();
     instance_deliver(c->instance, (*at)->turn, box);
     event_box_unref(box);
-    if (c->event.cap)
-        buf_fini(&c->event);
+    buf_fini(&c->aligned);
     end_turn(c, at);
 }
 

@@ -251,13 +251,14 @@ static void fuzz_readers(const char *p, size_t n)
     unpack_start(&u, (struct str){p + 1, n - 1});
     switch ((unsigned char)p[0] % 6) {
     case 0:
-        buf_add(&place, u.p, n - 1);
-        box = event_box_raise(place.p, n - 1);
+        buf_add(&again, u.p, n - 1); /* aligned */
+        box = event_box_raise(&place, again.p, n - 1);
         if (box) {
             event_box_unref(event_box_new(event_box_get(box)));
             event_box_line(box, NULL);
         }
         event_box_unref(box);
+        again.len = 0;
         break;
     case 1:
         frame_unpack_setup(&u, &arena, &setup);

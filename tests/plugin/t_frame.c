@@ -24,18 +24,10 @@ static bool is_whole(const struct unpack *u)
     return unpack_finish(u) == 0;
 }
 
-/* It is raised where it lies, so each time in a copy. */
-static struct event_box *raise_copy(struct buf *place, const char *p, size_t len)
-{
-    buf_reset(place);
-    buf_add(place, p, len);
-    return event_box_raise(place->p, len);
-}
-
 static bool reads_event(struct unpack *u)
 {
     struct buf place = {0};
-    struct event_box *const box = raise_copy(&place, u->p, (size_t)(u->end - u->p));
+    struct event_box *const box = event_box_raise(&place, u->p, (size_t)(u->end - u->p));
     event_box_unref(box);
     buf_fini(&place);
     return box;
@@ -184,7 +176,7 @@ static void test_events(void)
             if (full)
                 line.p = event_box_line(box, &line.len);
             flatten(&packed, box, line);
-            struct event_box *const back = raise_copy(&place, packed.p, packed.len);
+            struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
             is_str(back ? specimen_differ(&ev, event_box_get(back)) : "no event", NULL, "%s, %s",
                    kind_name((enum tc_kind)kind), full ? "full" : "bare");
             is_str(event_box_line(back, NULL), event_box_line(box, NULL), "  its line");
@@ -230,7 +222,7 @@ static void test_texts(void)
         ev.u.tool_result.content_len = texts[i].len;
         struct event_box *const box = event_box_new(&ev);
         flatten(&packed, box, (struct str){0});
-        struct event_box *const back = raise_copy(&place, packed.p, packed.len);
+        struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
         ok(back != NULL, "a text of %zu bytes", texts[i].len);
         const struct tc_tool_result *const result = &event_box_get(back)->u.tool_result;
         ok(result->content_len == texts[i].len &&
