@@ -385,8 +385,10 @@ struct event_box *event_box_raise(struct buf *place, const char *flat, size_t le
     const struct flat *const head = (const struct flat *)(const void *)flat;
     const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
     const char *const texts = find_texts_of(flat, len, ev->kind);
+    if (!texts)
+        return NULL;
     const char *const line = flat + len - head->line_bytes;
-    if (!texts || (head->line_bytes && !is_line(line, head->line_bytes)))
+    if (head->line_bytes && !is_line(line, head->line_bytes))
         return NULL;
     buf_reset(place);
     struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
