@@ -124,7 +124,7 @@ struct guest {
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
     uint64_t out_until;    /* tasks that have gone out, from the first of this life on */
-    int64_t flushed_ms;    /* monotonic */
+    int64_t flushed_us;    /* monotonic */
     int64_t began_ms;      /* monotonic, as the next */
     int64_t died_ms;       /* not running since; 0: it runs */
     int64_t next_ms;       /* when it is started again, while it is down */
@@ -140,7 +140,8 @@ struct guest {
     const char *broke; /* what it did that it must not; NULL: nothing */
     struct revival revival;
     struct loop_timer *flush, *watch, *revive;
-    bool flush_set;
+    bool flush_set; /* at once */
+    bool gathered;  /* something: within a millisecond */
     /* of earlier lives */
     struct channel_health before;
     char *refused; /* why it could not be started; owned; NULL: it could */

@@ -22,7 +22,7 @@
 
 #define READ_SIZE ((size_t)256 << 10)
 #define ROOM_EVERY 256 /* handled, and the host is told at the latest */
-#define ROOM_MS 1      /* between two times that it is told, but for many */
+#define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
 

@@ -363,7 +363,7 @@ static void release(struct guest *g)
     g->broke = NULL; /* what is flushed until the next life is not to end this one again */
     loop_timer_set(g->watch, -1);
     loop_timer_set(g->flush, -1);
-    g->flush_set = false;
+    g->flush_set = g->gathered = false;
 }
 
 static size_t left(const struct guest *g)

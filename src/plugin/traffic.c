@@ -14,7 +14,9 @@
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
 #define TAKE 64
-#define GATHER_MS 1    /* between two times that it is woken for events, while it is not idle */
+/* Between two times that it is woken for events: who writes one a millisecond is not held up. */
+#define GATHER_US 800
+#define GATHER_MS 1    /* and then it is, whatever it says */
 #define TURNS_APART 16 /* events between two pieces of mail */
 
 /* ---- lists ---- */
@@ -282,6 +284,14 @@ static void take_cast(struct guest *g, struct lane *lane, struct event_box *box,
         backlog_push(&g->backlog, lane, box, now_ms);
 }
 
+static void gather(struct guest *g)
+{
+    if (g->flush_set || g->gathered)
+        return;
+    g->gathered = true;
+    loop_timer_set(g->flush, GATHER_MS);
+}
+
 void traffic_take_casts(struct guest *g)
 {
     if (!g->n_casts)
@@ -294,6 +304,8 @@ void traffic_take_casts(struct guest *g)
     /* While it is at something, what comes is gathered: it says when it is done. */
     if (idle || traffic_has_caught_up(g))
         traffic_flush_soon(g);
+    else
+        gather(g);
 }
 
 void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
@@ -382,7 +394,7 @@ bool traffic_has_caught_up(const struct guest *g)
     if (!g->gauge || g->flush_set)
         return false;
     if (!atomic_load(&g->gauge->awaited)) {
-        if (clock_mono_coarse_ms() - g->flushed_ms < GATHER_MS)
+        if (clock_mono_us() - g->flushed_us < GATHER_US)
             return false;
         atomic_store(&g->gauge->awaited, true);
     }
@@ -391,7 +403,7 @@ bool traffic_has_caught_up(const struct guest *g)
 
 void traffic_flush(struct guest *g)
 {
-    g->flush_set = false;
+    g->flush_set = g->gathered = false;
     if (g->gauge)
         atomic_store(&g->gauge->awaited, false);
     if (g->stage == GUEST_STARTING)
@@ -409,7 +421,7 @@ void traffic_flush(struct guest *g)
     if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))
         atomic_store(&g->gauge->awaited, true);
     g->out_until = g->handled + g->sent.count;
-    g->flushed_ms = clock_mono_coarse_ms();
+    g->flushed_us = clock_mono_us();
     set_pace(g);
 }
 
