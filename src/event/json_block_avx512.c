@@ -85,43 +85,49 @@ AVX512_INLINE uint64_t low(unsigned n)
     return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 }
 
-/* Of the n bytes of a text: how many can be undone, *kept of them. Up to the first \u, or to an
- * escape that the block cuts. *meant is what they stand for, in the place of their second byte. */
-AVX512_INLINE unsigned undo(__m512i text, unsigned n, __m512i *meant, uint64_t *kept)
+/* How many of the n bytes of a text can be undone: up to the first \u, or to an escape that the
+ * block cuts. *escaped are the second bytes of escapes, and *kept what is not the first one of any.
+ */
+AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint64_t *kept)
 {
     const uint64_t backslashes = equal(text, '\\');
-    const uint64_t escaped = json_look_escaped(backslashes), begins = backslashes & ~escaped;
-    const uint64_t us = escaped & equal(text, 'u');
-    unsigned read = n;
+    *escaped = json_look_escaped(backslashes);
+    const uint64_t begins = backslashes & ~*escaped, us = *escaped & equal(text, 'u');
     *kept = ~begins & low(n);
     /* Guessed, and nearly always rightly: the next block does not wait for this one. */
     if (__builtin_expect(us || begins >> 63, false)) {
-        read = us ? (unsigned)__builtin_ctzll(us) - 1 : n - 1;
-        *kept &= low(read);
+        n = us ? (unsigned)__builtin_ctzll(us) - 1 : n - 1;
+        *kept &= low(n);
     }
-    *meant = _mm512_mask_mov_epi8(text, escaped, meanings(text));
-    return read;
+    return n;
 }
 
-/* Where the first byte of each escape was is left out of what is written: how many there are, and
- * where, costs nothing. */
+/* What an escape stands for is put in the place of its second byte, and its first one is left out:
+ * how many there are, and where, costs nothing. (No vector's address is taken: where a sanitizer
+ * places it, it may not lie as it has to.) */
+AVX512_INLINE __m512i undo(__m512i text, uint64_t escaped, uint64_t kept)
+{
+    return _mm512_maskz_compress_epi8(kept, _mm512_mask_mov_epi8(text, escaped, meanings(text)));
+}
+
 AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *end)
 {
     char *to = *out;
-    __m512i meant;
-    uint64_t kept;
+    uint64_t escaped, kept;
     unsigned read = JSON_BLOCK;
     while (end - p >= JSON_BLOCK && read >= JSON_BLOCK - 1) {
-        read = undo(load(p), JSON_BLOCK, &meant, &kept);
-        _mm512_storeu_si512((void *)to, _mm512_maskz_compress_epi8(kept, meant));
+        const __m512i text = load(p);
+        read = measure(text, JSON_BLOCK, &escaped, &kept);
+        _mm512_storeu_si512((void *)to, undo(text, escaped, kept));
         to += __builtin_popcountll(kept);
         p += read;
     }
     if (p < end && read >= JSON_BLOCK - 1 && end - p < JSON_BLOCK) {
         const unsigned n = (unsigned)(end - p);
-        p += undo(_mm512_maskz_loadu_epi8(low(n), (const void *)p), n, &meant, &kept);
+        const __m512i text = _mm512_maskz_loadu_epi8(low(n), (const void *)p);
+        p += measure(text, n, &escaped, &kept);
         const unsigned written = (unsigned)__builtin_popcountll(kept);
-        _mm512_mask_storeu_epi8((void *)to, low(written), _mm512_maskz_compress_epi8(kept, meant));
+        _mm512_mask_storeu_epi8((void *)to, low(written), undo(text, escaped, kept));
         to += written;
     }
     *out = to;
