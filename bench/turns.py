@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What turns cost: how late a line is, and many agents at once."""
+import resource
+
 from lab import interleave
 
 LATENCY = ("p50", "p99", "p99.9")
@@ -95,10 +97,16 @@ def listen(lab, agents, rate, seconds):
     return {"cpu-line": told["cpu-line"][0]}
 
 
+def as_many_as_may(agents):
+    """Each takes four descriptors of the host, which needs some of its own."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return agents if most == resource.RLIM_INFINITY else min(agents, (most - 200) // 4)
+
+
 def many(lab, report):
     """Agents, lines a second of each, and for how long: the last are to run at once."""
     cases = lab.choose(
-        [(500, 20, 10), (1000, 20, 10), (5000, 4, 80)], [(100, 20, 4), (200, 20, 4), (1000, 20, 8)]
+        [(500, 20, 10), (1000, 20, 10), (as_many_as_may(5000), 4, 80)], [(100, 20, 4), (200, 20, 4), (1000, 20, 8)]
     )
     taken, floors = {}, {}
     for n, rate, seconds in cases:
