@@ -327,7 +327,7 @@ static bool has_sane_flags(const struct event *ev)
     return true;
 }
 
-/* Those with a length end there; whatever else, the last NUL of all ends it (read_flat). */
+/* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
 static bool raise_pointers(struct event_box *box, const char *texts)
 {
     char *const base = (char *)&box->event;

@@ -68,7 +68,7 @@ static void learn_read(struct ring *r)
 
 static bool is_published(const struct ring *r)
 {
-    return atomic_load_explicit(&r->page->written, memory_order_relaxed) == r->written;
+    return r->published == r->written;
 }
 
 /* Before anything of a new batch is there. */
@@ -117,7 +117,8 @@ bool ring_publish(struct ring *r)
 {
     if (is_published(r))
         return false;
-    atomic_store(&r->page->written, r->written);
+    r->published = r->written;
+    atomic_store(&r->page->written, r->published);
     return atomic_load(&r->page->rests) && atomic_exchange(&r->page->rests, false);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Memory through which bytes go from the host to the process of an instance, without the kernel:
  * pieces in order, each in one place. The host reads nothing there but how far the instance says
- * that it has come, and so may the instance write what it likes: it is the only one who reads it.
+ * that it has come and whether it rests, and so may the instance write what it likes: it is the
+ * only one who reads it.
  */
 #ifndef PLUGIN_RING_H
 #define PLUGIN_RING_H
@@ -30,6 +31,7 @@ struct ring {
     struct ring_page *page;        /* NULL: there is none */
     char *bytes;                   /* they are there twice, in a row: nothing is cut in two */
     uint64_t written, first, read; /* as far as this side knows */
+    uint64_t published;            /* the host's: of what it has written */
 };
 
 #define RING_HEAD ((size_t)64 << 10) /* of a page on any machine */
