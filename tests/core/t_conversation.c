@@ -257,7 +257,9 @@ static void test_parallel(void)
     talk_say("a");
     talk_as("tg", "1", "B", "b");
     talk_await_working(2);
-    ok(true, "R27: two conversations side by side");
+    const char *const told = cast_log_text(&talk.log);
+    ok(strstr(told, "start(a) ") && strstr(told, "start(b) ") && !strstr(told, "done("),
+       "R27: two conversations side by side");
     talk_is(talk_as("tg", "1", "C", "c"), TC_QUEUED, "Queued: 1 message waits for other turns.",
             "R26: the third of one person waits");
     talk_is(talk_as("tg", "2", "D", "d"), TC_ACCEPTED, "", "R26: another person's does not");

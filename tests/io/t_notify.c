@@ -91,16 +91,25 @@ static void test_watchdog(const char *name)
     close(listener);
 }
 
+/* Each descriptor that stayed open would move it. */
+static int lowest_free(void)
+{
+    const int fd = dup(STDERR_FILENO);
+    close(fd);
+    return fd;
+}
+
 static void test_nobody(void)
 {
     struct loop *const l = loop_new();
     static const char *const names[] = {"", "relative", "/no/such/socket"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const int before = lowest_free();
         setenv("NOTIFY_SOCKET", names[i], 1);
         struct notify *const n = notify_new(l);
         notify_ready(n, "x");
         notify_free(n);
-        ok(true, "nobody at \"%s\"", names[i]);
+        is_int(lowest_free(), before, "nobody at \"%s\", and nothing is left open", names[i]);
     }
     unsetenv("NOTIFY_SOCKET");
     struct notify *const n = notify_new(l);

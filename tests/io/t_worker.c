@@ -71,10 +71,12 @@ static void test_order(struct loop *l)
     is_int(seen.told, JOBS, "the loop runs until all is told, in order");
     is_int(atomic_load(&seen.worked), JOBS, "and was done in order");
     ok(!seen.wrong_thread, "work on the worker's thread, done on the loop's");
+    tasks[0].number = JOBS;
     worker_do(w, work, NULL, &tasks[0]);
     loop_run(l);
-    ok(true, "nobody has to be told");
     worker_free(w);
+    is_int(atomic_load(&seen.worked), JOBS + 1, "one that nobody is told of is done, too");
+    is_int(seen.told, JOBS, "and nobody is told");
 }
 
 static void test_free(struct loop *l)
@@ -90,7 +92,7 @@ static void test_free(struct loop *l)
     is_int(seen.told, JOBS + 1, "once");
     worker_free(NULL);
     worker_free(worker_new(l));
-    ok(true, "a worker without work");
+    is_int(seen.told, JOBS + 1, "a worker without work tells nothing");
 }
 
 static void look(void *arg)

@@ -14,6 +14,7 @@ clean-local: npm-clean
 npm-clean:
 	rm -rf tests/npm/node_modules
 	test . -ef $(srcdir) || rm -f tests/npm/package.json tests/npm/package-lock.json
-check-clients:
+# Of what they start, what is not built for every test.
+check-clients: tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(CLIENT_TESTS)'
 .PHONY: npm npm-clean check-clients

@@ -3,8 +3,7 @@
 //
 //     node slack.mjs NODE_MODULES FOLDER-OF-FAKES
 import http from "node:http";
-import net from "node:net";
-import { Fake, done, equal, failure, load, ok } from "./fake.mjs";
+import { Fake, done, equal, failure, load } from "./fake.mjs";
 
 const { LogLevel, WebClient } = load("@slack/web-api");
 const { SocketModeClient } = load("@slack/socket-mode");
@@ -19,14 +18,6 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, set
 const web = (fake, more = {}) =>
   new WebClient(TOKEN, { slackApiUrl: `${fake.url}/api/`, logger: quiet, ...more });
 const refusal = async (promise) => (await failure(promise)).data?.error;
-
-async function freePort() {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 // A door before the app: it is broken the first time WORD goes through.
 async function failOnce(url, word) {
@@ -175,10 +166,10 @@ async function testSocketMode() {
   equal(heard, [["one", 0]], "an envelope comes and is acknowledged");
   const first = await fake.wait({ kind: "call", method: "apps.connections.open" });
   await fake.do("socket", { do: "disconnect", reason: "refresh_requested" });
-  await fake.wait({ kind: "call", method: "apps.connections.open", since: first[0].seq });
+  const again = await fake.wait({ kind: "call", method: "apps.connections.open", since: first[0].seq });
   await fake.wait({ kind: "socket", event: "close" });
   await fake.wait({ sockets: 1 });
-  ok(true, "asked to refresh, it comes again");
+  equal(again.length, 1, "asked to refresh, it comes again, once");
   deaf = true;
   await fake.do("message", { user: "U0ALICE", channel, text: "two" });
   await fake.wait({ kind: "socket", event: "sent", count: 5 });
@@ -200,7 +191,6 @@ async function testSocketMode() {
 
 async function testEvents() {
   const fake = await Fake.start("slack", 0.1);
-  const port = await freePort();
   const app = new App({ token: TOKEN, signingSecret: "fake-signing-secret", logger: quiet,
     clientOptions: { slackApiUrl: `${fake.url}/api/` } });
   const failures = [];
@@ -217,8 +207,8 @@ async function testEvents() {
     await ack();
     await respond("commanded");
   });
-  await app.start({ port, host: "127.0.0.1" });
-  const url = `http://127.0.0.1:${port}/slack/events`;
+  const listening = await app.start({ port: 0, host: "127.0.0.1" });
+  const url = `http://127.0.0.1:${listening.address().port}/slack/events`;
   const door = await failOnce(url, "fail");
   await fake.do("events_url", { url: door.url });
   const { body } = await fake.do("push", { challenge: "c123" });
@@ -230,8 +220,8 @@ async function testEvents() {
   }
   await fake.do("message", { user: "U0ALICE", channel, text: "<@U0BOT> hi", both: true });
   await fake.wait({ visible: 1, chat: channel, text: "heard <@U0BOT> hi" });
-  await fake.wait({ visible: 1, chat: channel, text: "mentioned in <@U0BOT> hi" });
-  ok(true, "and takes good ones");
+  const taken = await fake.wait({ visible: 1, chat: channel, text: "mentioned in <@U0BOT> hi" });
+  equal(taken.length, 1, "and takes good ones, once");
   await fake.do("message", { user: "U0ALICE", channel, text: "fail" });
   await fake.wait({ visible: 1, chat: channel, text: "heard fail" });
   const [again] = await fake.wait({ kind: "push", retry: 1, status: 200 });
@@ -242,8 +232,8 @@ async function testEvents() {
   await fake.do("action", { user: "U0ALICE", channel, ts, action_id: "go" });
   await fake.wait({ visible: 1, chat: channel, text: "^gone$" });
   await fake.do("command", { user: "U0ALICE", channel, command: "/agent", text: "" });
-  await fake.wait({ visible: 1, chat: channel, text: "^commanded$" });
-  ok(true, "buttons and commands, and their response_url");
+  const commanded = await fake.wait({ visible: 1, chat: channel, text: "^commanded$" });
+  equal(commanded.length, 1, "buttons and commands, and their response_url");
   equal(failures, [], "bolt had no trouble");
   door.server.closeAllConnections();
   door.server.close();

@@ -55,8 +55,8 @@ async function testPolling() {
   const running = grammy.start({ drop_pending_updates: false });
   await fake.wait({ polling: 1 });
   await fake.do("message", { from: ANN, name: "Ann", text: "/start" });
-  await fake.wait({ visible: 1, chat: ANN, text: "^hi Ann$" });
-  ok(true, "a command is heard and answered");
+  const greeted = await fake.wait({ visible: 1, chat: ANN, text: "^hi Ann$" });
+  equal(greeted.length, 1, "a command is heard and answered, once");
   await fake.do("message", { from: ANN, text: "please" });
   await fake.wait({ method: "sendChatAction" });
   const [seen] = await fake.wait({ visible: 1, chat: ANN, text: "^edited$" });
@@ -183,11 +183,11 @@ async function testWebhook() {
   const url = `http://127.0.0.1:${server.address().port}/`;
   await grammy.api.setWebhook(url, { secret_token: "wrong" });
   await fake.do("message", { from: ANN, text: "this" });
-  await fake.wait({ kind: "push", status: 401 });
-  ok(true, "grammY refuses another secret");
+  const [refused] = await fake.wait({ kind: "push", status: 401 });
+  equal(refused.update.message.text, "this", "grammY refuses another secret");
   await grammy.api.setWebhook(url, { secret_token: "s3cret" });
-  await fake.wait({ visible: 1, chat: ANN, text: "^heard this$" });
-  ok(true, "with the right one it takes the update that waited");
+  const heard = await fake.wait({ visible: 1, chat: ANN, text: "^heard this$" });
+  equal(heard.length, 1, "with the right one it takes the update that waited");
   const conflict = await failure(grammy.api.getUpdates());
   equal(conflict.error_code, 409, "no polls beside a webhook");
   equal((await grammy.api.getWebhookInfo()).url, url, "getWebhookInfo");

@@ -50,7 +50,7 @@ await visit("the list", "", desktop, async (page) => {
   same(await page.locator(".row-task").allTextContents(), ["Two", "One"], "turns appear as they come, the newest first");
   one.change({ state: "final", ended_ms: Date.now() });
   await page.locator(".group", { hasText: "Before" }).getByRole("link", { name: "Answered: One" }).waitFor();
-  ok(true, "a turn that ends moves from now to before");
+  same(await page.locator(".row-task").allTextContents(), ["Two", "One"], "a turn that ends moves from now to before, and is there once");
 });
 
 let lived;
@@ -84,7 +84,7 @@ await visit("events that are gone", "", desktop, async (page) => {
 
 await visit("a turn that is not known", "#/turn/no%2Fsuch", desktop, async (page) => {
   await page.getByRole("heading", { name: "No such turn" }).waitFor();
-  ok(true, "says so");
+  same(await page.locator(".narration, .ending").count(), 0, "says so, and shows nothing of one");
 });
 
 await visit("the reader's place", "", desktop, async (page) => {
