@@ -13,7 +13,6 @@
 #define WINDOW_TASKS ((size_t)512) /* that it may be sent before it has done them */
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
-#define TAKE 64
 /* Between two times that it is woken for events: who writes one a millisecond is not held up. */
 #define GATHER_US 800
 #define GATHER_MS 1    /* and then it is, whatever it says */
@@ -317,10 +316,10 @@ void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box
 
 static void send_events(struct guest *g, size_t max)
 {
-    struct backlog_item items[TAKE];
-    const size_t n = backlog_pop(&g->backlog, items, max < TAKE ? max : TAKE, clock_mono_ms());
-    for (size_t i = 0; i < n; i++)
-        send_event(g, &items[i]);
+    struct backlog_item item;
+    const int64_t now_ms = clock_mono_ms();
+    for (size_t n = 0; n < max && has_room(g) && backlog_pop(&g->backlog, &item, 1, now_ms); n++)
+        send_event(g, &item);
 }
 
 static void send_from(struct guest *g, struct task_list *l)

@@ -115,8 +115,6 @@ static void test_many(void)
             ok(false, "  and no other");
 }
 
-/* ---- letters and replies */
-
 static bool has_all_in_order(const char *written, uint64_t last)
 {
     uint64_t seq = 0;
@@ -143,6 +141,25 @@ static void test_burst(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "a burst that does not end");
     ok(has_all_in_order(puppet_written(), 301), "  arrives, whole and in order");
 }
+
+/* Of each half a dozen fit at once: none is written where another one is still to be read. */
+static void test_wide(void)
+{
+    struct channel *const c = puppet_start("wide");
+    void *const turn = puppet_open_turn(c, "t1");
+    static char text[14000];
+    memset(text, 'x', sizeof text - 1);
+    for (uint64_t seq = 1; seq <= 300; seq++) {
+        c->ops->send(c, turn, narration(seq, text, NULL));
+        kit_round(0);
+    }
+    c->ops->send(c, turn, box_of(TC_DONE, 301));
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "more than there is room for");
+    ok(has_all_in_order(puppet_written(), 301), "  arrives, whole and in order");
+    ok(!strstr(kit_logged(), "its process"), "  in one life");
+}
+
+/* ---- letters and replies */
 
 static void test_letters(void)
 {
@@ -353,6 +370,7 @@ int main(int argc, char **argv)
     test_big_texts();
     test_many();
     test_burst();
+    test_wide();
     test_letters();
     test_late_reply();
     test_failing_callback();
