@@ -12,11 +12,14 @@ void claude_emit(struct claude *c, const struct claude_lane *lane, struct event 
     if (c->closed && !c->answered && ev->kind != TC_NOTICE)
         return;
     c->answered |= ev->kind == TC_FINAL || ev->kind == TC_ERROR;
-    ev->meta.session_id = c->session.p ? c->session.p : "";
-    if (lane && lane->parent.len) {
+    const bool child = lane && lane->parent.len;
+    if (child || !c->session_told)
+        ev->meta.session_id = c->session.p ? c->session.p : "";
+    if (child) {
         ev->meta.parent_id = lane->parent.p;
         ev->meta.agent = lane->agent.len ? lane->agent.p : NULL;
     }
+    c->session_told |= !child;
     dialect_emit(c->out, ev);
 }
 
@@ -114,6 +117,7 @@ static void set_session(struct claude *c, struct str raw)
 {
     if (!raw.len)
         return;
+    c->session_told = false;
     buf_reset(&c->session_raw);
     buf_add(&c->session_raw, raw.p, raw.len);
     claude_set(c, &c->session, raw);

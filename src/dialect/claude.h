@@ -128,11 +128,12 @@ struct claude {
     const struct claude_profile *profile;
     const struct dialect_out *out; /* of the call that runs */
     struct claude_shape shape;
-    bool started;     /* start was told, or will not be */
-    bool closed;      /* a result gave the outcome: done was told */
-    bool answered;    /* with a final or an error */
-    bool echoes;      /* the stream has assistant lines that repeat blocks */
-    bool interrupted; /* the agent noted an interrupt */
+    bool started;      /* start was told, or will not be */
+    bool closed;       /* a result gave the outcome: done was told */
+    bool answered;     /* with a final or an error */
+    bool echoes;       /* the stream has assistant lines that repeat blocks */
+    bool interrupted;  /* the agent noted an interrupt */
+    bool session_told; /* by an event of the main agent: the guard knows it */
     struct buf session_raw, session, model;
     struct claude_lane main;
     struct claude_lane *subs[CLAUDE_LANES]; /* owned, or NULL */

@@ -51,6 +51,11 @@ bool guard_is_asking(const struct guard *g)
     return g->requests.open.oldest;
 }
 
+static const char *session_of(const struct guard *g)
+{
+    return g->session_id ? g->session_id : "";
+}
+
 void guard_tell(struct guard *g, struct event *ev)
 {
     struct tc_meta *const meta = &ev->meta;
@@ -61,7 +66,7 @@ void guard_tell(struct guard *g, struct event *ev)
         meta->src = g->src;
     meta->correlation_id = g->correlation_id;
     if (!meta->session_id || !*meta->session_id)
-        meta->session_id = g->session_id ? g->session_id : "";
+        meta->session_id = session_of(g);
     ev->u.meta = meta;
     g->emit(g->ctx, ev);
 }
@@ -83,10 +88,16 @@ static bool is_turn_usage(const struct event *ev)
     return strcmp(ev->u.usage.scope, "turn") == 0;
 }
 
-static void learn_session(struct guard *g, const struct event *ev)
+/* What says of no session that it is its own is of the one that is known now, also if it is held.
+ */
+static void learn_session(struct guard *g, struct event *ev)
 {
     const char *const id = ev->meta.session_id;
-    if (!id || !*id || is_child(ev) || (g->session_id && strcmp(g->session_id, id) == 0))
+    if (!id || !*id) {
+        ev->meta.session_id = session_of(g);
+        return;
+    }
+    if (is_child(ev) || strcmp(session_of(g), id) == 0)
         return;
     free(g->session_id);
     g->session_id = xstrdup(id);
