@@ -209,6 +209,9 @@ void claude_block_text(struct claude *c, const struct claude_lane *lane, struct 
 /* Adds raw text to any block, joining surrogates that were split between two pieces. */
 void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                         struct str raw);
+/* The same for text that is whole. */
+void claude_block_grow(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                       const char *text, size_t len);
 /* Tells signature or encrypted data of thinking, once. */
 void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                        struct str data);

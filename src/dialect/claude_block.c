@@ -119,21 +119,28 @@ void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct 
     claude_emit(c, lane, &ev);
 }
 
+void claude_block_grow(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                       const char *text, size_t len)
+{
+    if (b->kind != CLAUDE_BLOCK_TOOL) {
+        claude_block_text(c, lane, b, text, len);
+        return;
+    }
+    if (!len)
+        return;
+    if (b->text.len + len <= CLAUDE_TEXT_MAX)
+        buf_add(&b->text, text, len);
+    claude_tool_args(c, lane, b, text, len);
+}
+
 /* Adds raw text to a block, joining surrogates that were split between two pieces. */
 void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                         struct str raw)
 {
     size_t len = 0;
     const char *const text = json_unescape_piece(c->out->scratch, raw, &b->pending, &len);
-    if (!text || !len)
-        return;
-    if (b->kind != CLAUDE_BLOCK_TOOL) {
-        claude_block_text(c, lane, b, text, len);
-        return;
-    }
-    if (b->text.len + len <= CLAUDE_TEXT_MAX)
-        buf_add(&b->text, text, len);
-    claude_tool_args(c, lane, b, text, len);
+    if (text)
+        claude_block_grow(c, lane, b, text, len);
 }
 
 /* What streamed counts as it is. */

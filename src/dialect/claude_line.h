@@ -33,6 +33,7 @@ struct claude_body {
     int64_t index;          /* of its block; negative: not said */
     struct str delta;       /* type of its delta */
     struct str piece;       /* the text of its delta, whatever its key */
+    struct str undone;      /* that, where its escapes are undone already; with a NUL behind it */
     struct str stop_reason; /* of its message_delta, or of the message */
     struct str message_id, model;
     struct claude_usage usage;

@@ -36,22 +36,34 @@ static struct claude_hole hole_of(struct str string, const struct buf *copy)
 
 /* ---- deltas ---- */
 
+/* The text between `piece` and the quote at `close`, checked and undone, or only checked. */
+static bool read_piece(struct claude_body *to, struct str piece, const char *line_end,
+                       struct buf *undone)
+{
+    to->piece = piece;
+    to->undone = (struct str){0};
+    if (json_unescape_unchecked(undone, piece) < 0)
+        return json_string_end(piece.p, line_end) == piece.p + piece.len;
+    to->undone = (struct str){undone->p, undone->len};
+    return true;
+}
+
 /* NULL: it is another one not only by two strings. */
-static const struct claude_line *read_as(struct claude_delta *d, const char *line, size_t len)
+static const struct claude_line *read_as(struct claude_delta *d, const char *line, size_t len,
+                                         struct buf *undone)
 {
     const size_t behind = d->piece.at + d->piece.len;
     if (!d->text.len || len < d->text.len - d->piece.len)
         return NULL;
+    struct claude_line *const l = &d->line;
     const char *const piece = line + d->piece.at;
-    const char *const close = from_end(line, len, &d->text, behind);
+    const size_t piece_len = (size_t)(from_end(line, len, &d->text, behind) - piece);
     if (!is_copy(line, &d->text, 0, d->piece.at) ||
         !is_same_tail(line, len, &d->text, behind, d->uuid) ||
-        json_string_end(piece, line + len) != close)
+        !read_piece(&l->body, (struct str){piece, piece_len}, line + len, undone))
         return NULL;
-    struct claude_line *const l = &d->line;
     const size_t body_at = (size_t)(l->body.self.p - l->self.p);
     l->body.self = (struct str){line + body_at, l->body.self.len + len - l->self.len};
-    l->body.piece = (struct str){piece, (size_t)(close - piece)};
     l->uuid.p = from_end(line, len, &d->text, d->uuid.at);
     l->self = (struct str){line, len};
     return l;
@@ -62,7 +74,7 @@ static const struct claude_line *read_delta(struct claude_shape *s, const char *
 {
     for (unsigned i = 0; i < CLAUDE_DELTAS; i++) {
         const unsigned at = (s->newest + i) % CLAUDE_DELTAS;
-        const struct claude_line *const l = read_as(&s->deltas[at], line, len);
+        const struct claude_line *const l = read_as(&s->deltas[at], line, len, &s->undone);
         if (l) {
             s->newest = at;
             return l;
@@ -177,4 +189,5 @@ void claude_shape_fini(struct claude_shape *s)
         buf_fini(&s->deltas[i].text);
     for (size_t i = 0; i < CLAUDE_AROUNDS; i++)
         buf_fini(&s->around[i].text);
+    buf_fini(&s->undone);
 }

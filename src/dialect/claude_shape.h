@@ -24,7 +24,8 @@ struct claude_shape {
         struct claude_hole piece, uuid; /* in the text, in this order */
         struct claude_line line;        /* read from the text; both are those of the newest */
     } deltas[CLAUDE_DELTAS];
-    unsigned newest; /* of them */
+    unsigned newest;   /* of them */
+    struct buf undone; /* its piece */
     struct claude_around {
         struct buf text;         /* a line whose body is a 0; empty: none */
         size_t body_at;          /* of the 0 */

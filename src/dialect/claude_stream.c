@@ -57,6 +57,8 @@ static void on_delta(struct claude *c, struct claude_lane *lane, const struct cl
         return;
     if (str_is(l->body.delta, "signature_delta"))
         claude_block_seal(c, lane, b, l->body.piece);
+    else if (l->body.undone.p && !b->pending)
+        claude_block_grow(c, lane, b, l->body.undone.p, l->body.undone.len);
     else
         claude_block_piece(c, lane, b, l->body.piece);
 }

@@ -93,6 +93,10 @@ char *json_unescape(struct arena *a, struct str raw, size_t *len);
 /* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
  * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
 char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
+/* Of text that may not be valid, replaces *to by it, unescaped; it is looked at once. -1: that
+ * takes more than a look, or it is not valid as what stands between quotes, and *to is undefined.
+ */
+int json_unescape_unchecked(struct buf *to, struct str raw) __attribute__((__warn_unused_result__));
 /* True when the slice, unescaped, equals lit (ASCII). */
 bool json_string_is(struct str raw, const char *lit);
 

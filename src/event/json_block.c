@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the look at 64 bytes in parts of sixteen, and the choice of how this machine looks. */
 #include "event/json_look.h"
+#include "event/json_scan.h"
 
 #define OF_PARTS(part, p, ...)                                                                     \
     ((uint64_t)part(p __VA_ARGS__) | (uint64_t)part((p) + 16 __VA_ARGS__) << 16 |                  \
@@ -90,4 +91,24 @@ const char *json_block_unescape(char **out, const char *p, const char *end)
     (void)out;
     (void)end;
     return p; /* Without, it is no faster than json_text is by itself. */
+}
+
+/* Without, what is plain is copied. */
+static const char *check_plain(char **out, const char *p, const char *end)
+{
+    const size_t len = (size_t)(end - p);
+    if (!json_scan_is_plain(p, len))
+        return p;
+    memcpy(*out, p, len);
+    *out += len;
+    return end;
+}
+
+const char *json_block_check(char **out, const char *p, const char *end)
+{
+#ifdef CHOOSES
+    if (JSON_HAS_AVX512)
+        return json_avx512_check(out, p, end);
+#endif
+    return check_plain(out, p, end);
 }

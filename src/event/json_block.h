@@ -187,5 +187,7 @@ const char *json_block_find(const char *p, const char *end, uint64_t *stops);
  * room for it as it is, and moves it behind that. Returns how far: to the end, or up to a \u. Where
  * the machine cannot: p. */
 const char *json_block_unescape(char **out, const char *p, const char *end);
+/* As json_block_unescape, of text that may not be valid: it also stops where the text does. */
+const char *json_block_check(char **out, const char *p, const char *end);
 
 #endif

@@ -58,6 +58,13 @@ AVX512_INLINE uint64_t find_escapes(__m512i text, uint64_t beyond, uint64_t back
     return us ? shorts | json_look_units(us, find_digits(text)) : shorts;
 }
 
+AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
+{
+    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
+    return others | equal(text, '"') | backslashes;
+}
+
 /* Whether anything is not ASCII is asked first: where the answer is guessed wrongly, that shows
  * before the rest is done. */
 AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops)
@@ -66,10 +73,8 @@ AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *st
         const __m512i text = load(p);
         const uint64_t beyond = _mm512_movepi8_mask(text);
         const uint64_t backslashes = equal(text, '\\');
-        /* As signed bytes, non-ASCII is below space just as control characters are. */
-        const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
-        *stops = json_look_past(others | equal(text, '"') | backslashes,
-                                find_escapes(text, beyond, backslashes));
+        *stops =
+            json_look_past(stops_of(text, backslashes), find_escapes(text, beyond, backslashes));
         if (beyond)
             *stops &= ~find_characters(text, beyond);
         if (*stops)
@@ -126,6 +131,32 @@ AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *e
         const unsigned n = (unsigned)(end - p);
         const __m512i text = _mm512_maskz_loadu_epi8(low(n), (const void *)p);
         p += measure(text, n, &escaped, &kept);
+        const unsigned written = (unsigned)__builtin_popcountll(kept);
+        _mm512_mask_storeu_epi8((void *)to, low(written), undo(text, escaped, kept));
+        to += written;
+    }
+    *out = to;
+    return p;
+}
+
+/* A character or an escape that the block cuts begins the next one. */
+enum { CUT = 3 };
+
+AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
+{
+    char *to = *out;
+    for (unsigned n = JSON_BLOCK; p < end && n >= JSON_BLOCK - CUT; p += n) {
+        n = end - p < JSON_BLOCK ? (unsigned)(end - p) : JSON_BLOCK;
+        const __m512i text = _mm512_maskz_loadu_epi8(low(n), (const void *)p);
+        const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
+        const uint64_t escaped = json_look_escaped(backslashes);
+        const __m512i meant = meanings(text);
+        const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
+        uint64_t stops = json_look_past(stops_of(text, backslashes), shorts);
+        if (beyond)
+            stops &= ~find_characters(text, beyond);
+        n = stops & low(n) ? (unsigned)__builtin_ctzll(stops) : n;
+        const uint64_t kept = ~(backslashes & ~escaped) & low(n);
         const unsigned written = (unsigned)__builtin_popcountll(kept);
         _mm512_mask_storeu_epi8((void *)to, low(written), undo(text, escaped, kept));
         to += written;

@@ -17,6 +17,7 @@ uint64_t json_avx2_stops(const char *p);
 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops);
 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops);
 const char *json_avx512_unescape(char **out, const char *p, const char *end);
+const char *json_avx512_check(char **out, const char *p, const char *end);
 #endif
 
 /* Which of 64 bytes are escaped by a backslash in front of them: in a run of backslashes every

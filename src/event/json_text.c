@@ -212,6 +212,17 @@ char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, si
     return terminate(text, decode(text, raw, pending), len);
 }
 
+int json_unescape_unchecked(struct buf *to, struct str raw)
+{
+    buf_reset(to);
+    char *const text = buf_reserve(to, room_for(raw)), *end = text;
+    if (json_block_check(&end, raw.p, raw.p + raw.len) < raw.p + raw.len)
+        return -1;
+    to->len = (size_t)(end - text);
+    *end = '\0';
+    return 0;
+}
+
 bool json_string_is(struct str raw, const char *lit)
 {
     if (!raw.p)

@@ -266,6 +266,66 @@ static void test_room(void)
     is_int(wrong, 0, "nothing is written beyond the room of a text, whatever its length");
 }
 
+struct check {
+    const char *name;
+    bool is_there;
+    const char *(*check)(char **out, const char *p, const char *end);
+    bool undoes; /* escapes, and more than ASCII */
+};
+
+/* Text of random length, mostly valid; returns whether it is, as what stands between quotes. */
+static bool fill_text(struct buf *text, uint32_t *random)
+{
+    char block[JSON_BLOCK];
+    void (*const kind)(char *, uint32_t *) = next_random(random) % 2 ? fill : fill_characters;
+    buf_reset(text);
+    for (uint32_t left = next_random(random) % (4 * JSON_BLOCK), n; left > 0; left -= n) {
+        n = left < JSON_BLOCK ? left : JSON_BLOCK;
+        if (next_random(random) % 2)
+            memset(block, 'b', sizeof block);
+        else
+            kind(block, random);
+        buf_add(text, block, n);
+    }
+    buf_add_char(text, '"');
+    const char *const quote = text->p + --text->len;
+    return json_string_end(text->p, quote + 1) == quote;
+}
+
+/* What it takes for valid is, and becomes what it stands for; what is valid it stops in only at
+ * a \u. */
+static bool checks(const struct check *c, const struct buf *text, bool valid)
+{
+    struct arena arena = {0};
+    size_t len;
+    char out[4 * JSON_BLOCK + 1], *end = out;
+    const char *const stop = c->check(&end, text->p, text->p + text->len);
+    const char *const meant = json_unescape(&arena, (struct str){text->p, text->len}, &len);
+    const bool whole = stop == text->p + text->len;
+    const bool same = whole && valid && (size_t)(end - out) == len && memcmp(out, meant, len) == 0;
+    const bool may_stop = !valid || !c->undoes || strncmp(stop, "\\u", 2) == 0;
+    arena_fini(&arena);
+    return whole ? same : may_stop;
+}
+
+static void test_check(const struct check *c)
+{
+    CLEANUP_BUF struct buf text = {0};
+    uint32_t random = 3;
+    unsigned good = 0, valid = 0;
+    if (!c->is_there) {
+        skip(2, "this machine has no %s", c->name);
+        return;
+    }
+    for (unsigned i = 0; i < 20000; i++) {
+        const bool is_valid = fill_text(&text, &random);
+        valid += is_valid;
+        good += checks(c, &text, is_valid);
+    }
+    is_int(good, 20000, "text is checked and undone at once, by %s", c->name);
+    ok(valid > 2000 && valid < 18000, "of which some is valid");
+}
+
 /* Of a line that is cut anywhere nothing is taken for valid. */
 static void test_cut(void)
 {
@@ -292,9 +352,17 @@ int main(void)
         {"AVX-512", JSON_HAS_AVX512, NULL, json_avx512_find},
 #endif
     };
+    const struct check checks[] = {
+        {"plain C", true, check_plain, false},
+#ifdef __x86_64__
+        {"AVX-512", JSON_HAS_AVX512, json_avx512_check, true},
+#endif
+    };
     plan_lazy();
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         test_look(&looks[i]);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        test_check(&checks[i]);
     test_strings();
     test_room();
     test_cut();

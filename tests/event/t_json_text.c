@@ -82,6 +82,20 @@ static void test_pieces(void)
     arena_fini(&a);
 }
 
+static void test_unchecked(void)
+{
+    static const char *const bad[] = {"a\"b", "a\\", "a\\x", "a\nb", "\xff", "\xc3", "\\u12"};
+    CLEANUP_BUF struct buf text = {0};
+    is_int(json_unescape_unchecked(&text, STR("plain text of more than one part")), 0,
+           "plain text");
+    is_str(text.p, "plain text of more than one part", "is what it is");
+    is_int(json_unescape_unchecked(&text, STR("")), 0, "none at all");
+    is_str(text.p, "", "is empty");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        is_int(json_unescape_unchecked(&text, (struct str){bad[i], strlen(bad[i])}), -1,
+               "not valid: %zu", i);
+}
+
 static void test_string_is(void)
 {
     ok(json_string_is(STR("text"), "text"), "the same");
@@ -212,6 +226,7 @@ int main(void)
     plan_lazy();
     test_unescape();
     test_pieces();
+    test_unchecked();
     test_string_is();
     test_pointer();
     test_compact();
