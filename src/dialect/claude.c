@@ -46,9 +46,14 @@ void claude_raw(struct claude *c, const struct claude_lane *lane, const char *na
     claude_emit(c, lane, &ev);
 }
 
-char *claude_unescape(struct claude *c, struct str raw)
+const char *claude_unescape(struct claude *c, struct str raw, size_t *len)
 {
-    return json_unescape(c->out->scratch, raw, NULL);
+    const struct buf *const known = json_memo_text(&c->shape.memo, raw);
+    if (!known)
+        return json_unescape(c->out->scratch, raw, len);
+    if (len)
+        *len = known->len;
+    return known->p;
 }
 
 char *claude_text(struct claude *c, struct str value)
@@ -59,7 +64,7 @@ char *claude_text(struct claude *c, struct str value)
 void claude_set(struct claude *c, struct buf *to, struct str raw)
 {
     size_t len = 0;
-    const char *const text = json_unescape(c->out->scratch, raw, &len);
+    const char *const text = claude_unescape(c, raw, &len);
     buf_reset(to);
     if (text)
         buf_add(to, text, len);
@@ -281,8 +286,8 @@ static void handle_nothing(struct claude *c, const struct claude_line *l)
 
 static void handle_other(struct claude *c, const struct claude_line *l)
 {
-    const char *const type = claude_unescape(c, l->type);
-    const char *const subtype = claude_unescape(c, l->subtype);
+    const char *const type = claude_unescape(c, l->type, NULL);
+    const char *const subtype = claude_unescape(c, l->subtype, NULL);
     const char *name = type;
     if (type && subtype)
         name = arena_sprintf(c->out->scratch, "%s/%s", type, subtype);
@@ -327,7 +332,7 @@ static void release_early(struct claude *c)
         const char *const p = early.p + at;
         const char *const newline = memchr(p, '\n', early.len - at);
         struct claude_line l;
-        if (claude_line_read(&l, p, (size_t)(newline - p)) == 0)
+        if (claude_line_read(&l, p, (size_t)(newline - p), NULL) == 0)
             find_handler(&l)->handle(c, &l);
         at = (size_t)(newline - early.p) + 1;
     }

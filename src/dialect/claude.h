@@ -169,7 +169,8 @@ void claude_raw(struct claude *c, const struct claude_lane *lane, const char *na
 /* Copies a slice, unescaped. */
 void claude_set(struct claude *c, struct buf *to, struct str raw);
 void claude_copy_code(char *to, size_t size, struct str raw);
-char *claude_unescape(struct claude *c, struct str raw);
+/* Its text, as long as the line is handled; *len, or NULL, its length. Absent gives NULL. */
+const char *claude_unescape(struct claude *c, struct str raw, size_t *len);
 char *claude_text(struct claude *c, struct str value); /* of a value that is a string, or NULL */
 void claude_ids_add(struct claude_ids *ids, const char *id);
 bool claude_ids_take(struct claude_ids *ids, const char *id); /* forgets it, too */
@@ -209,9 +210,6 @@ void claude_block_text(struct claude *c, const struct claude_lane *lane, struct 
 /* Adds raw text to any block, joining surrogates that were split between two pieces. */
 void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                         struct str raw);
-/* The same for text that is whole. */
-void claude_block_grow(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       const char *text, size_t len);
 /* Tells signature or encrypted data of thinking, once. */
 void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                        struct str data);

@@ -31,7 +31,7 @@ static void commit_text(struct claude *c, const struct claude_lane *lane, struct
                         struct str raw)
 {
     size_t len = 0;
-    const char *const text = json_unescape(c->out->scratch, raw, &len);
+    const char *const text = claude_unescape(c, raw, &len);
     /* Thinking that was shown while it streamed may be withheld from the line. */
     const bool withheld = !text || (!len && b->kind == CLAUDE_BLOCK_THINKING);
     if (!withheld && !is_placeholder(b, text) && b->text.len < CLAUDE_TEXT_MAX)
@@ -43,7 +43,7 @@ static void commit_text(struct claude *c, const struct claude_lane *lane, struct
 static void raw_block(struct claude *c, const struct claude_lane *lane,
                       const struct claude_content *content)
 {
-    const char *const type = claude_unescape(c, content->type);
+    const char *const type = claude_unescape(c, content->type, NULL);
     if (type)
         claude_raw(c, lane, arena_sprintf(c->out->scratch, "assistant/%s", type), content->self);
 }
@@ -98,9 +98,9 @@ static bool was_told(struct claude *c, struct claude_message *m,
                      const struct claude_content *content)
 {
     const enum claude_block_kind kind = claude_block_kind_of(content->type);
-    const char *const id = claude_unescape(c, content->id);
+    const char *const id = claude_unescape(c, content->id, NULL);
     const char *const text =
-        claude_unescape(c, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking);
+        claude_unescape(c, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking, NULL);
     for (size_t i = 0; i < m->count; i++) {
         const struct claude_block *const b = &m->blocks[i];
         const char *const mine = kind == CLAUDE_BLOCK_TOOL ? b->id.p : b->text.p;
@@ -117,7 +117,7 @@ static bool was_told(struct claude *c, struct claude_message *m,
 static bool enter_message(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
-    const char *const id = claude_unescape(c, l->body.message_id);
+    const char *const id = claude_unescape(c, l->body.message_id, NULL);
     if (m->id.len && (!id || (m->source.len && strcmp(id, m->source.p) == 0)))
         return true;
     if (m->id.len && !m->source.len && m->count) {

@@ -113,14 +113,14 @@ void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct 
     struct event ev;
     event_init(&ev, TC_THINKING);
     ev.u.thinking.message_id = b->id.p;
-    ev.u.thinking.encrypted = claude_unescape(c, data);
+    ev.u.thinking.encrypted = claude_unescape(c, data, NULL);
     ev.u.thinking.entity_id = lane->message.id.p;
     ev.u.thinking.entity = "message";
     claude_emit(c, lane, &ev);
 }
 
-void claude_block_grow(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       const char *text, size_t len)
+static void add_text(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                     const char *text, size_t len)
 {
     if (b->kind != CLAUDE_BLOCK_TOOL) {
         claude_block_text(c, lane, b, text, len);
@@ -137,10 +137,15 @@ void claude_block_grow(struct claude *c, const struct claude_lane *lane, struct 
 void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
                         struct str raw)
 {
+    const struct buf *const known = b->pending ? NULL : json_memo_text(&c->shape.memo, raw);
+    if (known) {
+        add_text(c, lane, b, known->p, known->len);
+        return;
+    }
     size_t len = 0;
     const char *const text = json_unescape_piece(c->out->scratch, raw, &b->pending, &len);
     if (text)
-        claude_block_grow(c, lane, b, text, len);
+        add_text(c, lane, b, text, len);
 }
 
 /* What streamed counts as it is. */
@@ -155,7 +160,7 @@ void claude_block_commit(struct claude *c, struct claude_lane *lane, struct clau
 struct claude_block *claude_block_find(struct claude *c, struct claude_message *m,
                                        enum claude_block_kind kind, struct str id)
 {
-    const char *const wanted = kind == CLAUDE_BLOCK_TOOL ? claude_unescape(c, id) : NULL;
+    const char *const wanted = kind == CLAUDE_BLOCK_TOOL ? claude_unescape(c, id, NULL) : NULL;
     for (size_t i = 0; i < m->count; i++) {
         struct claude_block *const b = &m->blocks[i];
         if (b->kind == kind && claude_block_is_waiting(b) &&

@@ -221,12 +221,15 @@ static struct str *line_value(struct claude_line *l, struct str key)
     return str_is(key, "supersedes") ? &l->supersedes : NULL;
 }
 
-static void read_member(struct json *j, struct claude_line *l, struct str key)
+static void read_member(struct json *j, struct claude_line *l, struct str key,
+                        struct json_memo *memo)
 {
     struct str *string = NULL;
     const bool is_event = str_is(key, "event");
     if (is_event || str_is(key, "message")) {
+        j->memo = memo;
         claude_body_read(j, is_event, &l->body);
+        j->memo = NULL;
     } else if ((string = line_string(l, key))) {
         json_read_string(j, string);
     } else if (str_is(key, "abandoned_blocks")) {
@@ -240,7 +243,7 @@ static void read_member(struct json *j, struct claude_line *l, struct str key)
     }
 }
 
-int claude_line_read(struct claude_line *l, const char *line, size_t len)
+int claude_line_read(struct claude_line *l, const char *line, size_t len, struct json_memo *memo)
 {
     alloc_clear(l, sizeof *l);
     l->self = (struct str){line, len};
@@ -252,7 +255,7 @@ int claude_line_read(struct claude_line *l, const char *line, size_t len)
     if (!json_enter_object(&j))
         return -1;
     while (json_next_key(&j, &key))
-        read_member(&j, l, key);
+        read_member(&j, l, key, memo);
     return json_finish(&j);
 }
 

@@ -33,7 +33,6 @@ struct claude_body {
     int64_t index;          /* of its block; negative: not said */
     struct str delta;       /* type of its delta */
     struct str piece;       /* the text of its delta, whatever its key */
-    struct str undone;      /* that, where its escapes are undone already; with a NUL behind it */
     struct str stop_reason; /* of its message_delta, or of the message */
     struct str message_id, model;
     struct claude_usage usage;
@@ -54,8 +53,9 @@ struct claude_line {
     bool aborted, api_error_message, synthetic, replay;
 };
 
-/* 0, or -1: not a JSON object, and nothing in *l may be used. */
-int claude_line_read(struct claude_line *l, const char *line, size_t len)
+/* 0, or -1: not a JSON object, and nothing in *l may be used. The memo, or NULL, is for a string
+ * of the body. */
+int claude_line_read(struct claude_line *l, const char *line, size_t len, struct json_memo *memo)
     __attribute__((__warn_unused_result__));
 /* Reads the body that comes next: an event, or else a message. Of several in a line the last one
  * counts. */

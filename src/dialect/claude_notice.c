@@ -250,7 +250,7 @@ void claude_system(struct claude *c, const struct claude_line *l)
             handlers[i].handle(c, l);
             return;
         }
-    const char *const subtype = claude_unescape(c, l->subtype);
+    const char *const subtype = claude_unescape(c, l->subtype, NULL);
     claude_raw(c, NULL, arena_sprintf(c->out->scratch, "system/%s", subtype ? subtype : ""),
                l->self);
 }
@@ -267,7 +267,8 @@ void claude_tool_progress(struct claude *c, const struct claude_line *l)
     struct arena *const a = c->out->scratch;
     const char *const message =
         elapsed.p ? arena_sprintf(a, "running for %.0f s", value_real(elapsed, 0)) : NULL;
-    const char *const id = l->parent.len ? claude_unescape(c, l->parent) : claude_text(c, own);
+    const char *const id =
+        l->parent.len ? claude_unescape(c, l->parent, NULL) : claude_text(c, own);
     tell_running(c, id, claude_text(c, name), message, value_rest(a, l->self, skip));
 }
 

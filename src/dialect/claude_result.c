@@ -115,7 +115,7 @@ static const char *join_errors(struct claude *c, struct str errors)
         struct str raw = {0};
         if (!json_read_string(&j, &raw) || str_has_prefix(raw, STR("[ede_diagnostic]")))
             continue;
-        const char *const text = claude_unescape(c, raw);
+        const char *const text = claude_unescape(c, raw, NULL);
         buf_printf(&out, "%s%s", out.len ? "\n" : "", text);
     }
     return out.len ? arena_strndup(c->out->scratch, out.p, out.len) : NULL;

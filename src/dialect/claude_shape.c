@@ -36,34 +36,24 @@ static struct claude_hole hole_of(struct str string, const struct buf *copy)
 
 /* ---- deltas ---- */
 
-/* The text between `piece` and the quote at `close`, checked and undone, or only checked. */
-static bool read_piece(struct claude_body *to, struct str piece, const char *line_end,
-                       struct buf *undone)
-{
-    to->piece = piece;
-    to->undone = (struct str){0};
-    if (json_unescape_unchecked(undone, piece) < 0)
-        return json_string_end(piece.p, line_end) == piece.p + piece.len;
-    to->undone = (struct str){undone->p, undone->len};
-    return true;
-}
-
 /* NULL: it is another one not only by two strings. */
 static const struct claude_line *read_as(struct claude_copy *d, const char *line, size_t len,
-                                         struct buf *undone)
+                                         struct json_memo *memo)
 {
     const size_t behind = d->piece.at + d->piece.len;
     if (!d->text.len || len < d->text.len - d->piece.len)
         return NULL;
     struct claude_line *const l = &d->line;
     const char *const piece = line + d->piece.at;
-    const size_t piece_len = (size_t)(from_end(line, len, &d->text, behind) - piece);
+    const char *const close = from_end(line, len, &d->text, behind);
+    const struct str raw = {piece, (size_t)(close - piece)};
     if (!is_copy(line, &d->text, 0, d->piece.at) ||
         !is_same_tail(line, len, &d->text, behind, d->uuid) ||
-        !read_piece(&l->body, (struct str){piece, piece_len}, line + len, undone))
+        (!json_memo_take(memo, raw) && json_string_end(piece, line + len) != close))
         return NULL;
     const size_t body_at = (size_t)(l->body.self.p - l->self.p);
     l->body.self = (struct str){line + body_at, l->body.self.len + len - l->self.len};
+    l->body.piece = raw;
     l->uuid.p = from_end(line, len, &d->text, d->uuid.at);
     l->self = (struct str){line, len};
     return l;
@@ -74,7 +64,7 @@ static const struct claude_line *read_delta(struct claude_shape *s, const char *
 {
     for (unsigned i = 0; i < CLAUDE_DELTAS; i++) {
         const unsigned at = (s->newest_delta + i) % CLAUDE_DELTAS;
-        const struct claude_line *const l = read_as(&s->deltas[at], line, len, &s->undone);
+        const struct claude_line *const l = read_as(&s->deltas[at], line, len, &s->memo);
         if (l) {
             s->newest_delta = at;
             return l;
@@ -98,7 +88,8 @@ static void keep_copy(struct claude_copy *to, struct str line, bool is_delta)
 {
     buf_reset(&to->text);
     buf_add(&to->text, line.p, line.len);
-    if (claude_line_read(&to->line, to->text.p, to->text.len) < 0 || !find_holes(to, is_delta))
+    if (claude_line_read(&to->line, to->text.p, to->text.len, NULL) < 0 ||
+        !find_holes(to, is_delta))
         buf_reset(&to->text);
 }
 
@@ -150,10 +141,12 @@ static struct str body_within(const struct claude_around *a, const char *line, s
 }
 
 /* False: it is not one valid value. What is behind it in its line may be looked at with it. */
-static bool read_body(struct claude_body *to, struct str body, const char *line_end)
+static bool read_body(struct claude_body *to, struct str body, const char *line_end,
+                      struct json_memo *memo)
 {
     struct json j;
     json_start_inside(&j, body.p, (size_t)(line_end - body.p));
+    j.memo = memo;
     claude_body_read(&j, to->is_event, to);
     return !j.error && json_offset(&j) == body.len;
 }
@@ -165,7 +158,7 @@ static const struct claude_line *read_around(struct claude_shape *s, const char 
     struct claude_around *a = s->around;
     while (a < s->around + CLAUDE_AROUNDS && !(body = body_within(a, line, len)).p)
         a++;
-    if (!body.p || !read_body(&a->line.body, body, line + len))
+    if (!body.p || !read_body(&a->line.body, body, line + len, &s->memo))
         return NULL;
     a->line.self = (struct str){line, len};
     a->line.uuid.p = from_end(line, len, &a->text, a->uuid.at);
@@ -186,7 +179,7 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
     buf_add(&a->text, l->self.p, a->body_at);
     buf_add_char(&a->text, '0');
     buf_add(&a->text, body_end, (size_t)(end - body_end));
-    if (claude_line_read(&a->line, a->text.p, a->text.len) < 0)
+    if (claude_line_read(&a->line, a->text.p, a->text.len, NULL) < 0)
         buf_reset(&a->text);
     else
         a->uuid = hole_of(a->line.uuid, &a->text);
@@ -197,7 +190,7 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
 /* NULL: it is not valid. */
 static const struct claude_line *read_whole(struct claude_shape *s, const char *line, size_t len)
 {
-    if (claude_line_read(&s->line, line, len) < 0)
+    if (claude_line_read(&s->line, line, len, &s->memo) < 0)
         return NULL;
     keep_around(s, &s->line);
     return &s->line;
@@ -205,6 +198,7 @@ static const struct claude_line *read_whole(struct claude_shape *s, const char *
 
 const struct claude_line *claude_shape_read(struct claude_shape *s, const char *line, size_t len)
 {
+    json_memo_reset(&s->memo);
     const struct claude_line *l = read_delta(s, line, len);
     if (l || (len && (l = read_twin(s, line, len))))
         return l;
@@ -222,5 +216,5 @@ void claude_shape_fini(struct claude_shape *s)
         buf_fini(&s->twins[i].text);
     for (size_t i = 0; i < CLAUDE_AROUNDS; i++)
         buf_fini(&s->around[i].text);
-    buf_fini(&s->undone);
+    buf_fini(&s->memo.text);
 }

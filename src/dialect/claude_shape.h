@@ -28,7 +28,6 @@ struct claude_shape {
         struct claude_line line;        /* read from the text; these are those of the newest */
     } deltas[CLAUDE_DELTAS], twins[CLAUDE_TWINS];
     unsigned newest_delta, oldest_twin;
-    struct buf undone; /* the piece of the newest delta */
     struct claude_around {
         struct buf text;         /* a line whose body is a 0; empty: none */
         size_t body_at;          /* of the 0 */
@@ -37,6 +36,7 @@ struct claude_shape {
     } around[CLAUDE_AROUNDS];
     unsigned oldest_around;
     struct claude_line line; /* what was read of one that is like none before */
+    struct json_memo memo;   /* of the newest line, whatever it is like */
 };
 
 /* As claude_line_read; NULL: not a JSON object. What is returned is valid until the next call. */

@@ -57,8 +57,6 @@ static void on_delta(struct claude *c, struct claude_lane *lane, const struct cl
         return;
     if (str_is(l->body.delta, "signature_delta"))
         claude_block_seal(c, lane, b, l->body.piece);
-    else if (l->body.undone.p && !b->pending)
-        claude_block_grow(c, lane, b, l->body.undone.p, l->body.undone.len);
     else
         claude_block_piece(c, lane, b, l->body.piece);
 }
@@ -115,7 +113,7 @@ static void drop_from(struct claude *c, struct claude_lane *lane, const struct c
     struct claude_message *const m = &lane->message;
     if (l->abandoned_from < 0)
         return;
-    if (l->abandoned_id.p && strcmp(claude_unescape(c, l->abandoned_id), m->id.p) != 0)
+    if (l->abandoned_id.p && strcmp(claude_unescape(c, l->abandoned_id, NULL), m->id.p) != 0)
         return;
     for (size_t i = 0; i < m->count; i++) {
         struct claude_block *const b = &m->blocks[i];

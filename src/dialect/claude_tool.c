@@ -79,7 +79,7 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
     if (!is_object(input)) {
         size_t len = 0;
         const struct str text = value_string(input);
-        const char *const raw = text.p ? json_unescape(c->out->scratch, text, &len)
+        const char *const raw = text.p ? claude_unescape(c, text, &len)
                                        : json_compact_dup(c->out->scratch, input, &len);
         set_raw_args(c, call, raw, len);
         return;
@@ -89,7 +89,7 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
                                     : (struct str){0};
     if (unparsed.p) {
         size_t len = 0;
-        const char *const raw = json_unescape(c->out->scratch, unparsed, &len);
+        const char *const raw = claude_unescape(c, unparsed, &len);
         set_raw_args(c, call, raw, len);
         return;
     }
@@ -113,7 +113,8 @@ void claude_tool_call(struct claude *c, const struct claude_lane *lane,
     event_init(&ev, TC_TOOL_CALL);
     set_args(c, &ev.u.tool_call, content->input);
     ev.meta.id = *uuid ? uuid : NULL;
-    tell_call(c, lane, &ev, claude_unescape(c, content->id), claude_unescape(c, content->name));
+    tell_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
+              claude_unescape(c, content->name, NULL));
 }
 
 void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
@@ -140,7 +141,7 @@ static void add_placeholder(struct claude *c, struct buf *out, const struct clau
     value_pick(value, VALUE_ROWS(wants));
     const struct value_row in_source[] = {{"media_type", &media}, {"data", &data}};
     value_pick(source, VALUE_ROWS(in_source));
-    const char *const type = claude_unescape(c, part->type);
+    const char *const type = claude_unescape(c, part->type, NULL);
     const char *const what = claude_text(c, media.p ? media : tool);
     buf_printf(out, "[%s", type ? type : "part");
     if (what)
@@ -165,7 +166,7 @@ static bool join_parts(struct claude *c, struct buf *out, struct str list)
             buf_add_char(out, '\n');
         const bool text = str_is(part.type, "text") && part.text.p;
         size_t len = 0;
-        const char *const words = text ? json_unescape(c->out->scratch, part.text, &len) : NULL;
+        const char *const words = text ? claude_unescape(c, part.text, &len) : NULL;
         if (words)
             buf_add(out, words, len);
         else
@@ -179,7 +180,7 @@ static void set_content(struct claude *c, struct tc_tool_result *result, struct 
 {
     const struct str text = value_string(content);
     if (text.p) {
-        result->content = json_unescape(c->out->scratch, text, &result->content_len);
+        result->content = claude_unescape(c, text, &result->content_len);
         return;
     }
     struct arena *const a = c->out->scratch;
@@ -224,7 +225,7 @@ void claude_tool_result(struct claude *c, const struct claude_lane *lane,
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
     struct tc_tool_result *const result = &ev.u.tool_result;
-    const char *const id = claude_unescape(c, content->tool_use_id);
+    const char *const id = claude_unescape(c, content->tool_use_id, NULL);
     char uuid[CLAUDE_UUID];
     claude_copy_code(uuid, sizeof(uuid), l->uuid);
     result->tool_use_id = id ? id : "";

@@ -95,7 +95,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;
-    if (claude_line_read(&l, line, len) < 0)
+    if (claude_line_read(&l, line, len, NULL) < 0)
         return -1;
     c->profile = &profile;
     c->out = out;

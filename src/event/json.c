@@ -121,15 +121,35 @@ const char *json_string_end(const char *p, const char *end)
     return scan_rest(&j, take_stop(&j, p));
 }
 
+/* The closing quote of the string whose text begins at p, and is undone with it as far as that
+ * needs no more ado. */
+static const char *scan_to_memo(struct json *j, const char *p)
+{
+    struct json_memo *const m = j->memo;
+    json_memo_reset(m);
+    char *const text = buf_reserve(&m->text, (size_t)(j->end - p)), *end = text;
+    const char *const stop = json_scan_text(&end, p, j->end);
+    *end = '\0';
+    m->text.len = (size_t)(end - text);
+    j->block = j->end; /* nothing was looked at */
+    if (stop == j->end || *stop != '"')
+        return scan_rest(j, stop);
+    m->raw = (struct str){p, (size_t)(stop - p)};
+    return stop;
+}
+
 /* As scan_string, for a string that is long, or not plain, or behind white space that was looked
  * at as if it were text. */
 static const char *scan_odd_string(struct json *j, const char *p)
 {
     uint64_t stops = stops_from(j, p);
     stops &= stops - 1; /* the quote that opens it */
+    const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
+    if (j->memo && (!stop || *stop != '"'))
+        return scan_to_memo(j, p + 1);
     j->stops = stops & (stops - 1);
-    const char *const stop =
-        stops ? j->block + __builtin_ctzll(stops) : take_stop(j, j->block + JSON_BLOCK);
+    if (!stop)
+        stop = take_stop(j, j->block + JSON_BLOCK);
     return scan_rest(j, stop);
 }
 

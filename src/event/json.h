@@ -2,7 +2,7 @@
  * The JSON reader: one cursor over one line. It validates every byte it passes (structure,
  * UTF-8, escapes, numbers, depth), walks keys in whatever order they come, hands out slices of
  * the line, skips what nobody wants and unescapes only what is asked for. No allocation but
- * into the caller's arena.
+ * into the caller's arena or memo.
  *
  *     struct json j;
  *     struct str key, type = {0};
@@ -42,11 +42,18 @@ enum json_type {
     JSON_AT_OBJECT,
 };
 
+/* A string that was read and undone in passing. */
+struct json_memo {
+    struct str raw; /* its slice; absent: there is none */
+    struct buf text;
+};
+
 struct json {
     const char *p, *end, *begin;
-    const char *error; /* static text of the first error, or NULL */
-    const char *block; /* 64 bytes that were looked at together */
-    uint64_t stops;    /* a bit for each that no string goes on over by itself, and is ahead */
+    struct json_memo *memo; /* for the newest string that is long; NULL, as it starts: for none */
+    const char *error;      /* static text of the first error, or NULL */
+    const char *block;      /* 64 bytes that were looked at together */
+    uint64_t stops;         /* a bit for each that no string goes on over by itself, and is ahead */
     unsigned depth;
     int lead; /* what stands in front of the next key or element: '{' or '[' when just entered */
 };
@@ -93,10 +100,13 @@ char *json_unescape(struct arena *a, struct str raw, size_t *len);
 /* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
  * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
 char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
-/* Of text that may not be valid, replaces *to by it, unescaped; it is looked at once. -1: that
- * takes more than a look, or it is not valid as what stands between quotes, and *to is undefined.
- */
-int json_unescape_unchecked(struct buf *to, struct str raw) __attribute__((__warn_unused_result__));
+/* Puts what may be the slice of a string into the memo. False: it is not valid, or not without more
+ * ado, and nothing is in the memo. */
+bool json_memo_take(struct json_memo *m, struct str raw);
+/* Its text, if that slice is what it has, else NULL. */
+const struct buf *json_memo_text(const struct json_memo *m, struct str raw);
+/* Before anything else may lie where the slice does. */
+void json_memo_reset(struct json_memo *m);
 /* True when the slice, unescaped, equals lit (ASCII). */
 bool json_string_is(struct str raw, const char *lit);
 

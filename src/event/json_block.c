@@ -96,12 +96,9 @@ const char *json_block_unescape(char **out, const char *p, const char *end)
 /* Without, what is plain is copied. */
 static const char *check_plain(char **out, const char *p, const char *end)
 {
-    const size_t len = (size_t)(end - p);
-    if (!json_scan_is_plain(p, len))
-        return p;
-    memcpy(*out, p, len);
-    *out += len;
-    return end;
+    const char *const stop = json_scan_plain(p, end);
+    *out = mempcpy(*out, p, (size_t)(stop - p));
+    return stop;
 }
 
 const char *json_block_check(char **out, const char *p, const char *end)

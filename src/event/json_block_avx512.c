@@ -142,26 +142,35 @@ AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *e
 /* A character or an escape that the block cuts begins the next one. */
 enum { CUT = 3 };
 
+/* Writes of n bytes of the text what is valid; returns how many of them that is. */
+AVX512_INLINE unsigned check(char **to, __m512i text, unsigned n)
+{
+    const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
+    const uint64_t escaped = json_look_escaped(backslashes);
+    const __m512i meant = meanings(text);
+    const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
+    uint64_t stops = json_look_past(stops_of(text, backslashes), shorts) & low(n);
+    if (beyond)
+        stops &= ~find_characters(text, beyond);
+    /* Guessed, and nearly always rightly: the next block does not wait for this one. */
+    if (__builtin_expect(stops != 0, false))
+        n = (unsigned)__builtin_ctzll(stops);
+    const uint64_t kept = ~(backslashes & ~escaped) & low(n);
+    const unsigned written = (unsigned)__builtin_popcountll(kept);
+    _mm512_mask_storeu_epi8((void *)*to, low(written), undo(text, escaped, kept));
+    *to += written;
+    return n;
+}
+
 AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
 {
-    char *to = *out;
-    for (unsigned n = JSON_BLOCK; p < end && n >= JSON_BLOCK - CUT; p += n) {
-        n = end - p < JSON_BLOCK ? (unsigned)(end - p) : JSON_BLOCK;
-        const __m512i text = _mm512_maskz_loadu_epi8(low(n), (const void *)p);
-        const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
-        const uint64_t escaped = json_look_escaped(backslashes);
-        const __m512i meant = meanings(text);
-        const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
-        uint64_t stops = json_look_past(stops_of(text, backslashes), shorts);
-        if (beyond)
-            stops &= ~find_characters(text, beyond);
-        n = stops & low(n) ? (unsigned)__builtin_ctzll(stops) : n;
-        const uint64_t kept = ~(backslashes & ~escaped) & low(n);
-        const unsigned written = (unsigned)__builtin_popcountll(kept);
-        _mm512_mask_storeu_epi8((void *)to, low(written), undo(text, escaped, kept));
-        to += written;
+    unsigned n = JSON_BLOCK;
+    while (end - p >= JSON_BLOCK && n >= JSON_BLOCK - CUT)
+        p += n = check(out, load(p), JSON_BLOCK);
+    while (p < end && n >= JSON_BLOCK - CUT && end - p < JSON_BLOCK) {
+        const unsigned left = (unsigned)(end - p);
+        p += n = check(out, _mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
     }
-    *out = to;
     return p;
 }
 #endif

@@ -212,15 +212,95 @@ char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, si
     return terminate(text, decode(text, raw, pending), len);
 }
 
-int json_unescape_unchecked(struct buf *to, struct str raw)
+/* The unit of the \u escape at p; -1: it is none. */
+static int unit_at(const char *p, const char *end)
 {
-    buf_reset(to);
-    char *const text = buf_reserve(to, room_for(raw)), *end = text;
-    if (json_block_check(&end, raw.p, raw.p + raw.len) < raw.p + raw.len)
+    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return -1;
-    to->len = (size_t)(end - text);
-    *end = '\0';
-    return 0;
+    int unit = 0, good = 1;
+    for (int i = 2; i < 6; i++) {
+        const int digit = json_hex_digits[(unsigned char)p[i]];
+        good &= digit != 0;
+        unit = unit << 4 | (digit - 1);
+    }
+    return good ? unit : -1;
+}
+
+/* The character that the \u escape at p stands for, or two of them; 0: none, or half of one. */
+static uint32_t character_at(const char *p, const char *end, size_t *len)
+{
+    const int unit = unit_at(p, end);
+    *len = 6;
+    if (unit <= 0 || (unit & 0xf800) != 0xd800)
+        return unit > 0 ? (uint32_t)unit : 0;
+    const int low = unit_at(p + 6, end);
+    *len = 12;
+    if (unit >= 0xdc00 || low < 0xdc00 || low > 0xdfff)
+        return 0;
+    return 0x10000 + ((uint32_t)(unit & 0x3ff) << 10) + (uint32_t)(low & 0x3ff);
+}
+
+/* Behind the escapes at p, once they are undone; or at one that is not valid, or no character. */
+static const char *put_escapes(struct decoder *d, const char *p, const char *end)
+{
+    while (end - p >= 2 && *p == '\\') {
+        const char plain = json_short_escapes[(unsigned char)p[1]];
+        size_t len = 2;
+        const uint32_t cp = plain ? (uint32_t)plain : character_at(p, end, &len);
+        if (!cp)
+            break;
+        put(d, cp);
+        p += len;
+    }
+    return p;
+}
+
+/* Behind the escapes or the character at p, once they are undone; p: more is to be known. */
+static const char *put_special(struct decoder *d, const char *p, const char *end)
+{
+    if (*p == '\\')
+        return put_escapes(d, p, end);
+    const size_t len = (signed char)*p < 0 ? utf8_multibyte_prefix(p, (size_t)(end - p)) : 0;
+    d->out = mempcpy(d->out, p, len);
+    return p + len;
+}
+
+const char *json_scan_text(char **out, const char *p, const char *end)
+{
+    struct decoder d = {.out = *out};
+    for (const char *special = NULL; p != special && p < end;) {
+        special = json_block_check(&d.out, p, end);
+        p = special < end ? put_special(&d, special, end) : end;
+    }
+    *out = d.out;
+    return p;
+}
+
+/* What is kept of one at most, so that one huge string does not stay for ever. */
+#define MEMO_KEEP ((size_t)256 << 10)
+
+void json_memo_reset(struct json_memo *m)
+{
+    m->raw = (struct str){0};
+    if (m->text.cap > MEMO_KEEP)
+        buf_fini(&m->text);
+    else
+        buf_reset(&m->text);
+}
+
+bool json_memo_take(struct json_memo *m, struct str raw)
+{
+    json_memo_reset(m);
+    char *const text = buf_reserve(&m->text, room_for(raw)), *end = text;
+    const bool good = json_scan_text(&end, raw.p, raw.p + raw.len) == raw.p + raw.len;
+    terminate(text, end, &m->text.len);
+    m->raw = good ? raw : (struct str){0};
+    return good;
+}
+
+const struct buf *json_memo_text(const struct json_memo *m, struct str raw)
+{
+    return raw.p && raw.p == m->raw.p && raw.len == m->raw.len ? &m->text : NULL;
 }
 
 bool json_string_is(struct str raw, const char *lit)

@@ -82,18 +82,71 @@ static void test_pieces(void)
     arena_fini(&a);
 }
 
-static void test_unchecked(void)
+static void test_memo(void)
 {
     static const char *const bad[] = {"a\"b", "a\\", "a\\x", "a\nb", "\xff", "\xc3", "\\u12"};
-    CLEANUP_BUF struct buf text = {0};
-    is_int(json_unescape_unchecked(&text, STR("plain text of more than one part")), 0,
-           "plain text");
-    is_str(text.p, "plain text of more than one part", "is what it is");
-    is_int(json_unescape_unchecked(&text, STR("")), 0, "none at all");
-    is_str(text.p, "", "is empty");
+    static const struct str good = STR("a text \\n of \\u00e4 and ä, more than one part");
+    struct json_memo m = {0};
+    ok(json_memo_text(&m, good) == NULL, "nothing is known yet");
+    ok(json_memo_take(&m, good), "a string");
+    is_str(json_memo_text(&m, good)->p, "a text \n of ä and ä, more than one part", "is undone");
+    ok(!json_memo_text(&m, (struct str){good.p, good.len - 1}), "another slice is not known");
+    ok(!json_memo_text(&m, (struct str){0}), "nor is none");
+    json_memo_reset(&m);
+    ok(!json_memo_text(&m, good), "forgotten");
+    ok(json_memo_take(&m, STR("")) && m.text.len == 0, "an empty one");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        is_int(json_unescape_unchecked(&text, (struct str){bad[i], strlen(bad[i])}), -1,
-               "not valid: %zu", i);
+        ok(!json_memo_take(&m, (struct str){bad[i], strlen(bad[i])}) && !m.raw.p, "not valid: %zu",
+           i);
+    ok(!json_memo_take(&m, STR("\\ud83d")), "half of a character, which may go on");
+    buf_fini(&m.text);
+}
+
+/* Read by a cursor with a memo and by one without; returns whether they say the same. */
+static bool reads_alike(const struct buf *line, struct json_memo *m, struct str *string)
+{
+    struct json with, without;
+    struct str other = {0};
+    json_memo_reset(m);
+    json_start(&with, line->p, line->len);
+    json_start(&without, line->p, line->len);
+    with.memo = m;
+    const bool good = json_enter_array(&with) && json_next_element(&with) &&
+                      json_read_string(&with, string) && !json_next_element(&with);
+    const bool same = json_enter_array(&without) && json_next_element(&without) &&
+                      json_read_string(&without, &other) && !json_next_element(&without);
+    return good == same && json_finish(&with) == json_finish(&without) && str_equal(*string, other);
+}
+
+#define LONG "a text that is longer than one block of sixty-four bytes, and has no quote in it "
+
+static void test_memo_reading(void)
+{
+    static const struct {
+        const char *text;
+        bool valid, known;
+    } rows[] = {
+        {LONG, true, true},
+        {LONG "\\n\\\\\\\"" LONG, true, true},
+        {LONG "ä\\u00e4" LONG "\\ud83d\\ude00", true, true},
+        {"\\u00e4" LONG, true, true},
+        {LONG "\\ud83d" LONG, true, false},
+        {LONG "\\u0000" LONG, true, false},
+        {LONG "\\x", false, false},
+        {LONG "\xff", false, false},
+        {LONG "\n", false, false},
+        {LONG "\\", false, false},
+    };
+    struct json_memo m = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP_BUF struct buf line = {0};
+        struct str string = {0};
+        buf_printf(&line, "[\"%s\"]", rows[i].text);
+        ok(reads_alike(&line, &m, &string), "a memo changes nothing of what is read: %zu", i);
+        is_int(string.p != NULL, rows[i].valid, "valid or not");
+        is_int(json_memo_text(&m, string) != NULL, rows[i].known, "known or not");
+    }
+    buf_fini(&m.text);
 }
 
 static void test_string_is(void)
@@ -226,7 +279,8 @@ int main(void)
     plan_lazy();
     test_unescape();
     test_pieces();
-    test_unchecked();
+    test_memo();
+    test_memo_reading();
     test_string_is();
     test_pointer();
     test_compact();
