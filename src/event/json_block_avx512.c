@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Owns the look at 64 bytes at once, and the undoing of escapes in them, by AVX-512: for long texts
  * only, as it pays from the second block on. */
+#include "base/utf8.h"
 #include "event/json_look.h"
 #include "event/json_scan.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define AVX512 __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")))
+#define AVX512 __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
 #define AVX512_INLINE                                                                              \
-    __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt"),                   \
+    __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt"),              \
                    __always_inline__)) static inline
 
 AVX512_INLINE __m512i load(const char *p)
@@ -87,7 +88,7 @@ AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *st
 /* The lowest n bits. */
 AVX512_INLINE uint64_t low(unsigned n)
 {
-    return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
+    return _bzhi_u64(~UINT64_C(0), n);
 }
 
 /* How many of the n bytes of a text can be undone: up to the first \u, or to an escape that the
@@ -140,37 +141,77 @@ AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *e
 }
 
 /* A character or an escape that the block cuts begins the next one. */
-enum { CUT = 3 };
+enum { CUT = 5 };
 
-/* Writes of n bytes of the text what is valid; returns how many of them that is. */
-AVX512_INLINE unsigned check(char **to, __m512i text, unsigned n)
+/* Puts characters where the u of their escapes stands. What is left of those is dropped; at one
+ * that is half of a character is a stop. */
+AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, uint64_t *dropped)
+{
+    char bytes[JSON_BLOCK];
+    _mm512_storeu_si512((void *)bytes, text);
+    for (; units; units &= units - 1) {
+        const unsigned at = (unsigned)__builtin_ctzll(units);
+        const uint16_t unit = json_escape_unit(bytes + at - 1);
+        if (!json_unit_is_whole(unit)) {
+            *stops |= UINT64_C(1) << (at - 1);
+            break;
+        }
+        const unsigned len = (unsigned)utf8_encode(bytes + at, unit);
+        *dropped |= (low(5) & ~low(len)) << at;
+    }
+    return load(bytes);
+}
+
+/* Of a block: how many bytes are valid, which of these, undone, are kept, and those. */
+struct checked {
+    unsigned n;
+    uint64_t kept;
+    __m512i text;
+};
+
+AVX512_INLINE struct checked check(__m512i text, unsigned n)
 {
     const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
     const uint64_t escaped = json_look_escaped(backslashes);
     const __m512i meant = meanings(text);
     const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
     uint64_t stops = json_look_past(stops_of(text, backslashes), shorts) & low(n);
+    uint64_t dropped = backslashes & ~escaped;
     if (beyond)
         stops &= ~find_characters(text, beyond);
+    if (escaped & ~shorts) {
+        const uint64_t us = escaped & equal(text, 'u');
+        const uint64_t units = json_look_units(us, find_digits(text));
+        stops = json_look_past(stops, units);
+        text = put_units(text, units, &stops, &dropped);
+    }
     /* Guessed, and nearly always rightly: the next block does not wait for this one. */
     if (__builtin_expect(stops != 0, false))
         n = (unsigned)__builtin_ctzll(stops);
-    const uint64_t kept = ~(backslashes & ~escaped) & low(n);
-    const unsigned written = (unsigned)__builtin_popcountll(kept);
-    _mm512_mask_storeu_epi8((void *)*to, low(written), undo(text, escaped, kept));
-    *to += written;
-    return n;
+    const uint64_t kept = ~dropped & low(n);
+    text = _mm512_mask_mov_epi8(text, shorts, meant);
+    return (struct checked){n, kept, _mm512_maskz_compress_epi8(kept, text)};
 }
 
 AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
 {
-    unsigned n = JSON_BLOCK;
-    while (end - p >= JSON_BLOCK && n >= JSON_BLOCK - CUT)
-        p += n = check(out, load(p), JSON_BLOCK);
-    while (p < end && n >= JSON_BLOCK - CUT && end - p < JSON_BLOCK) {
-        const unsigned left = (unsigned)(end - p);
-        p += n = check(out, _mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
+    char *to = *out;
+    unsigned read = JSON_BLOCK;
+    for (; end - p >= JSON_BLOCK && read >= JSON_BLOCK - CUT; p += read) {
+        const struct checked c = check(load(p), JSON_BLOCK);
+        _mm512_storeu_si512((void *)to, c.text);
+        to += _mm_popcnt_u64(c.kept);
+        read = c.n;
     }
+    while (p < end && read >= JSON_BLOCK - CUT && end - p < JSON_BLOCK) {
+        const unsigned left = (unsigned)(end - p);
+        const struct checked c = check(_mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
+        const unsigned written = (unsigned)_mm_popcnt_u64(c.kept);
+        _mm512_mask_storeu_epi8((void *)to, low(written), c.text);
+        to += written;
+        p += read = c.n;
+    }
+    *out = to;
     return p;
 }
 #endif

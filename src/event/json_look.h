@@ -10,7 +10,7 @@
 #define JSON_HAS_AVX2 __builtin_cpu_supports("avx2")
 #define JSON_HAS_AVX512                                                                            \
     (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&                 \
-     __builtin_cpu_supports("avx512vbmi2"))
+     __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2"))
 
 /* As json_block.h says. */
 uint64_t json_avx2_stops(const char *p);

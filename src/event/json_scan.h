@@ -79,4 +79,10 @@ static inline uint16_t json_escape_unit(const char *p)
     return (uint16_t)unit;
 }
 
+/* It is a character of its own, not half of one; NUL is none. */
+static inline bool json_unit_is_whole(uint16_t unit)
+{
+    return unit != 0 && (unit & 0xf800) != 0xd800;
+}
+
 #endif

@@ -52,12 +52,6 @@ static const char *put_escape(struct decoder *d, const char *p)
     return p + 2;
 }
 
-/* A character of its own, not half of one. */
-static bool is_whole(uint16_t unit)
-{
-    return unit != 0 && (unit & 0xf800) != 0xd800;
-}
-
 /* Undoes the escape at p; returns where it ends, or p: something is to be decided about it. */
 static inline const char *put_simple(struct decoder *d, const char *p)
 {
@@ -66,7 +60,7 @@ static inline const char *put_simple(struct decoder *d, const char *p)
         return p + 2;
     }
     const uint16_t unit = json_escape_unit(p);
-    if (!is_whole(unit))
+    if (!json_unit_is_whole(unit))
         return p;
     put(d, unit);
     return p + 6;
