@@ -42,33 +42,42 @@ struct box_text {
 #define IN(S, m) (offsetof(struct event, u) + offsetof(struct tc_##S, m))
 #define META(m) offsetof(struct event, meta.m)
 
-#define R_TEXT(S, m, type, dflt) R_TEXT_##type(S, m, dflt)
-#define R_TEXT_STR(S, m, dflt) {IN(S, m), 0, {dflt, sizeof(dflt) - 1}},
-#define R_TEXT_TEXT(S, m, dflt) {IN(S, m), IN(S, m##_len), {dflt, sizeof(dflt) - 1}},
-#define R_TEXT_LONG_OBJECT R_TEXT_TEXT
-#define R_TEXT_LONG_JSON R_TEXT_TEXT
-#define R_TEXT_FLAG(S, m, dflt)
+/* What is made of each member by whoever defines TEXT_AT(at, len_at, dflt, dflt_len), FLAG_AT(at)
+ * and TRI_AT(at). */
+#define R_MEMBER(S, m, type, dflt) R_MEMBER_##type(S, m, dflt)
+#define R_MEMBER_STR(S, m, dflt) TEXT_AT(IN(S, m), 0, dflt, sizeof(dflt) - 1)
+#define R_MEMBER_TEXT(S, m, dflt) TEXT_AT(IN(S, m), IN(S, m##_len), dflt, sizeof(dflt) - 1)
+#define R_MEMBER_LONG_OBJECT R_MEMBER_TEXT
+#define R_MEMBER_LONG_JSON R_MEMBER_TEXT
+#define R_MEMBER_FLAG(S, m, dflt) FLAG_AT(IN(S, m))
 
-#define O_TEXT(S, m, type) O_TEXT_##type(S, m)
-#define O_TEXT_STR(S, m) {IN(S, m), 0, {NULL, 0}},
-#define O_TEXT_TEXT(S, m) {IN(S, m), IN(S, m##_len), {NULL, 0}},
-#define O_TEXT_JSON O_TEXT_STR
-#define O_TEXT_INT(S, m)
-#define O_TEXT_REAL(S, m)
-#define O_TEXT_FLAG(S, m)
-#define O_TEXT_TRI(S, m)
+#define O_MEMBER(S, m, type) O_MEMBER_##type(S, m)
+#define O_MEMBER_STR(S, m) TEXT_AT(IN(S, m), 0, NULL, 0)
+#define O_MEMBER_TEXT(S, m) TEXT_AT(IN(S, m), IN(S, m##_len), NULL, 0)
+#define O_MEMBER_JSON O_MEMBER_STR
+#define O_MEMBER_INT(S, m)
+#define O_MEMBER_REAL(S, m)
+#define O_MEMBER_FLAG(S, m) FLAG_AT(IN(S, m))
+#define O_MEMBER_TRI(S, m) TRI_AT(IN(S, m))
 
-#define META_TEXT(S, m, type) {META(m), 0, {NULL, 0}},
+#define META_MEMBER(S, m, type) TEXT_AT(META(m), 0, NULL, 0)
+#define EACH_MEMBER(lower)                                                                         \
+    FIELDS_##lower(R_MEMBER, O_MEMBER) FIELDS_meta(META_MEMBER, META_MEMBER)                       \
+        TEXT_AT(META(src), 0, NULL, 0) TEXT_AT(META(correlation_id), 0, NULL, 0)                   \
+            TEXT_AT(META(session_id), 0, NULL, 0)
+
+#define TEXT_AT(at, len_at, dflt, dflt_len) {at, len_at, {dflt, dflt_len}},
+#define FLAG_AT(at)
+#define TRI_AT(at)
 #define BOX_TEXTS_MAX 40
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
-    static const struct box_text texts_##lower[] = {                                               \
-        FIELDS_##lower(R_TEXT, O_TEXT) FIELDS_meta(META_TEXT, META_TEXT){META(src), 0, {NULL, 0}}, \
-        {META(correlation_id), 0, {NULL, 0}},                                                      \
-        {META(session_id), 0, {NULL, 0}},                                                          \
-        {0}};                                                                                      \
+    static const struct box_text texts_##lower[] = {EACH_MEMBER(lower){0}};                        \
     _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
 EVENT_KINDS(K)
 #undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
 
 /* Ends with a row of zeros; so does no text lie, for the kind does. */
 static const struct box_text *texts_of(enum tc_kind kind)
@@ -251,15 +260,38 @@ static size_t used_bytes(enum tc_kind kind)
 }
 
 /* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
-static void flatten_pointers(char *to, const struct event_box *box)
+static inline void flatten_pointer(char *to, const struct event_box *box, size_t at)
 {
-    static const char *const none;
-    memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */
-    for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
-        const char *const text = pointer_at(&box->event, t->at);
-        const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
-        memcpy(to + t->at, &place, sizeof place);
+    const char *const text = pointer_at(&box->event, at);
+    const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
+    memcpy(to + at, &place, sizeof place);
+}
+
+/* For each kind a function of its own, without a loop: it runs for each event and instance. */
+#define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, box, at);
+#define FLAG_AT(at)
+#define TRI_AT(at)
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static void flatten_##lower(char *to, const struct event_box *box)                             \
+    {                                                                                              \
+        static const char *const none;                                                             \
+        memcpy(to, &box->event, offsetof(struct event, u) + sizeof(struct tc_##lower));            \
+        memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */                 \
+        EACH_MEMBER(lower)                                                                         \
     }
+EVENT_KINDS(K)
+#undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
+
+static void flatten_event(char *to, const struct event_box *box)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = flatten_##lower,
+    static void (*const flatten[TC_KINDS])(char *to,
+                                           const struct event_box *box) = {EVENT_KINDS(K)};
+#undef K
+    flatten[box->event.kind](to, box);
 }
 
 /* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
@@ -303,48 +335,67 @@ void event_box_flatten(char *to, const struct event_box *box, struct str line)
     const size_t texts = texts_at(kind), lines = whole(texts + box->text_bytes);
     memset(to + lines - sizeof(uint64_t), 0, sizeof(uint64_t)); /* behind the texts */
     *(struct flat *)(void *)to = (struct flat){box->text_bytes, line_bytes(line)};
-    memcpy(to + sizeof(struct flat), &box->event, used_bytes(kind));
-    flatten_pointers(to + sizeof(struct flat), box);
+    flatten_event(to + sizeof(struct flat), box);
     memcpy(to + texts, box->text, box->text_bytes);
     if (line.p)
         flatten_line(to + lines, line);
 }
 
-/* What can be in memory, but in no member of that type. */
-static bool has_sane_flags(const struct event *ev)
+/* What can be in memory, but in no member of that type, is none. */
+static inline bool is_flag(const struct event_box *box, size_t at)
 {
-    const char *const base = (const char *)&ev->u;
-    for (const struct field *f = event_fields(ev->kind); f->key; f++) {
-        unsigned char flag = 0;
-        int tri = 0;
-        if (f->type == FIELD_FLAG)
-            memcpy(&flag, base + f->offset, sizeof flag);
-        else if (f->type == FIELD_TRI)
-            memcpy(&tri, base + f->offset, sizeof tri);
-        if (flag > 1 || tri < -1 || tri > 1)
-            return false;
-    }
-    return true;
+    unsigned char flag;
+    memcpy(&flag, (const char *)&box->event + at, sizeof flag);
+    return flag <= 1;
+}
+
+static inline bool is_tri(const struct event_box *box, size_t at)
+{
+    int tri;
+    memcpy(&tri, (const char *)&box->event + at, sizeof tri);
+    return tri >= -1 && tri <= 1;
 }
 
 /* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
-static bool raise_pointers(struct event_box *box, const char *texts)
+static inline bool raise_pointer(struct event_box *box, struct str texts, size_t at, size_t len_at,
+                                 bool required)
 {
     char *const base = (char *)&box->event;
-    for (const struct box_text *t = texts_of(box->event.kind); t->at; t++) {
-        const char **const text = (const char **)(void *)(base + t->at);
-        const size_t len = t->len_at ? *(const size_t *)(const void *)(base + t->len_at) : 0;
-        uintptr_t place;
-        memcpy(&place, text, sizeof place);
-        if (place > box->text_bytes || (!place && (t->dflt.p || len)))
-            return false;
-        if (!place)
-            continue;
-        if (len > box->text_bytes - place || (t->len_at && texts[place - 1 + len]))
-            return false;
-        *text = texts + place - 1;
-    }
+    const char **const text = (const char **)(void *)(base + at);
+    const size_t len = len_at ? *(const size_t *)(const void *)(base + len_at) : 0;
+    uintptr_t place;
+    memcpy(&place, text, sizeof place);
+    if (!place)
+        return !required && !len; /* it is a null pointer already */
+    if (place > texts.len || len > texts.len - place || (len_at && texts.p[place - 1 + len]))
+        return false;
+    *text = texts.p + place - 1;
     return true;
+}
+
+#define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(box, texts, at, len_at, dflt)
+#define FLAG_AT(at) &&is_flag(box, at)
+#define TRI_AT(at) &&is_tri(box, at)
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static bool raise_##lower(struct event_box *box, const struct event *ev, struct str texts)     \
+    {                                                                                              \
+        memcpy(&box->event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));            \
+        box->event.u.meta = &box->event.meta;                                                      \
+        return true EACH_MEMBER(lower);                                                            \
+    }
+EVENT_KINDS(K)
+#undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
+
+static bool raise_event(struct event_box *box, const struct event *ev, struct str texts)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = raise_##lower,
+    static bool (*const raise[TC_KINDS])(struct event_box * box, const struct event *ev,
+                                         struct str texts) = {EVENT_KINDS(K)};
+#undef K
+    return raise[ev->kind](box, ev, texts);
 }
 
 /* Kinds and flags are looked at as what they are only when they are such. */
@@ -392,12 +443,10 @@ struct event_box *event_box_raise(struct buf *place, const char *flat, size_t le
         return NULL;
     buf_reset(place);
     struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
-    memcpy(&box->event, ev, used_bytes(ev->kind));
-    box->event.u.meta = &box->event.meta;
     box->chunk = NULL;
     box->text_bytes = head->text_bytes;
     box->line_placed = head->line_bytes != 0;
     atomic_init(&box->refs, 1);
     atomic_init(&box->line, head->line_bytes ? (struct box_line *)(uintptr_t)line : NULL);
-    return has_sane_flags(&box->event) && raise_pointers(box, texts) ? box : NULL;
+    return raise_event(box, ev, (struct str){texts, head->text_bytes}) ? box : NULL;
 }
