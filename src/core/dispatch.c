@@ -254,14 +254,16 @@ void dispatch_set_patience(struct dispatch *d, int patience_ms)
     d->room = (struct room){0};
 }
 
+static bool has_room(const struct seat *s)
+{
+    struct channel *const c = runner_channel(s->runner);
+    return c->ops->wait_room(c, 0);
+}
+
 /* While one is waited for, the others have all that is theirs. */
 static bool wait_for(const struct dispatch *d, const struct seat *s, int patience_ms)
 {
     struct channel *const c = runner_channel(s->runner);
-    if (c->ops->wait_room(c, 0))
-        return true;
-    if (s->left_behind)
-        return false;
     if (d->gathers)
         gather_all(d, false);
     const bool room = c->ops->wait_room(c, patience_ms);
@@ -275,7 +277,8 @@ static int64_t at_most(int64_t n, int64_t most)
     return n < most ? n : most;
 }
 
-void dispatch_wait_room(struct dispatch *d, int patience_ms)
+/* First all are looked at, so that all work while the first is waited for. */
+static void find_room(struct dispatch *d)
 {
     d->room = (struct room){INT64_MAX, INT64_MAX};
     for (size_t i = 0; i < d->n; i++) {
@@ -284,7 +287,19 @@ void dispatch_wait_room(struct dispatch *d, int patience_ms)
             continue;
         d->room.events = at_most(d->room.events, s->spec->queue_events / ROOM_PART);
         d->room.bytes = at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
-        const bool room = wait_for(d, s, patience_ms);
+        s->room = has_room(s);
+        s->left_behind = s->left_behind && !s->room;
+    }
+}
+
+void dispatch_wait_room(struct dispatch *d, int patience_ms)
+{
+    find_room(d);
+    for (size_t i = 0; i < d->n; i++) {
+        struct seat *const s = &d->seats[i];
+        if (!s->runner || s->room)
+            continue;
+        const bool room = !s->left_behind && wait_for(d, s, patience_ms);
         if (!room && !s->left_behind)
             log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",
                      runner_name(s->runner));

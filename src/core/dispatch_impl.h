@@ -28,6 +28,7 @@ struct seat {
     size_t group;
     uint32_t kinds;   /* bits: those it is cast */
     enum form form;   /* in which it gets the event that is being cast */
+    bool room;        /* when it was last looked */
     bool left_behind; /* did not move for as long as patience goes; not waited for */
 };
 

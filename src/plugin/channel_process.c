@@ -110,6 +110,8 @@ static bool process_wait_room(struct channel *channel, int timeout_ms)
     if (below(g, 0.5))
         return true;
     intake_release(g);
+    if (timeout_ms <= 0 && is_up(g)) /* then it works while others are waited for */
+        life_pump(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
     for (int64_t left = timeout_ms; left > 0 && !below(g, 0.25) && !g->questions && is_up(g);
          left = deadline_ms - clock_mono_ms())

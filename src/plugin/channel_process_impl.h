@@ -128,8 +128,9 @@ struct guest {
     int64_t began_ms;      /* monotonic, as the next */
     int64_t died_ms;       /* not running since; 0: it runs */
     int64_t next_ms;       /* when it is started again, while it is down */
+    int64_t looked_ms;     /* when it was last looked at, monotonic */
     int64_t waits_ms;      /* since when it has something to do, or has done the last thing */
-    uint64_t seen_handled; /* when it was last looked at */
+    uint64_t seen_handled; /* then */
     bool ever_started, recycled;
     unsigned vain;     /* lives, one after the other, that did nothing before the end */
     bool hung;         /* and is killed for it */
@@ -169,8 +170,8 @@ bool traffic_has_caught_up(const struct guest *g);
 void traffic_flush_soon(struct guest *g);
 /* As much as it can take now. */
 void traffic_flush(struct guest *g);
-/* The next n of what it was sent are done. */
-void traffic_done(struct guest *g, uint64_t n);
+/* So many tasks of this life are done; maybe that is known already. */
+void traffic_done(struct guest *g, uint64_t handled);
 /* What it is at, or would be; NULL: nothing. */
 struct task *traffic_current(const struct guest *g);
 /* That one is given up. */
@@ -192,7 +193,8 @@ void guest_link_turn(struct guest *g, struct guest_turn *t);
 void guest_free_turn(struct guest *g, struct guest_turn *t);
 
 /* intake.c: what it says. */
-void intake_read(struct guest *g);
+/* True: all that it had said until then. */
+bool intake_read(struct guest *g);
 /* What was held back is said now. */
 void intake_release(struct guest *g);
 void intake_forget(struct guest *g); /* a life is over */
@@ -220,7 +222,7 @@ void life_revive(struct guest *g);
 int life_await(struct guest *g, struct tc_err *err);
 /* Ends it, and that is the end. */
 void life_kill(struct guest *g);
-/* One round without the loop: waits for at most ms. */
+/* One round without the loop: waits for at most ms, but not for what its gauge shows already. */
 void life_pump(struct guest *g, int ms);
 
 /* output.c */

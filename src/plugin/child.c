@@ -21,7 +21,7 @@
 #include "plugin/ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 256 /* handled, and the host is told at the latest */
+#define ROOM_EVERY 384 /* handled, and the host is told at the latest: most of a window */
 #define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
@@ -344,7 +344,7 @@ static void tell_room(struct child *c)
 {
     if (!c->unsaid)
         return;
-    tell_number(c, FRAME_ROOM, c->unsaid);
+    tell_number(c, FRAME_ROOM, c->handled);
     c->unsaid = 0;
     c->told_ms = clock_mono_ms();
     flush(c);

@@ -32,7 +32,7 @@ enum frame_type {
     FRAME_SOCKET_SEND,
     FRAME_SOCKET_CLOSE,
     FRAME_ANSWER, /* number of the hit */
-    FRAME_ROOM,   /* more can be sent */
+    FRAME_ROOM,   /* more can be sent: so many it has handled, of all */
     /* To it again. */
     FRAME_BELL, /* on the socket: there is something in the ring */
     FRAME_AWAY, /* in the ring: the next one is too big for it and comes on the socket */

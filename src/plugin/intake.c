@@ -386,10 +386,10 @@ static const char *take_refused(struct guest *g, struct unpack *u)
 
 static const char *take_room(struct guest *g, struct unpack *u)
 {
-    const uint64_t n = unpack_count(u, SIZE_MAX / 2);
-    if (unpack_finish(u) < 0 || !n)
+    const uint64_t handled = unpack_count(u, SIZE_MAX / 2);
+    if (unpack_finish(u) < 0 || !handled)
         return "a count that is none";
-    traffic_done(g, n);
+    traffic_done(g, handled);
     return NULL;
 }
 
@@ -470,7 +470,7 @@ void intake_release(struct guest *g)
     take_frames(g);
 }
 
-void intake_read(struct guest *g)
+bool intake_read(struct guest *g)
 {
     for (size_t all = 0; all < ROUND_BYTES && !g->broke;) {
         const ssize_t n =
@@ -478,17 +478,18 @@ void intake_read(struct guest *g)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return true;
         if (n <= 0) {
             g->gone = true;
-            return;
+            return false;
         }
         g->in.len += (size_t)n;
         all += (size_t)n;
         take_frames(g);
-        if ((size_t)n < READ_SIZE) /* most likely all; else the loop says so again */
-            return;
+        if ((size_t)n < READ_SIZE)
+            return !g->broke;
     }
+    return false;
 }
 
 /* ---- the end of a life ---- */
