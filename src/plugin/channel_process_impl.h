@@ -42,15 +42,27 @@ struct task {
     struct guest_turn *turn; /* NULL: of none */
     struct event_box *box;   /* FRAME_EVENT */
     struct mail *mail;       /* FRAME_REPLY, FRAME_HIT, FRAME_SOCKET */
-    unsigned deaths;         /* of instances that were at it */
+    unsigned short deaths;   /* of instances that were at it */
     bool settled;            /* its batch is with the host */
-    size_t size;
 };
 
 struct task_list {
     struct task *first, **end;
-    size_t count, bytes;
+    size_t count;
 };
+
+/* What an instance is at, one behind the other in memory: each is looked at twice. */
+#define WINDOW_TASKS ((size_t)512)
+struct window {
+    struct task tasks[WINDOW_TASKS];
+    size_t first, count, bytes;
+};
+
+/* From the oldest on; NULL: no more. */
+static inline struct task *window_at(struct window *w, size_t i)
+{
+    return i < w->count ? &w->tasks[(w->first + i) % WINDOW_TASKS] : NULL;
+}
 
 /* A question that it waits for the answer of. */
 struct question {
@@ -90,9 +102,8 @@ struct guest {
     bool delivers;
     /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
      * is at */
-    struct task_list again, mail, sent;
-    struct task *spare; /* memory for more */
-    size_t n_spare;
+    struct task_list again, mail;
+    struct window sent;
     struct backlog backlog;
     struct cast casts[GUEST_CASTS]; /* of a burst: not looked at yet */
     size_t n_casts;
@@ -173,7 +184,7 @@ void traffic_flush(struct guest *g);
 /* So many tasks of this life are done; maybe that is known already. */
 void traffic_done(struct guest *g, uint64_t handled);
 /* What it is at, or would be; NULL: nothing. */
-struct task *traffic_current(const struct guest *g);
+struct task *traffic_current(struct guest *g);
 /* That one is given up. */
 void traffic_drop_current(struct guest *g);
 /* Something to do that is nothing, so that it says whether it lives. */

@@ -82,10 +82,10 @@ static bool is_of(const struct task *t, const char *turn)
 }
 
 /* What it was given, and has not settled; NULL: that it was not. */
-static struct task *find_settled(const struct guest *g, const struct batch *b)
+static struct task *find_settled(struct guest *g, const struct batch *b)
 {
-    struct task *t = g->sent.first;
-    for (; t; t = t->next) {
+    struct task *t;
+    for (size_t i = 0; (t = window_at(&g->sent, i)); i++) {
         const enum tc_kind kind = kind_of(t);
         if (t->settled || !is_of(t, b->turn))
             continue;
@@ -98,11 +98,12 @@ static struct task *find_settled(const struct guest *g, const struct batch *b)
 }
 
 /* The last of its turn: after done, or with the last reply. */
-static struct task *find_end(const struct guest *g, const char *turn)
+static struct task *find_end(struct guest *g, const char *turn)
 {
-    struct task *t = g->sent.first;
-    while (t && (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
-        t = t->next;
+    struct task *t;
+    size_t i = 0;
+    while ((t = window_at(&g->sent, i)) && (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
+        i++;
     return t;
 }
 

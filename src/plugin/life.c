@@ -148,9 +148,9 @@ static void look(struct guest *g)
     } else if (callback) {
         if (now - since > g->callback_ms)
             hang(g, callback, now - since, g->callback_ms);
-        else if (g->sent.first && now - g->waits_ms > STALL * g->callback_ms)
+        else if (g->sent.count && now - g->waits_ms > STALL * g->callback_ms)
             hang(g, "callbacks", now - g->waits_ms, STALL * g->callback_ms);
-    } else if ((g->sent.first || g->stage == GUEST_STOPPING) &&
+    } else if ((g->sent.count || g->stage == GUEST_STOPPING) &&
                now - g->waits_ms > 2 * g->callback_ms) {
         hang(g, "no callback", now - g->waits_ms, 2 * g->callback_ms);
     }
@@ -159,7 +159,7 @@ static void look(struct guest *g)
 static void ping(struct guest *g)
 {
     const int64_t now = clock_mono_ms();
-    if (g->stage == GUEST_RUNNING && !g->sent.first && now - g->waits_ms > PING_MS)
+    if (g->stage == GUEST_RUNNING && !g->sent.count && now - g->waits_ms > PING_MS)
         traffic_ping(g);
 }
 

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "plugin/channel_process_impl.h"
 
-#define WINDOW_TASKS ((size_t)512) /* that it may be sent before it has done them */
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
 /* Between two times that it is woken for events: who writes one a millisecond is not held up. */
@@ -31,7 +30,6 @@ static void list_add(struct task_list *l, struct task *t)
     *l->end = t;
     l->end = &t->next;
     l->count++;
-    l->bytes += t->size;
 }
 
 static struct task *list_take(struct task_list *l)
@@ -43,73 +41,81 @@ static struct task *list_take(struct task_list *l)
     if (!l->first)
         l->end = &l->first;
     l->count--;
-    l->bytes -= t->size;
     return t;
 }
 
-static struct task *new_task(struct guest *g, enum frame_type type, struct guest_turn *turn)
+static struct task make_task(enum frame_type type, struct guest_turn *turn)
 {
-    struct task *const t = g->spare ? g->spare : xmalloc(sizeof *t);
-    if (t == g->spare) {
-        g->spare = t->next;
-        g->n_spare--;
-        __builtin_prefetch(g->spare, 1);
-    }
-    *t = (struct task){.type = type, .turn = turn};
     if (turn)
         turn->tasks++;
-    return t;
+    return (struct task){.type = type, .turn = turn};
 }
 
-/* As many as may be under way are kept for what comes next. */
-static void give_spare(struct guest *g, struct task *t)
+static void queue_task(struct task_list *l, const struct task *task)
 {
-    if (SEES_FREED || g->n_spare == WINDOW_TASKS) {
-        free(t);
-        return;
-    }
-    t->next = g->spare;
-    g->spare = t;
-    g->n_spare++;
+    struct task *const t = xmalloc(sizeof *t);
+    *t = *task;
+    list_add(l, t);
 }
 
-static void free_task(struct guest *g, struct task *t)
+/* What it holds; its memory is the caller's. */
+static void release_task(struct guest *g, const struct task *t)
 {
     struct guest_turn *const turn = t->turn;
     event_box_unref(t->box);
     if (t->mail)
         mail_free(t->mail);
-    give_spare(g, t);
     if (turn && --turn->tasks == 0 && turn->over)
         guest_free_turn(g, turn);
 }
 
 static void free_list(struct guest *g, struct task_list *l)
 {
-    for (struct task *t; (t = list_take(l));)
-        free_task(g, t);
+    for (struct task *t; (t = list_take(l));) {
+        release_task(g, t);
+        free(t);
+    }
+}
+
+/* ---- what it is at ---- */
+
+static size_t size_of(const struct task *t)
+{
+    return t->box ? event_box_size(t->box) : sizeof *t;
+}
+
+static void window_add(struct window *w, const struct task *t)
+{
+    w->tasks[(w->first + w->count++) % WINDOW_TASKS] = *t;
+    w->bytes += size_of(t);
+}
+
+/* False: there was none. */
+static bool window_take(struct window *w, struct task *t)
+{
+    if (!w->count)
+        return false;
+    *t = w->tasks[w->first];
+    w->first = (w->first + 1) % WINDOW_TASKS;
+    w->count--;
+    w->bytes -= size_of(t);
+    return true;
 }
 
 void traffic_init(struct guest *g)
 {
     list_init(&g->again);
     list_init(&g->mail);
-    list_init(&g->sent);
 }
 
 void traffic_fini(struct guest *g)
 {
     while (g->n_casts)
         event_box_unref(g->casts[--g->n_casts].box);
-    free_list(g, &g->sent);
+    for (struct task t; window_take(&g->sent, &t);)
+        release_task(g, &t);
     free_list(g, &g->again);
     free_list(g, &g->mail);
-    for (struct task *t = g->spare, *next; t; t = next) {
-        next = t->next;
-        free(t);
-    }
-    g->spare = NULL;
-    g->n_spare = 0;
 }
 
 /* ---- turns ---- */
@@ -245,14 +251,14 @@ static void put_task(struct guest *g, const struct task *t)
 
 /* ---- sending ---- */
 
-static void send_task(struct guest *g, struct task *t)
+static void send_task(struct guest *g, const struct task *t)
 {
-    if (!g->sent.first)
+    if (!g->sent.count)
         g->waits_ms = clock_mono_ms();
     if (t->turn)
         t->turn->told = true;
     put_task(g, t);
-    list_add(&g->sent, t);
+    window_add(&g->sent, t);
 }
 
 /* A task may open its turn, and behind it may be the end. */
@@ -265,11 +271,10 @@ static bool has_room(struct guest *g)
 static void send_event(struct guest *g, const struct backlog_item *item)
 {
     struct guest_turn *const turn = item->turn;
-    struct task *const t = new_task(g, FRAME_EVENT, turn);
-    t->box = item->box;
-    t->size = event_box_size(t->box);
-    send_task(g, t);
-    turn->done = turn->done || event_box_get(t->box)->kind == TC_DONE;
+    struct task t = make_task(FRAME_EVENT, turn);
+    t.box = item->box;
+    send_task(g, &t);
+    turn->done = turn->done || event_box_get(t.box)->kind == TC_DONE;
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
@@ -295,7 +300,7 @@ void traffic_take_casts(struct guest *g)
 {
     if (!g->n_casts)
         return;
-    const bool idle = !g->sent.first;
+    const bool idle = !g->sent.count;
     const int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < g->n_casts; i++)
         take_cast(g, g->casts[i].lane, g->casts[i].box, now_ms);
@@ -327,6 +332,7 @@ static void send_from(struct guest *g, struct task_list *l)
     struct task *const t = list_take(l);
     if (t)
         send_task(g, t);
+    free(t);
 }
 
 /* What came of a request never waits behind a long row of events, nor they behind replies. */
@@ -435,57 +441,56 @@ void traffic_flush_soon(struct guest *g)
 void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *turn,
                       struct mail *m)
 {
-    struct task *const t = new_task(g, type, turn);
-    t->mail = m;
-    t->size = sizeof *t;
-    list_add(&g->mail, t);
+    struct task t = make_task(type, turn);
+    t.mail = m;
+    queue_task(&g->mail, &t);
     traffic_flush_soon(g);
 }
 
 void traffic_ping(struct guest *g)
 {
-    list_add(&g->mail, new_task(g, FRAME_PING, NULL));
+    const struct task t = make_task(FRAME_PING, NULL);
+    queue_task(&g->mail, &t);
     traffic_flush_soon(g);
 }
 
 bool traffic_is_idle(const struct guest *g)
 {
-    return !g->again.first && !g->mail.first && !g->sent.first && !g->backlog.stats.events;
+    return !g->again.first && !g->mail.first && !g->sent.count && !g->backlog.stats.events;
 }
 
 /* ---- what is done ---- */
 
-static void finish_task(struct guest *g, struct task *t)
+static void finish_task(struct guest *g, const struct task *t)
 {
     if (t->type == FRAME_HIT)
         intake_finish_hit(g, t->mail->hit_id, NULL);
-    free_task(g, t);
+    release_task(g, t);
 }
 
 void traffic_done(struct guest *g, uint64_t handled)
 {
     if (handled <= g->handled)
         return;
-    while (g->handled < handled && g->sent.first) {
+    for (struct task t; g->handled < handled && window_take(&g->sent, &t);) {
         g->handled++;
-        __builtin_prefetch(g->sent.first->next);
-        finish_task(g, list_take(&g->sent));
+        finish_task(g, &t);
     }
     if (g->handled < handled)
         life_break(g, "a count of more than there was to do");
     g->waits_ms = clock_mono_ms();
 }
 
-struct task *traffic_current(const struct guest *g)
+struct task *traffic_current(struct guest *g)
 {
-    return g->sent.first;
+    return window_at(&g->sent, 0);
 }
 
 void traffic_drop_current(struct guest *g)
 {
-    struct task *const t = list_take(&g->sent);
-    if (t)
-        finish_task(g, t);
+    struct task t;
+    if (window_take(&g->sent, &t))
+        finish_task(g, &t);
 }
 
 /* ---- another life ---- */
@@ -502,29 +507,34 @@ static enum tc_kind kind_of(const struct task *t)
     return t->box ? event_box_get(t->box)->kind : TC_RAW;
 }
 
-static void take_again(struct guest *g, struct task_list *from)
+static void do_again(struct guest *g, const struct task *t)
+{
+    if (!can_be_done_again(t)) {
+        finish_task(g, t);
+        return;
+    }
+    if (t->turn) {
+        t->turn->starts = t->turn->starts || kind_of(t) == TC_START;
+        t->turn->ends = t->turn->ends || kind_of(t) == TC_DONE;
+    }
+    queue_task(&g->again, t);
+}
+
+static void do_list_again(struct guest *g, struct task_list *from)
 {
     for (struct task *t; (t = list_take(from));) {
-        if (!can_be_done_again(t)) {
-            finish_task(g, t);
-            continue;
-        }
-        if (t->turn) {
-            t->turn->starts = t->turn->starts || kind_of(t) == TC_START;
-            t->turn->ends = t->turn->ends || kind_of(t) == TC_DONE;
-        }
-        list_add(&g->again, t);
+        do_again(g, t);
+        free(t);
     }
 }
 
-static struct task *resume(struct guest *g, struct guest_turn *turn)
+static void add_resumed(struct task_list *to, struct guest_turn *turn)
 {
     struct event start;
     event_init_resumed(&start, turn->named.id, clock_wall());
-    struct task *const t = new_task(g, FRAME_EVENT, turn);
-    t->box = event_box_new(&start);
-    t->size = event_box_size(t->box);
-    return t;
+    struct task t = make_task(FRAME_EVENT, turn);
+    t.box = event_box_new(&start);
+    queue_task(to, &t);
 }
 
 /* Every turn it knew of is told again, before what is left of it. */
@@ -533,7 +543,7 @@ static void resume_turns(struct guest *g, struct task_list *starts)
     for (struct guest_turn *t = g->turns; t; t = t->next) {
         t->opened = false;
         if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
-            list_add(starts, resume(g, t));
+            add_resumed(starts, t);
     }
 }
 
@@ -565,9 +575,10 @@ void traffic_recall(struct guest *g)
     append(&mail, &g->mail);
     for (struct guest_turn *t = g->turns; t; t = t->next)
         t->starts = t->ends = false;
-    take_again(g, &g->sent);
-    take_again(g, &left);
-    take_again(g, &mail);
+    for (struct task t; window_take(&g->sent, &t);)
+        do_again(g, &t);
+    do_list_again(g, &left);
+    do_list_again(g, &mail);
     append(&left, &g->again);
     resume_turns(g, &starts);
     append(&g->again, &starts);
