@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/report.py and bench/lab.py: tables, goals and medians say what was measured."""
+"""bench/report.py and bench/lab.py: tables, goals and medians say what was measured; bench/run says
+what it cannot measure without."""
 import contextlib
 import io
 import os
+import pathlib
+import subprocess
 import sys
+import tempfile
 
-sys.path.insert(0, os.path.join(os.environ.get("TURNCAST_SRCDIR", "."), "bench"))
+BENCH = os.path.join(os.environ.get("TURNCAST_SRCDIR", "."), "bench")
+sys.path.insert(0, BENCH)
 
 from lab import interleave  # noqa: E402
 from report import Goal, Report, number, table  # noqa: E402
@@ -29,6 +34,16 @@ def filled():
         report.plot("speed", [("us", 2012.4, 1), ("them", 7.25, 2)])
         report.close()
     return report
+
+
+def run_bare(folder, *parts):
+    """What bench/run says where that is the build tree, and no program is installed."""
+    done = subprocess.run(
+        [sys.executable, os.path.join(BENCH, "run"), *parts], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=False,
+        env={"TURNCAST_BUILDDIR": folder, "PATH": folder},
+    )
+    return done.returncode, done.stdout
 
 
 check("numbers keep three digits", [number(n) for n in (2012.4, 277.6, 12.34, 7.25, "x")]
@@ -57,5 +72,18 @@ taken = interleave(3, {
 })
 check("contenders take turns", "".join(order) == "ababab")
 check("the middle one counts", taken == {"a": 3, "b": {"cpu": 4, "wall": -4}})
+
+with tempfile.TemporaryDirectory() as folder:
+    check("where nothing is built, that is all it says", run_bare(folder) == (
+        1, f"bench/run: nothing to measure in {folder}:"
+           " run it in the build tree after `make bench`\n"))
+    ticker = pathlib.Path(folder, "bench/ticker")
+    ticker.parent.mkdir()
+    ticker.touch()
+    check("what is not installed is said before anything is measured", run_bare(folder) == (
+        1, "bench/run: not installed: jq, nodejs, redis-server, redis-tools;"
+           " tools/deps bench does that\n"))
+    check("of the parts that are wanted", "not installed: redis-server, redis-tools;"
+          in run_bare(folder, "broker")[1])
 print(f"1..{len(results)}")
 sys.exit(not all(results))
