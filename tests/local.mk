@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # How tests run: every one prints TAP; C programs, shell scripts (*.t) and Python (*.py) alike.
 
-TESTS = $(LENGTHY) $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
+TESTS = $(LENGTHY) $(EARLY) $(check_PROGRAMS) $(dist_check_SCRIPTS) $(SOURCE_LINT) $(CLIENT_TESTS)
 # What repeats or waits for long begins first, so that nothing waits for it in the end:
-# `make check LENGTHY=` leaves it out, `make dist` does not.
+# `make check LENGTHY=` leaves the first of it out, `make dist` does not.
 LENGTHY =
+EARLY =
 TEST_EXTENSIONS = .t .py .script
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
@@ -62,3 +63,5 @@ include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/npm/local.mk
 include $(srcdir)/tests/page/local.mk
 include $(srcdir)/tests/install/local.mk
+
+EXTRA_DIST += $(EARLY)

@@ -3,6 +3,7 @@
 #	check_PROGRAMS += tests/cli/t_x
 #	tests_cli_t_x_LDADD = $(TEST_CLI)
 # a shell test one line, dist_check_SCRIPTS += tests/cli/x.t; fixtures: EXTRA_DIST += folder.
+# What takes long is in EARLY instead.
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
@@ -18,7 +19,6 @@ dist_check_SCRIPTS += \
 	tests/cli/approvals.t \
 	tests/cli/audit.t \
 	tests/cli/broken.t \
-	tests/cli/chaos.t \
 	tests/cli/check.t \
 	tests/cli/contain.t \
 	tests/cli/anew.t tests/cli/control.t \
@@ -27,7 +27,6 @@ dist_check_SCRIPTS += \
 	tests/cli/help.t \
 	tests/cli/kept.t \
 	tests/cli/memory.t \
-	tests/cli/modules.t \
 	tests/cli/redis.t \
 	tests/cli/notify.t \
 	tests/cli/reload.t \
@@ -40,6 +39,7 @@ dist_check_SCRIPTS += \
 TERMINAL_TESTS = tests/cli/t_terminal.py
 dist_check_SCRIPTS += $(TERMINAL_TESTS)
 $(TERMINAL_TESTS:.py=.log): $(CLI_TEST_NEEDS)
+EARLY += tests/cli/modules.t tests/cli/chaos.t
 LENGTHY += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl
