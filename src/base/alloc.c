@@ -49,7 +49,7 @@ void *xrealloc(void *p, size_t n)
 
 char *xstrdup(const char *s)
 {
-    return xstrndup(s, strlen(s));
+    return s ? xstrndup(s, strlen(s)) : NULL;
 }
 
 char *xstrndup(const char *s, size_t n)

@@ -11,11 +11,11 @@ enum { ALLOC_STATUS = 4 };
 /* "turncast: WHAT is not to be had" to stderr, and the end. Any thread. */
 void alloc_die(const char *what) __attribute__((__noreturn__));
 
-/* All return owned memory for free(); never NULL. */
+/* All return owned memory for free(); NULL only where NULL is copied. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
-char *xstrdup(const char *s);
+char *xstrdup(const char *s); /* NULL of NULL */
 char *xstrndup(const char *s, size_t n);
 /* The same of memory that came from elsewhere: p, or the end. */
 void *alloc_check(void *p, size_t n);

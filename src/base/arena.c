@@ -108,7 +108,7 @@ char *arena_bytes(struct arena *a, size_t n)
 
 char *arena_strdup(struct arena *a, const char *s)
 {
-    return arena_strndup(a, s, strlen(s));
+    return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)

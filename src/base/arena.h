@@ -25,7 +25,7 @@ void *arena_alloc(struct arena *a, size_t n);
 /* Uninitialised bytes, unaligned: for text. */
 char *arena_bytes(struct arena *a, size_t n);
 /* NUL-terminated copies. */
-char *arena_strdup(struct arena *a, const char *s);
+char *arena_strdup(struct arena *a, const char *s); /* NULL of NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* All n bytes, NUL ones too, and a NUL behind them; p NULL with n 0 is fine. */
 char *arena_copy(struct arena *a, const char *p, size_t n);

@@ -165,7 +165,7 @@ static void copy_value(struct arena *a, struct node *to, const config_setting_t 
 static void copy_tree(struct arena *a, struct node *to, const config_setting_t *from)
 {
     const char *name = config_setting_name(from);
-    to->name = name ? arena_strdup(a, name) : NULL;
+    to->name = arena_strdup(a, name);
     to->type = type_of(from);
     to->line = (int)config_setting_source_line(from);
     if (to->line == 0 && to->parent)

@@ -26,7 +26,7 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
     *c = (struct conversation){
         .source = xstrdup(source),
         .key = xstrdup(key),
-        .chat = chat ? xstrdup(chat) : NULL,
+        .chat = xstrdup(chat),
         .burst = loop_timer_new(loop, on_calm, c),
         .calm = calm,
         .ctx = ctx,
@@ -88,8 +88,8 @@ struct message *conversation_add(struct conversation *c, const struct record_tur
     struct message *const m = xcalloc(1, sizeof *m);
     *m = (struct message){
         .id = xstrdup(t->id),
-        .user = user ? xstrdup(user) : NULL,
-        .route = t->route ? xstrdup(t->route) : NULL,
+        .user = xstrdup(user),
+        .route = xstrdup(t->route),
         .prompt = xstrdup(prompt),
         .prompt_len = strlen(prompt),
     };

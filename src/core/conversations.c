@@ -286,11 +286,6 @@ static void admit(struct admission *a)
     ledger_admit(a->all->spec.ledger, &t, on_admitted, a);
 }
 
-static const char *copy(struct arena *arena, const char *text)
-{
-    return text ? arena_strdup(arena, text) : NULL;
-}
-
 static void copy_text(struct arena *arena, struct str *text)
 {
     if (text->p)
@@ -311,7 +306,7 @@ static struct admission *admission_new(struct conversations *cs, struct conversa
                                   &a->message.user, &a->message.route,  &a->message.owner,
                                   &a->message.id,   &a->message.also,   &a->message.turn};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i] = copy(&a->arena, *texts[i]);
+        *texts[i] = arena_strdup(&a->arena, *texts[i]);
     copy_text(&a->arena, &a->message.prompt);
     copy_text(&a->arena, &a->message.first);
     return a;

@@ -13,11 +13,6 @@
 
 /* ---- turns ---- */
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 /* The route is for whoever submitted the message. */
 struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance)
 {
@@ -59,11 +54,11 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
     struct arena *const a = &t->arena;
     t->dispatch = d;
     t->spec = (struct dispatch_spec){
-        .id = copy(a, spec->id),
-        .agent = copy(a, spec->agent),
-        .conversation = copy(a, spec->conversation),
-        .submitter = copy(a, spec->submitter),
-        .route = copy(a, spec->route),
+        .id = arena_strdup(a, spec->id),
+        .agent = arena_strdup(a, spec->agent),
+        .conversation = arena_strdup(a, spec->conversation),
+        .submitter = arena_strdup(a, spec->submitter),
+        .route = arena_strdup(a, spec->route),
         .visibility = spec->visibility,
     };
     if (d->services.turnlog)

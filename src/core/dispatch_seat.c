@@ -28,7 +28,7 @@ size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const
     }
     d->groups = xrealloc(d->groups, (d->n_groups + 1) * sizeof *d->groups);
     d->groups[d->n_groups] = *wanted;
-    d->groups[d->n_groups].audience = audience ? xstrdup(audience) : NULL;
+    d->groups[d->n_groups].audience = xstrdup(audience);
     return d->n_groups++;
 }
 

@@ -224,7 +224,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->ctx = ctx;
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
-    x->conversation = spec->conversation ? xstrdup(spec->conversation) : NULL;
+    x->conversation = xstrdup(spec->conversation);
     set_session(x, spec->session_id);
     turn_on_line(t, on_line, x);
     ladder_init(x);

@@ -188,7 +188,7 @@ static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
     copy.id = arena_strdup(a, s->id);
     copy.conversation = arena_strdup(a, s->conversation);
     copy.submitter = arena_strdup(a, s->submitter);
-    copy.route = s->route ? arena_strdup(a, s->route) : NULL;
+    copy.route = arena_strdup(a, s->route);
     copy.prompt.p = arena_copy(a, s->prompt.p, s->prompt.len);
     copy.merged = NULL;
     copy.n_merged = 0;

@@ -115,7 +115,7 @@ static void tell_when_known(struct status_ask *s)
 static void on_session(void *ctx, const char *id)
 {
     struct status_ask *const s = ctx;
-    s->session = id ? xstrdup(id) : NULL;
+    s->session = xstrdup(id);
     tell_when_known(s);
 }
 

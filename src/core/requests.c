@@ -15,7 +15,7 @@
 
 static const char *copy(struct request *q, const char *text)
 {
-    return text ? arena_strdup(&q->arena, text) : NULL;
+    return arena_strdup(&q->arena, text);
 }
 
 static void stop_clock(struct request *q)

@@ -25,27 +25,22 @@ struct left {
     size_t n;
 };
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 static void add_turn(void *ctx, const struct record_turn *t)
 {
     struct left *const l = ctx;
     l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
     l->turns[l->n++] = (struct record_turn){
-        .id = copy(&l->arena, t->id),
-        .agent = copy(&l->arena, t->agent),
-        .conv = copy(&l->arena, t->conv),
-        .source = copy(&l->arena, t->source),
+        .id = arena_strdup(&l->arena, t->id),
+        .agent = arena_strdup(&l->arena, t->agent),
+        .conv = arena_strdup(&l->arena, t->conv),
+        .source = arena_strdup(&l->arena, t->source),
         .waiting = t->waiting,
-        .prompt = copy(&l->arena, t->prompt),
-        .route = copy(&l->arena, t->route),
-        .boot_id = copy(&l->arena, t->boot_id),
+        .prompt = arena_strdup(&l->arena, t->prompt),
+        .route = arena_strdup(&l->arena, t->route),
+        .boot_id = arena_strdup(&l->arena, t->boot_id),
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
-        .seen = copy(&l->arena, t->seen),
+        .seen = arena_strdup(&l->arena, t->seen),
     };
 }
 

@@ -35,7 +35,7 @@ static void copy_options(struct runner *r, const struct tc_option *rows,
     for (size_t i = 0; i < n; i++) {
         const char *const text = text_of(r, &rows[i], pairs);
         r->options[i].key = arena_strdup(&r->arena, rows[i].key);
-        r->options[i].value = text ? arena_strdup(&r->arena, text) : NULL;
+        r->options[i].value = arena_strdup(&r->arena, text);
     }
 }
 

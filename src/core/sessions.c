@@ -207,7 +207,7 @@ static void share(struct sessions *s, const char *agent, const char *conversatio
     n->sessions = s;
     n->agent = xstrdup(agent);
     n->conversation = xstrdup(conversation);
-    n->id = id ? xstrdup(id) : NULL;
+    n->id = xstrdup(id);
     shelf_do(s->shelf, work_keep, late_keep, done_keep, n);
 }
 

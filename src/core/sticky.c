@@ -209,7 +209,7 @@ enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibi
 
 static const char *copy(struct sticky *s, const char *text)
 {
-    return text ? arena_strdup(&s->arena, text) : NULL;
+    return arena_strdup(&s->arena, text);
 }
 
 static struct redis *open_redis(const struct conf_store *c)

@@ -270,7 +270,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     char uuid[37];
     uuid_make(uuid);
     t->id = xstrdup(spec->id ? spec->id : uuid);
-    t->task = spec->task ? xstrdup(spec->task) : NULL;
+    t->task = xstrdup(spec->task);
     t->dialect = spec->dialect;
     t->commit = spec->commit;
     t->request = spec->request;

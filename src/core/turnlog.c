@@ -207,15 +207,10 @@ static void apply_limits(struct turnlog *log)
         forget_event(log, e);
 }
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 static void fill(const char **place, struct arena *a, const char *text)
 {
     if (!*place)
-        *place = copy(a, text);
+        *place = arena_strdup(a, text);
 }
 
 static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
@@ -317,7 +312,7 @@ static void note(struct turnlog *log, struct turnlog_entry *e, const struct even
     if (ev->kind == TC_FINAL)
         enter(log, e, TURNLOG_FINAL);
     if (ev->kind == TC_ERROR) {
-        e->turn.code = copy(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
+        e->turn.code = arena_strdup(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
         enter(log, e, TURNLOG_ERROR);
     }
     if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0)

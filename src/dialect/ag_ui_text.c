@@ -44,8 +44,8 @@ struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_sort sort, const char 
         ag_ui_drop(part);
     else
         part = find_place(a);
-    *part = (struct ag_ui_part){
-        .sort = sort, .id = id ? xstrdup(id) : NULL, .text = part->text, .age = ++a->clock};
+    *part =
+        (struct ag_ui_part){.sort = sort, .id = xstrdup(id), .text = part->text, .age = ++a->clock};
     return part;
 }
 
@@ -66,11 +66,6 @@ void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len)
         buf_add(&part->text, text, len);
 }
 
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static char *id_of(const struct ag_ui_event *e)
 {
     return value_text(e->out->scratch, e->message_id, NULL);
@@ -84,7 +79,7 @@ static const char *agent_of(const struct ag_ui_event *e)
 /* What the start of a part said is told with the first event about it. */
 static const char *take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
 {
-    char *const start = part->start ? arena_strdup(e->out->scratch, part->start) : NULL;
+    char *const start = arena_strdup(e->out->scratch, part->start);
     free(part->start);
     part->start = NULL;
     return start;
@@ -98,7 +93,7 @@ static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_s
     if (part)
         return part;
     part = ag_ui_open(e->a, sort, id);
-    part->agent = copy(agent_of(e));
+    part->agent = xstrdup(agent_of(e));
     return part;
 }
 
@@ -128,8 +123,8 @@ static void remember_answer(struct ag_ui *a, const struct ag_ui_part *part, cons
 void ag_ui_take_text_start(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_TEXT, id_of(e));
-    part->name = copy(value_text(e->out->scratch, e->role, NULL));
-    part->agent = copy(agent_of(e));
+    part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
+    part->agent = xstrdup(agent_of(e));
     part->start = xstrdup(e->x ? e->x : "{}");
 }
 
@@ -194,7 +189,7 @@ void ag_ui_take_span_start(const struct ag_ui_event *e)
     buf_reset(&a->span);
     buf_add_str(&a->span, id ? id : "");
     free(a->span_start);
-    a->span_start = copy(e->x);
+    a->span_start = xstrdup(e->x);
     a->spanning = true;
     a->span_used = false;
 }
@@ -225,8 +220,8 @@ void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
 {
     static const char *const usual[] = {"type", "subagentRunId", "messageId", "role", NULL};
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, id_of(e));
-    part->agent = copy(agent_of(e));
-    part->start = copy(value_rest(e->out->scratch, e->self, usual));
+    part->agent = xstrdup(agent_of(e));
+    part->start = xstrdup(value_rest(e->out->scratch, e->self, usual));
 }
 
 static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
@@ -317,12 +312,12 @@ static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_sor
         return ag_ui_find(a, sort, a->chunk_id.len ? a->chunk_id.p : NULL);
     ag_ui_end_chunks(e);
     struct ag_ui_part *const part = ag_ui_open(a, sort, id);
-    part->agent = copy(agent_of(e));
+    part->agent = xstrdup(agent_of(e));
     a->chunked = sort;
     buf_reset(&a->chunk_id);
     buf_add_str(&a->chunk_id, id ? id : "");
     if (sort == AG_UI_TEXT)
-        part->name = copy(value_text(e->out->scratch, e->role, NULL));
+        part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
     return part;
 }
 

@@ -44,8 +44,8 @@ void ag_ui_take_call_start(const struct ag_ui_event *e)
         return;
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_CALL, id ? id : "");
     part->name = xstrdup(name ? name : "tool");
-    part->parent = parent ? xstrdup(parent) : NULL;
-    part->agent = agent ? xstrdup(agent) : NULL;
+    part->parent = xstrdup(parent);
+    part->agent = xstrdup(agent);
     e->a->answered_by_tool |= !agent;
     tell_progress(e, part, "preparing", e->x);
 }

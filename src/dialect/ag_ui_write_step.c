@@ -97,7 +97,7 @@ static void start_step(const struct ag_ui_writing *e)
     const char *const tag = lives ? agent : is_agent(&e->ev->u.step) ? NULL : ag_ui_tag(e);
     const struct ag_ui_step step = {.key = xstrdup(key_of(e)),
                                     .name = xstrdup(name_of(e)),
-                                    .tag = tag ? xstrdup(tag) : NULL,
+                                    .tag = xstrdup(tag),
                                     .agent = lives};
     if (lives)
         write_agent_started(e);

@@ -20,8 +20,8 @@ static struct ag_ui_call *add_call(struct ag_ui_writer *w, const char *id, const
         w->cap_calls = w->cap_calls ? w->cap_calls * 2 : 8;
         w->calls = xrealloc(w->calls, w->cap_calls * sizeof(*w->calls));
     }
-    w->calls[w->n_calls] = (struct ag_ui_call){
-        .id = xstrdup(id), .tag = tag ? xstrdup(tag) : NULL, .hash = 14695981039346656037u};
+    w->calls[w->n_calls] =
+        (struct ag_ui_call){.id = xstrdup(id), .tag = xstrdup(tag), .hash = 14695981039346656037u};
     return &w->calls[w->n_calls++];
 }
 

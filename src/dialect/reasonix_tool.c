@@ -23,7 +23,7 @@ static const char *parent_of(const struct reasonix_call *call, const struct reas
 {
     const char *const told = reasonix_copy(call, tool->parent);
     const char *const known = told ? told : tool_set_name(&call->r->parents, id);
-    return known ? arena_strdup(call->out->scratch, known) : NULL;
+    return arena_strdup(call->out->scratch, known);
 }
 
 static const char *name_of(const struct reasonix_call *call, const struct reasonix_tool *tool,
@@ -31,7 +31,7 @@ static const char *name_of(const struct reasonix_call *call, const struct reason
 {
     const char *const told = reasonix_copy(call, tool->name);
     const char *const known = told ? told : tool_set_name(&call->r->calls, id);
-    return known ? arena_strdup(call->out->scratch, known) : NULL;
+    return arena_strdup(call->out->scratch, known);
 }
 
 static void init_progress(const struct reasonix_call *call, const struct reasonix_tool *tool,

@@ -80,7 +80,7 @@ void tool_set_add(struct tool_set *set, const char *id, const char *name)
         set->names = xrealloc(set->names, set->cap * sizeof(*set->names));
     }
     set->ids[set->n] = xstrdup(id);
-    set->names[set->n++] = name ? xstrdup(name) : NULL;
+    set->names[set->n++] = xstrdup(name);
 }
 
 static size_t find(const struct tool_set *set, const char *id)

@@ -126,7 +126,7 @@ void courier_send(struct courier *c, const struct courier_letter *letter)
     *p = (struct parcel){
         .item = {.priority = letter->priority,
                  .rates = letter->rates,
-                 .key = letter->key ? xstrdup(letter->key) : NULL,
+                 .key = xstrdup(letter->key),
                  .deadline_ms = letter->max_age_ms ? now + letter->max_age_ms : 0,
                  .not_before_ms = letter->delay_ms ? now + letter->delay_ms : 0,
                  .is_ahead = letter->is_ahead},

@@ -141,7 +141,7 @@ struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
     h->loop = l;
     if (options)
         h->options = *options;
-    h->ca_file = h->options.ca_file ? xstrdup(h->options.ca_file) : NULL;
+    h->ca_file = xstrdup(h->options.ca_file);
     h->options.ca_file = h->ca_file;
     return h;
 }

@@ -287,7 +287,7 @@ void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
 {
     c->easy = curl->easy_init();
     c->curl = curl;
-    c->save_dir = request->save_dir ? xstrdup(request->save_dir) : NULL;
+    c->save_dir = xstrdup(request->save_dir);
     curl->easy_setopt(c->easy, CURLOPT_URL, request->url);
     curl->easy_setopt(c->easy, CURLOPT_PRIVATE, c);
     curl->easy_setopt(c->easy, CURLOPT_USERAGENT, "turncast");

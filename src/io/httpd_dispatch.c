@@ -163,7 +163,7 @@ static void set_origin(struct httpd_conn *c)
 {
     const char *const origin = find_origin(c->owner, value_of(&c->parse, "Origin"));
     free(c->origin);
-    c->origin = origin ? xstrdup(origin) : NULL;
+    c->origin = xstrdup(origin);
 }
 
 /* A browser asks first whether a page of another origin may ask: without a key, which it does not

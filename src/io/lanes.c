@@ -126,8 +126,7 @@ static struct track *find_track(struct lanes *s, const char *name, int64_t now_m
             return t;
     sweep(s, now_ms);
     struct track *const t = xcalloc(1, sizeof *t);
-    *t =
-        (struct track){.next = s->tracks, .name = name ? xstrdup(name) : NULL, .served = ++s->turn};
+    *t = (struct track){.next = s->tracks, .name = xstrdup(name), .served = ++s->turn};
     lane_init(&t->lane);
     init_buckets(s, &t->hold, t->buckets);
     s->tracks = t;

@@ -135,7 +135,7 @@ static void post(struct order *o)
 
 static const char *copy(struct order *o, const char *text)
 {
-    return text ? arena_strdup(&o->memory, text) : NULL;
+    return arena_strdup(&o->memory, text);
 }
 
 static struct str copy_bytes(struct order *o, struct str s)

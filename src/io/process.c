@@ -400,9 +400,9 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     struct process *const p = xcalloc(1, sizeof *p);
     p->events = *events;
     p->ctx = ctx;
-    p->mark = spec->mark ? xstrdup(spec->mark) : NULL;
+    p->mark = xstrdup(spec->mark);
     p->command = xstrdup(spec->argv[0]);
-    p->cwd = spec->cwd ? xstrdup(spec->cwd) : NULL;
+    p->cwd = xstrdup(spec->cwd);
     p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
     p->cgroup = shim.cgroup;
     p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};

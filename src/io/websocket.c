@@ -161,7 +161,7 @@ struct websocket *websocket_new(struct loop *l, const struct websocket_options *
     struct websocket *const w = xcalloc(1, sizeof *w);
     *w = (struct websocket){
         .loop = l,
-        .ca_file = o->ca_file ? xstrdup(o->ca_file) : NULL,
+        .ca_file = xstrdup(o->ca_file),
         .connect_timeout_ms = o->connect_timeout_ms ? o->connect_timeout_ms : CONNECT_MS,
         .wake_fd = -1,
     };

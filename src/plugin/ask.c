@@ -25,18 +25,13 @@ static struct ask *make(enum ask_kind kind, const char *instance)
     return a;
 }
 
-static const char *copy(struct arena *arena, const char *text)
-{
-    return text ? arena_strdup(arena, text) : NULL;
-}
-
 static const char *const *copy_list(struct arena *arena, const char *const *from, size_t n)
 {
     if (!from)
         return NULL;
     const char **const to = arena_alloc(arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++)
-        to[i] = copy(arena, from[i]);
+        to[i] = arena_strdup(arena, from[i]);
     return to;
 }
 
@@ -47,15 +42,15 @@ struct ask *ask_new_submit(const char *instance, const struct tc_inbound *in)
     struct tc_inbound *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_inbound){
         .size = sizeof *to,
-        .id = copy(arena, in->id),
-        .also = copy(arena, in->also),
-        .chat = copy(arena, in->chat),
-        .thread = copy(arena, in->thread),
-        .user = copy(arena, in->user),
-        .name = copy(arena, in->name),
-        .text = copy(arena, in->text),
-        .quote = copy(arena, in->quote),
-        .route = copy(arena, in->route),
+        .id = arena_strdup(arena, in->id),
+        .also = arena_strdup(arena, in->also),
+        .chat = arena_strdup(arena, in->chat),
+        .thread = arena_strdup(arena, in->thread),
+        .user = arena_strdup(arena, in->user),
+        .name = arena_strdup(arena, in->name),
+        .text = arena_strdup(arena, in->text),
+        .quote = arena_strdup(arena, in->quote),
+        .route = arena_strdup(arena, in->route),
         .files = copy_list(arena, in->files, in->file_count),
         .file_names = copy_list(arena, in->file_names, in->file_count),
         .file_count = in->file_count,
@@ -67,24 +62,24 @@ struct ask *ask_new_submit(const char *instance, const struct tc_inbound *in)
 struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user)
 {
     struct ask *const a = make(ASK_CANCEL, instance);
-    a->turn = copy(&a->arena, turn);
-    a->user = copy(&a->arena, user);
+    a->turn = arena_strdup(&a->arena, turn);
+    a->user = arena_strdup(&a->arena, user);
     return a;
 }
 
 struct ask *ask_new_may(const char *instance, const char *user, const char *chat)
 {
     struct ask *const a = make(ASK_MAY, instance);
-    a->user = copy(&a->arena, user);
-    a->chat = copy(&a->arena, chat);
+    a->user = arena_strdup(&a->arena, user);
+    a->chat = arena_strdup(&a->arena, chat);
     return a;
 }
 
 struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request)
 {
     struct ask *const a = make(ASK_TICKET, instance);
-    a->turn = copy(&a->arena, turn);
-    a->request = copy(&a->arena, request);
+    a->turn = arena_strdup(&a->arena, turn);
+    a->request = arena_strdup(&a->arena, request);
     return a;
 }
 
@@ -95,14 +90,14 @@ struct ask *ask_new_answer(const char *instance, const struct tc_decision *d)
     struct tc_decision *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_decision){
         .size = sizeof *to,
-        .ticket = copy(arena, d->ticket),
-        .choice = copy(arena, d->choice),
-        .text = copy(arena, d->text),
-        .answers = copy(arena, d->answers),
-        .user = copy(arena, d->user),
-        .name = copy(arena, d->name),
-        .chat = copy(arena, d->chat),
-        .thread = copy(arena, d->thread),
+        .ticket = arena_strdup(arena, d->ticket),
+        .choice = arena_strdup(arena, d->choice),
+        .text = arena_strdup(arena, d->text),
+        .answers = arena_strdup(arena, d->answers),
+        .user = arena_strdup(arena, d->user),
+        .name = arena_strdup(arena, d->name),
+        .chat = arena_strdup(arena, d->chat),
+        .thread = arena_strdup(arena, d->thread),
     };
     a->decision = to;
     return a;
@@ -133,8 +128,8 @@ static void settle(struct ask *a, enum tc_accepted accepted, const char *turn, c
     if (!a->answered) {
         a->answered = true;
         a->accepted = accepted;
-        a->answer_turn = turn ? xstrdup(turn) : NULL;
-        a->answer_text = answer ? xstrdup(answer) : NULL;
+        a->answer_turn = xstrdup(turn);
+        a->answer_text = xstrdup(answer);
         pthread_cond_signal(&a->changed);
     }
     pthread_mutex_unlock(&a->lock);
@@ -184,7 +179,8 @@ enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into, struct 
     a->answered = true; /* too late from now on */
     pthread_mutex_unlock(&a->lock);
     const enum tc_accepted accepted = answered ? a->accepted : TC_NOT_KEPT;
-    *receipt = (struct tc_receipt){copy(into, a->answer_turn), copy(into, a->answer_text)};
+    *receipt =
+        (struct tc_receipt){arena_strdup(into, a->answer_turn), arena_strdup(into, a->answer_text)};
     ask_unref(a);
     return accepted;
 }

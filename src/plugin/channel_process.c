@@ -18,11 +18,6 @@
 
 /* ---- turns and what happens in them ---- */
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct guest *const g = guest_of(channel);
@@ -32,10 +27,10 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
     t->number = ++g->last_turn;
     t->named = (struct channel_turn){
         .id = arena_strdup(&t->arena, turn->id),
-        .agent = copy(&t->arena, turn->agent),
-        .conversation = copy(&t->arena, turn->conversation),
-        .route = copy(&t->arena, turn->route),
-        .memory = copy(&t->arena, turn->memory),
+        .agent = arena_strdup(&t->arena, turn->agent),
+        .conversation = arena_strdup(&t->arena, turn->conversation),
+        .route = arena_strdup(&t->arena, turn->route),
+        .memory = arena_strdup(&t->arena, turn->memory),
     };
     t->letters = turn->letters;
     t->late = t->done = turn->over;
@@ -344,9 +339,9 @@ static const struct conf_chaos *copy_chaos(struct arena *a, const struct conf_ch
     struct conf_chaos *const to = arena_alloc(a, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = rules[i];
-        to[i].callback = copy(a, rules[i].callback);
-        to[i].text = copy(a, rules[i].text);
-        to[i].trigger = copy(a, rules[i].trigger);
+        to[i].callback = arena_strdup(a, rules[i].callback);
+        to[i].text = arena_strdup(a, rules[i].text);
+        to[i].trigger = arena_strdup(a, rules[i].trigger);
     }
     return to;
 }
@@ -364,7 +359,7 @@ static void make_setup(struct guest *g, const struct conf *conf, const struct co
     s->has_server = g->host.has_server;
     s->has_sockets = g->host.socket_open != NULL;
     s->debug = log_enabled(LOG_DEBUG);
-    s->dir = copy(&g->arena, dir);
+    s->dir = arena_strdup(&g->arena, dir);
     s->write_paths = copy_paths(&g->arena, spec->paths, dir);
     s->ports = copy_ports(&g->arena, spec->ports);
     s->memory = spec->memory_mb << 20;

@@ -354,11 +354,6 @@ static void look(struct thread_channel *c)
              callback, ms, c->callback_ms);
 }
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct thread_channel *const c = self(channel);
@@ -368,10 +363,10 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
     struct thread_turn *const t = xcalloc(1, sizeof *t);
     t->named = (struct channel_turn){
         .id = arena_strdup(&t->arena, turn->id),
-        .agent = copy(&t->arena, turn->agent),
-        .conversation = copy(&t->arena, turn->conversation),
-        .route = copy(&t->arena, turn->route),
-        .memory = copy(&t->arena, turn->memory),
+        .agent = arena_strdup(&t->arena, turn->agent),
+        .conversation = arena_strdup(&t->arena, turn->conversation),
+        .route = arena_strdup(&t->arena, turn->route),
+        .memory = arena_strdup(&t->arena, turn->memory),
         .letters = turn->letters,
         .over = turn->over,
     };

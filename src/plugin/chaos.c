@@ -21,17 +21,12 @@ struct chaos {
     struct rule rules[];
 };
 
-static const char *copy_text(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 static struct conf_chaos copy_rule(struct arena *a, const struct conf_chaos *rule)
 {
     struct conf_chaos copy = *rule;
-    copy.callback = copy_text(a, rule->callback);
-    copy.text = copy_text(a, rule->text);
-    copy.trigger = copy_text(a, rule->trigger);
+    copy.callback = arena_strdup(a, rule->callback);
+    copy.text = arena_strdup(a, rule->text);
+    copy.trigger = arena_strdup(a, rule->trigger);
     return copy;
 }
 

@@ -66,11 +66,6 @@ void frame_pack_reply(struct buf *out, const struct letter_reply *r)
     pack_flag(out, reply->in_doubt);
 }
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 struct letter_reply *frame_unpack_reply(struct unpack *u)
 {
     struct letter_reply *const r = xcalloc(1, sizeof *r);
@@ -78,16 +73,16 @@ struct letter_reply *frame_unpack_reply(struct unpack *u)
     r->letter = (uint64_t)unpack_number(u);
     r->last = unpack_flag(u);
     r->verdict = unpack_verdict(u);
-    r->verdict.reason = copy(&r->arena, r->verdict.reason);
+    r->verdict.reason = arena_strdup(&r->arena, r->verdict.reason);
     struct tc_reply *const reply = &r->reply;
-    reply->tag = copy(&r->arena, unpack_text(u));
+    reply->tag = arena_strdup(&r->arena, unpack_text(u));
     reply->outcome = (enum tc_outcome)unpack_count(u, TC_DROPPED);
     reply->status = (int)unpack_count(u, INT32_MAX);
     const struct str body = unpack_bytes(u);
     reply->body = arena_copy(&r->arena, body.p, body.len);
     reply->body_len = body.len;
-    reply->path = copy(&r->arena, unpack_text(u));
-    reply->error = copy(&r->arena, unpack_text(u));
+    reply->path = arena_strdup(&r->arena, unpack_text(u));
+    reply->error = arena_strdup(&r->arena, unpack_text(u));
     reply->attempts = (uint32_t)unpack_count(u, UINT32_MAX);
     reply->in_doubt = unpack_flag(u);
     if (!u->bad && r->about) {
@@ -122,8 +117,8 @@ struct batch *frame_unpack_batch(struct unpack *u)
     const char *const memory = unpack_text(u);
     b->over = unpack_flag(u);
     b->turn = xstrdup(turn);
-    b->verdict.reason = b->verdict.reason ? xstrdup(b->verdict.reason) : NULL;
-    b->memory = memory ? xstrdup(memory) : NULL;
+    b->verdict.reason = xstrdup(b->verdict.reason);
+    b->memory = xstrdup(memory);
     if (unpack_finish(u) == 0 && claim_is_text(turn, TURN_MAX) &&
         claim_is_text(memory, CLAIM_MEMORY_MAX))
         return b;

@@ -14,8 +14,7 @@ static bool open_writing(struct instance_turn *t, const struct tc_format *format
     const struct writer *const writer = writer_find(format->name);
     if (!writer)
         return false;
-    const char *const protocol =
-        format->protocol ? arena_strdup(&t->arena, format->protocol) : NULL;
+    const char *const protocol = arena_strdup(&t->arena, format->protocol);
     writing_init(&t->writing, writer,
                  &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
                                        .protocol = protocol});

@@ -10,11 +10,6 @@
 #define TURN_OVER 0x74635430u
 #define OVER_MAX 32 /* turns that are over and still told from rubbish */
 
-static const char *copy(struct arena *a, const char *text)
-{
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 /* ---- the lobby ---- */
 
 void instance_lobby_init(struct instance *in)
@@ -57,9 +52,9 @@ struct instance_turn *instance_turn_new(struct instance *in, const struct channe
         .state = t->state,
         .id = arena_strdup(&t->arena, turn->id),
         .agent = arena_strdup(&t->arena, turn->agent ? turn->agent : ""),
-        .conversation = copy(&t->arena, turn->conversation),
-        .route = copy(&t->arena, turn->route),
-        .memory = copy(&t->arena, turn->memory),
+        .conversation = arena_strdup(&t->arena, turn->conversation),
+        .route = arena_strdup(&t->arena, turn->route),
+        .memory = arena_strdup(&t->arena, turn->memory),
     };
     t->next = in->turns;
     if (in->turns)

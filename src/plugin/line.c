@@ -305,7 +305,7 @@ static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_
         return NULL;
     struct tc_answer *const to = arena_alloc(arena, sizeof *to);
     *to = *from;
-    to->content_type = from->content_type ? arena_strdup(arena, from->content_type) : NULL;
+    to->content_type = arena_strdup(arena, from->content_type);
     char *const body = arena_bytes(arena, from->body_len + 1);
     if (from->body_len)
         memcpy(body, from->body, from->body_len);

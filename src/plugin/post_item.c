@@ -119,7 +119,7 @@ static struct letter_reply *new_reply(const struct post_item *item, const struct
         memcpy(body, what->body, what->body_len);
     body[what->body_len] = '\0';
     r->reply.body = body;
-    r->reply.path = what->path ? arena_strdup(&r->arena, what->path) : NULL;
+    r->reply.path = arena_strdup(&r->arena, what->path);
     r->reply.error = arena_strdup(&r->arena, what->error);
     r->reply.tag = item->letter->http.tag;
     r->reply.http = &item->letter->http;

@@ -96,7 +96,7 @@ struct known {
 
 static const char *copy(struct known *k, const char *text)
 {
-    return text ? arena_strdup(&k->arena, text) : NULL;
+    return arena_strdup(&k->arena, text);
 }
 
 static void each_turn(void *ctx, const struct record_turn *t)

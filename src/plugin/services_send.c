@@ -9,7 +9,7 @@
 char *service_keep(struct tc_turn *turn, const char *text)
 {
     struct arena *const arena = services_memory(turn, text ? strlen(text) : 0, "tc_keep");
-    return arena && text ? arena_strdup(arena, text) : NULL;
+    return arena ? arena_strdup(arena, text) : NULL;
 }
 
 int service_http(struct tc_turn *turn, const struct tc_http *http)

@@ -67,6 +67,7 @@ static void test_strings(void)
 {
     struct arena a = {0};
     is_str(arena_strdup(&a, ""), "", "empty string");
+    is_str(arena_strdup(&a, NULL), NULL, "and none");
     is_str(arena_strndup(&a, "abcdef", 3), "abc", "strndup cuts");
     is_str(arena_strndup(&a, "ab", 10), "ab", "strndup stops at the NUL");
     is_str(arena_strndup(&a, NULL, 0), "", "strndup of nothing");
@@ -86,6 +87,7 @@ static void test_alloc(void)
     is_str(b, "ab", "xstrndup");
     char *const c = xstrdup("abc");
     is_str(c, "abc", "xstrdup");
+    is_str(xstrdup(NULL), NULL, "xstrdup of none");
     void *const empty = xmalloc(0);
     void *const none = xcalloc(0, 0);
     ok(empty && none, "a request of nothing is not NULL");

@@ -29,7 +29,7 @@ static void answer(struct ledger *l, ledger_done *done, void *ctx, enum record_s
     if (!done)
         return;
     struct answer *const a = xmalloc(sizeof *a);
-    *a = (struct answer){done, ctx, status, text ? xstrdup(text) : NULL};
+    *a = (struct answer){done, ctx, status, xstrdup(text)};
     loop_post(l->loop, tell, a);
 }
 
@@ -70,7 +70,7 @@ void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *do
     COPY(f->also, t->also);
     COPY(f->state, t->waiting ? "waiting" : "running");
     f->prompt = xstrdup(t->prompt);
-    f->route = t->route ? xstrdup(t->route) : NULL;
+    f->route = xstrdup(t->route);
     answer(l, done, ctx, RECORD_DONE, NULL);
 }
 

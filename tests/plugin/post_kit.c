@@ -55,7 +55,7 @@ static void answer(void *arg)
     if (k->on_reply)
         k->on_reply(&call);
     b->verdict = call.verdict;
-    b->verdict.reason = call.verdict.reason ? xstrdup(call.verdict.reason) : NULL;
+    b->verdict.reason = xstrdup(call.verdict.reason);
     letter_reply_free(d->reply);
     if (call.is_held)
         k->held = b;

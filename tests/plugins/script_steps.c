@@ -132,8 +132,7 @@ static void do_option(struct script *s, char *rest)
 static void add_auto(struct script *s, const char *method, int status, const char *body)
 {
     struct stage_auto *const a = xcalloc(1, sizeof *a);
-    *a = (struct stage_auto){script_stage(s)->autos, xstrdup(method), body ? xstrdup(body) : NULL,
-                             status};
+    *a = (struct stage_auto){script_stage(s)->autos, xstrdup(method), xstrdup(body), status};
     s->stage->autos = a;
 }
 

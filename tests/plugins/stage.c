@@ -90,7 +90,7 @@ static void set_up(struct stage *s, struct stage_turn *t, const char *id)
 
 static const char *own_text(struct stage_turn *t, const char *text)
 {
-    return text ? arena_strdup(&t->own, text) : NULL;
+    return arena_strdup(&t->own, text);
 }
 
 struct stage_turn *stage_find(struct stage *s, const char *id)
@@ -241,8 +241,8 @@ struct tc_answer stage_hit(struct stage *s, const char *method, const char *path
     if (s->plugin->sink->on_hit(&s->lobby.turn, &hit, &answer))
         stage_fault(s, "on_hit returned -1");
     kept = answer;
-    kept.body = answer.body ? arena_strdup(&s->config, answer.body) : NULL;
-    kept.content_type = answer.content_type ? arena_strdup(&s->config, answer.content_type) : NULL;
+    kept.body = arena_strdup(&s->config, answer.body);
+    kept.content_type = arena_strdup(&s->config, answer.content_type);
     stage_leave(s, 0);
     stage_idle(s);
     return kept;
@@ -339,7 +339,7 @@ int stage_restart(struct stage *s)
     for (struct stage_turn *t = s->turns; t; t = t->next) {
         arena_fini(&t->arena);
         memset(t->turn.state, 0, s->plugin->turn_size);
-        t->turn.memory = t->memory ? arena_strdup(&t->own, t->memory) : NULL;
+        t->turn.memory = arena_strdup(&t->own, t->memory);
         t->done = true;
         t->wake_at = 0;
     }

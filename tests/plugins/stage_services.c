@@ -59,7 +59,7 @@ static void *service_alloc(struct tc_turn *turn, size_t n)
 static char *service_keep(struct tc_turn *turn, const char *text)
 {
     struct stage_turn *const t = turn_of(turn, "tc_keep");
-    return t && text ? arena_strdup(&t->arena, text) : NULL;
+    return t ? arena_strdup(&t->arena, text) : NULL;
 }
 
 static char *service_sprint(struct tc_turn *turn, const char *fmt, ...) TC_PRINTF(2, 3);
@@ -145,11 +145,11 @@ static void copy_request(struct stage_request *r, const struct tc_http *http)
         headers[i] = (struct tc_header){arena_strdup(a, http->headers[i].name),
                                         arena_strdup(a, http->headers[i].value)};
     own->headers = headers;
-    own->content_type = http->content_type ? arena_strdup(a, http->content_type) : NULL;
+    own->content_type = arena_strdup(a, http->content_type);
     own->body_len = http->body && !http->body_len ? strlen(http->body) : http->body_len;
     own->body = http->body ? arena_strndup(a, http->body, own->body_len) : NULL;
-    own->lane = http->lane ? arena_strdup(a, http->lane) : NULL;
-    own->key = http->key ? arena_strdup(a, http->key) : NULL;
+    own->lane = arena_strdup(a, http->lane);
+    own->key = arena_strdup(a, http->key);
     own->tag = arena_strdup(a, http->tag ? http->tag : "");
     const char *const query = strchr(own->url, '?');
     char *const path =
@@ -216,7 +216,7 @@ static int service_remember(struct tc_turn *turn, const char *text)
         return -1;
     stage_check_secrets(stage_of(turn->inst), "what is remembered", text, text ? strlen(text) : 0);
     free(t->memory);
-    t->memory = text ? xstrdup(text) : NULL;
+    t->memory = xstrdup(text);
     return 0;
 }
 

@@ -138,7 +138,7 @@ static void expect(struct scene *s, const char *want, enum tc_accepted result, c
     **end = (struct stage_promise){.call = "answer",
                                    .want = json_loads(want, 0, NULL),
                                    .result = result,
-                                   .answer = answer ? xstrdup(answer) : NULL};
+                                   .answer = xstrdup(answer)};
 }
 
 /* All that was expected has come, and nothing else. */
