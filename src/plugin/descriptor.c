@@ -300,10 +300,7 @@ static int take_record(struct descriptor *d, struct str record)
     struct unpack u;
     if (record.len > DESCRIPTOR_MAX)
         return -1;
-    char *const own = arena_bytes(&d->arena, record.len + 1);
-    if (record.len)
-        memcpy(own, record.p, record.len);
-    unpack_start(&u, (struct str){own, record.len});
+    unpack_start(&u, (struct str){arena_copy(&d->arena, record.p, record.len), record.len});
     take_all(&u, d);
     return unpack_finish(&u);
 }

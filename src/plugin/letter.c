@@ -98,14 +98,6 @@ static struct tc_header *copy_headers(struct arena *a, const struct tc_http *htt
     return to;
 }
 
-/* Any bytes, and a NUL behind them. */
-static const char *copy_body(struct arena *a, const struct tc_http *http)
-{
-    char *const to = memcpy(arena_bytes(a, http->body_len + 1), http->body, http->body_len);
-    to[http->body_len] = '\0';
-    return to;
-}
-
 struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
                           const char **why)
 {
@@ -117,10 +109,9 @@ struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *h
     *l = (struct letter){.id = id, .http = from, .refs = 1};
     l->turn = arena_strdup(&l->arena, turn);
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        if (*text_of(&from, i))
-            *text_of(&l->http, i) = arena_strdup(&l->arena, *text_of(&from, i));
+        *text_of(&l->http, i) = arena_strdup(&l->arena, *text_of(&from, i));
     l->http.headers = copy_headers(&l->arena, &from);
-    l->http.body = from.body ? copy_body(&l->arena, &from) : NULL;
+    l->http.body = from.body ? arena_copy(&l->arena, from.body, from.body_len) : NULL;
     return l;
 }
 

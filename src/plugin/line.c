@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
@@ -306,11 +305,7 @@ static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_
     struct tc_answer *const to = arena_alloc(arena, sizeof *to);
     *to = *from;
     to->content_type = arena_strdup(arena, from->content_type);
-    char *const body = arena_bytes(arena, from->body_len + 1);
-    if (from->body_len)
-        memcpy(body, from->body, from->body_len);
-    body[from->body_len] = '\0';
-    to->body = body;
+    to->body = arena_copy(arena, from->body, from->body_len);
     return to;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns a letter under way: its attempts, and what the plugin is told of them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -114,11 +113,7 @@ static struct letter_reply *new_reply(const struct post_item *item, const struct
     struct letter_reply *const r = xcalloc(1, sizeof *r);
     *r = (struct letter_reply){
         .letter = item->letter->id, .about = letter_share(item->letter), .reply = *what};
-    char *const body = arena_bytes(&r->arena, what->body_len + 1);
-    if (what->body_len)
-        memcpy(body, what->body, what->body_len);
-    body[what->body_len] = '\0';
-    r->reply.body = body;
+    r->reply.body = arena_copy(&r->arena, what->body, what->body_len);
     r->reply.path = arena_strdup(&r->arena, what->path);
     r->reply.error = arena_strdup(&r->arena, what->error);
     r->reply.tag = item->letter->http.tag;
