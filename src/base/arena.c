@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/align.h"
 #include "base/alloc.h"
 #include "base/attr.h"
 
@@ -85,7 +86,7 @@ static char *bump(struct arena *a, size_t n, size_t align)
     if (n > SIZE_MAX / 4)
         abort();
     struct arena_block *block = a->head;
-    size_t at = block ? (block->fill + align - 1) & ~(align - 1) : 0;
+    size_t at = block ? align_up(block->fill, align) : 0;
     if (!block || at > block->cap || n > block->cap - at) {
         add_block(a, n);
         block = a->head;

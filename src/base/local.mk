@@ -3,6 +3,7 @@
 
 noinst_LTLIBRARIES += libtcbase.la
 libtcbase_la_SOURCES = \
+	src/base/align.h \
 	src/base/alloc.c \
 	src/base/alloc.h \
 	src/base/arena.c \

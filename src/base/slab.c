@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/align.h"
 #include "base/alloc.h"
 #include "base/attr.h"
 
@@ -59,10 +60,9 @@ static size_t chunk_bytes(const struct slab *s)
 
 void *slab_take(struct slab *s, size_t n, struct slab_chunk **chunk)
 {
-    const size_t align = _Alignof(max_align_t);
     if (n > SIZE_MAX / 4)
         abort();
-    n = (n + align - 1) & ~(align - 1);
+    n = align_up(n, _Alignof(max_align_t));
     s->taken += n;
     if (n > s->room) {
         const size_t cap = chunk_bytes(s);

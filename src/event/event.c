@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/align.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/slab.h"
@@ -301,11 +302,6 @@ struct flat {
     size_t line_bytes; /* 0: there is no line */
 };
 
-static size_t whole(size_t bytes)
-{
-    return (bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
-}
-
 static size_t line_bytes(struct str line)
 {
     return line.p ? offsetof(struct box_line, text) + line.len + 1 : 0;
@@ -316,9 +312,14 @@ static size_t texts_at(enum tc_kind kind)
     return sizeof(struct flat) + used_bytes(kind);
 }
 
+static size_t line_at(enum tc_kind kind, size_t text_bytes)
+{
+    return align_up(texts_at(kind) + text_bytes, ALIGN_WORD);
+}
+
 size_t event_box_flat_size(const struct event_box *box, struct str line)
 {
-    return whole(texts_at(box->event.kind) + box->text_bytes) + line_bytes(line);
+    return line_at(box->event.kind, box->text_bytes) + line_bytes(line);
 }
 
 static void flatten_line(char *to, struct str line)
@@ -332,8 +333,8 @@ static void flatten_line(char *to, struct str line)
 void event_box_flatten(char *to, const struct event_box *box, struct str line)
 {
     const enum tc_kind kind = box->event.kind;
-    const size_t texts = texts_at(kind), lines = whole(texts + box->text_bytes);
-    memset(to + lines - sizeof(uint64_t), 0, sizeof(uint64_t)); /* behind the texts */
+    const size_t texts = texts_at(kind), lines = line_at(kind, box->text_bytes);
+    memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
     *(struct flat *)(void *)to = (struct flat){box->text_bytes, line_bytes(line)};
     flatten_event(to + sizeof(struct flat), box);
     memcpy(to + texts, box->text, box->text_bytes);
@@ -415,10 +416,10 @@ static bool has_sane_head(const char *flat, size_t len)
 static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
 {
     const struct flat *const head = (const struct flat *)(const void *)flat;
-    const size_t texts = texts_at(kind), bytes = head->text_bytes;
-    if (bytes > len || whole(texts + bytes) > len || (bytes && flat[texts + bytes - 1]))
+    const size_t texts = texts_at(kind), bytes = head->text_bytes, line = line_at(kind, bytes);
+    if (bytes > len || line > len || (bytes && flat[texts + bytes - 1]))
         return NULL;
-    return whole(texts + bytes) + head->line_bytes == len ? flat + texts : NULL;
+    return line + head->line_bytes == len ? flat + texts : NULL;
 }
 
 /* False: it is none. */

@@ -109,7 +109,7 @@ const char *event_box_line(struct event_box *box, size_t *len);
 /* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
  * canonical one, when that is wanted there, too. */
 size_t event_box_flat_size(const struct event_box *box, struct str line);
-/* `to` begins on a multiple of 8, as does what follows. */
+/* `to` begins on a multiple of ALIGN_WORD, as does what event_box_raise is given. */
 void event_box_flatten(char *to, const struct event_box *box, struct str line);
 struct buf;
 /* Makes a box again, in `place`; its texts stay where they are. Both stay as they are until the

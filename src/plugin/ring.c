@@ -6,12 +6,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define ALIGN ((size_t)8) /* pieces begin on multiples of it */
-
-static size_t whole(size_t len)
-{
-    return (len + ALIGN - 1) & ~(ALIGN - 1);
-}
+#include "base/align.h"
 
 static bool map_at(char *to, size_t size, int fd, size_t at)
 {
@@ -51,7 +46,7 @@ static uint64_t claimed(const struct ring *r)
 
 static bool is_possible(const struct ring *r, uint64_t read)
 {
-    return read >= r->read && read <= r->written && read % ALIGN == 0;
+    return read >= r->read && read <= r->written && read % ALIGN_WORD == 0;
 }
 
 bool ring_is_sane(const struct ring *r)
@@ -109,7 +104,7 @@ char *ring_place(const struct ring *r)
 
 void ring_add(struct ring *r, size_t len)
 {
-    r->written += whole(len);
+    r->written += align_up(len, ALIGN_WORD);
 }
 
 /* Either this sees that it rests, or it sees what is there before it does. */
@@ -135,7 +130,7 @@ struct str ring_read(struct ring *r)
 
 void ring_consume(struct ring *r, size_t len)
 {
-    r->read += whole(len);
+    r->read += align_up(len, ALIGN_WORD);
     atomic_store_explicit(&r->page->read, r->read, memory_order_release);
 }
 

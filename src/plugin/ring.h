@@ -46,7 +46,7 @@ void ring_unmap(struct ring *r); /* also one that is not mapped */
 /* Room for `pieces`, each of at most RING_PIECE_MAX. What follows when all has been read begins at
  * the front: of one that keeps up only so much memory is used as is under way. */
 bool ring_has_room(struct ring *r, size_t pieces);
-/* Where the next goes, on a multiple of 8; ring_add says how long it has become. */
+/* Where the next goes, on a multiple of ALIGN_WORD; ring_add says how long it has become. */
 char *ring_place(const struct ring *r);
 void ring_add(struct ring *r, size_t len);
 /* What has been added can be read. True: the instance rests, and nobody has woken it yet. */

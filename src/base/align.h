@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Sizes and places that are multiples of a power of two. */
+#ifndef BASE_ALIGN_H
+#define BASE_ALIGN_H
+
+#include <stddef.h>
+
+#define ALIGN_WORD ((size_t)8) /* bytes; numbers and pointers lie on its multiples */
+
+/* From n on, the first multiple of `to`, a power of two. */
+static inline size_t align_up(size_t n, size_t to)
+{
+    return (n + to - 1) & ~(to - 1);
+}
+
+#endif
