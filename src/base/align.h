@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-#define ALIGN_WORD ((size_t)8) /* bytes; numbers and pointers lie on its multiples */
+#define ALIGN_WORD ((size_t)8)        /* bytes; numbers and pointers lie on its multiples */
+#define ALIGN_PAGE ((size_t)64 << 10) /* bytes: whole pages on any machine */
 
 /* From n on, the first multiple of `to`, a power of two. */
 static inline size_t align_up(size_t n, size_t to)

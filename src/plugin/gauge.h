@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/align.h"
 #include "base/err.h"
 #include "event/event.h"
 
@@ -83,7 +84,7 @@ struct gauge_times gauge_times(const struct gauge *g);
 
 /* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
  * it. From GAUGE_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
-#define GAUGE_SHARED ((size_t)64 << 10) /* a page on any machine */
+#define GAUGE_SHARED ALIGN_PAGE
 struct gauge *gauge_new_shared(size_t more, int *fd, struct tc_err *err);
 struct gauge *gauge_map(int fd, struct tc_err *err);
 void gauge_unmap(struct gauge *g); /* NULL is fine */

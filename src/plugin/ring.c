@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "base/align.h"
-
 static bool map_at(char *to, size_t size, int fd, size_t at)
 {
     return mmap(to, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) == to;

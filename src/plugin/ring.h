@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/align.h"
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -34,7 +35,7 @@ struct ring {
     uint64_t published;            /* the host's: of what it has written */
 };
 
-#define RING_HEAD ((size_t)64 << 10) /* of a page on any machine */
+#define RING_HEAD ALIGN_PAGE
 #define RING_SHARED (RING_HEAD + RING_BYTES)
 
 /* Of RING_SHARED bytes of the file, zero at first, from `at` on. -1 with err. */
