@@ -144,10 +144,7 @@ static void tell_text(const struct ag_ui_event *e, struct ag_ui_part *part, cons
     ag_ui_append(part, text, len);
     if (!is_assistant(part))
         return; /* nobody but the agent narrates: it is told at its end */
-    event_init(&ev, TC_NARRATION);
-    ev.u.narration.text = text;
-    ev.u.narration.text_len = len;
-    ev.u.narration.message_id = part->id;
+    event_init_text(&ev, TC_NARRATION, text, len, part->id);
     ev.meta.agent = part->agent;
     ev.meta.x = ag_ui_join(e, "TEXT_MESSAGE_START", unusual(take_start(e, part)), x);
     ag_ui_tell(e, &ev);
@@ -231,10 +228,7 @@ static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
     struct event ev;
     if (!len)
         return;
-    event_init(&ev, TC_THINKING);
-    ev.u.thinking.text = text;
-    ev.u.thinking.text_len = len;
-    ev.u.thinking.message_id = part->id;
+    event_init_text(&ev, TC_THINKING, text, len, part->id);
     ev.meta.agent = part->agent;
     x = ag_ui_join(e, "REASONING_MESSAGE_START", take_start(e, part), x);
     ev.meta.x = part->text.len ? x : add_span(e, part->id, x);

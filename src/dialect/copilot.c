@@ -73,16 +73,7 @@ static void send_text(const struct copilot_call *call, enum tc_kind kind, const 
     struct event ev;
     if (!len)
         return;
-    event_init(&ev, kind);
-    if (kind == TC_THINKING) {
-        ev.u.thinking.text = text;
-        ev.u.thinking.text_len = len;
-        ev.u.thinking.message_id = id;
-    } else {
-        ev.u.narration.text = text;
-        ev.u.narration.text_len = len;
-        ev.u.narration.message_id = id;
-    }
+    event_init_text(&ev, kind, text, len, id);
     send(call, &ev);
 }
 

@@ -10,10 +10,7 @@ void tell_narration(const struct dialect_out *out, const char *text, size_t len,
     struct event ev;
     if (!len)
         return;
-    event_init(&ev, TC_NARRATION);
-    ev.u.narration.text = text;
-    ev.u.narration.text_len = len;
-    ev.u.narration.message_id = message_id;
+    event_init_text(&ev, TC_NARRATION, text, len, message_id);
     dialect_emit(out, &ev);
 }
 
@@ -23,10 +20,7 @@ void tell_thinking(const struct dialect_out *out, const char *text, size_t len,
     struct event ev;
     if (!len)
         return;
-    event_init(&ev, TC_THINKING);
-    ev.u.thinking.text = text;
-    ev.u.thinking.text_len = len;
-    ev.u.thinking.message_id = message_id;
+    event_init_text(&ev, TC_THINKING, text, len, message_id);
     dialect_emit(out, &ev);
 }
 

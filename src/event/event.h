@@ -39,6 +39,9 @@ struct event {
 void event_init(struct event *ev, enum tc_kind kind);
 /* The start of a turn that an instance is told again, by the host, at that time. */
 void event_init_resumed(struct event *ev, const char *turn, double ts);
+/* Convenience: a draft of TC_NARRATION or TC_THINKING. Text and id (or NULL) are borrowed. */
+void event_init_text(struct event *ev, enum tc_kind kind, const char *text, size_t len,
+                     const char *message_id);
 /* Convenience: a notice draft. Strings are borrowed; code may be NULL. */
 void event_init_notice(struct event *ev, const char *level, const char *code, const char *text);
 

@@ -94,6 +94,21 @@ void event_init_resumed(struct event *ev, const char *turn, double ts)
     ev->u.start.resumed = true;
 }
 
+void event_init_text(struct event *ev, enum tc_kind kind, const char *text, size_t len,
+                     const char *message_id)
+{
+    event_init(ev, kind);
+    if (kind == TC_THINKING) {
+        ev->u.thinking.text = text;
+        ev->u.thinking.text_len = len;
+        ev->u.thinking.message_id = message_id;
+    } else {
+        ev->u.narration.text = text;
+        ev->u.narration.text_len = len;
+        ev->u.narration.message_id = message_id;
+    }
+}
+
 void event_init_notice(struct event *ev, const char *level, const char *code, const char *text)
 {
     event_init(ev, TC_NOTICE);
