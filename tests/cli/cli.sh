@@ -82,7 +82,10 @@ wait_for() {
     tries=0
     until "$@" >/dev/null 2>&1; do
         tries=$((tries + 1))
-        [ "$tries" -lt 400 ] || return 1
+        if [ "$tries" -ge 400 ]; then
+            echo "# in vain: $*"
+            return 1
+        fi
         sleep 0.05
     done
 }

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
-out=$scratch/told
+heard=$scratch/heard
 talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
 recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
 init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
@@ -13,7 +13,7 @@ hi='text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant
 mark=mark=restart-$$
 host=
 : >"$in"
-: >"$out"
+: >"$heard"
 
 # conf [INSTANCE...]: beside the connector. What is called late comes in the turn's middle or later.
 conf() {
@@ -22,7 +22,7 @@ agents : { slow : { command = ["$fake_agent", "$mark", "$init", "children=2", "$
                     exit_grace_s = 0.2; term_grace_s = 0.2; }; };
 default_agent = "slow";
 plugins : { instances : {
-    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$out"; allow = (1); grants = ["submit"]; };
+    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$heard"; allow = (1); grants = ["submit"]; };
     log : { plugin = "jsonl"; path = "$scratch/log.jsonl"; };
     audit : { plugin = "audit"; path = "$scratch/audit.jsonl"; };
     mine : { plugin = "$recorder"; paths = ["$scratch"]; path = "$scratch/mine.jsonl"; };
@@ -74,20 +74,20 @@ done error'
 conf
 serve
 echo "m1 1 A work" >>"$in"
-wait_for grep -q '^says' "$out"
-turn=$(sed -n 's/^m1 accepted \([^ ]*\) .*/\1/p' "$out")
+wait_for grep -q '^says' "$heard"
+turn=$(sed -n 's/^m1 accepted \([^ ]*\) .*/\1/p' "$heard")
 wait_for grep -q narration "$scratch/log.jsonl"
 wait_for grep -q narration "$scratch/audit.jsonl"
 kill -9 "$host"
 wait "$host" 2>/dev/null
 conf "new : { plugin = \"jsonl\"; path = \"$scratch/new.jsonl\"; };"
 serve
-wait_for grep -q '^done' "$out"
+wait_for grep -q '^done' "$heard"
 settled
 result $? "everybody is told"
 [ "$(pgrep -f "$mark" | wc -l)" -eq 0 ]
 result $? "R26: its agent is gone first"
-is "$(sed -n '/resumed/,$p' "$out")" 'start talk:A resumed {"to":"A"} hi
+is "$(sed -n '/resumed/,$p' "$heard")" 'start talk:A resumed {"to":"A"} hi
 error talk:A host_restart
 done talk:A error' "the connector that delivers: once"
 is "$(lines "$scratch/log.jsonl" | sed -n '/resumed/,$p')" "$told" "the log, too"
@@ -108,13 +108,13 @@ is "$(lines "$scratch/audit.jsonl" | grep -c host_restart)" 1 "there, too"
 conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
 serve
 echo "m2 1 A work" >>"$in"
-wait_for sh -c "[ \$(grep -c '^says' '$out') -ge 2 ]"
+wait_for sh -c "[ \$(grep -c '^says' '$heard') -ge 2 ]"
 wait_for grep -q narration "$scratch/late.jsonl"
 kill -9 "$host"
 wait "$host" 2>/dev/null
 conf
 serve
-wait_for sh -c "[ \$(grep -c '^done' '$out') -ge 2 ]"
+wait_for sh -c "[ \$(grep -c '^done' '$heard') -ge 2 ]"
 settled 1
 result $? "what one is still to be told waits for it"
 end
