@@ -94,8 +94,7 @@ static void test_confirmed(const char *const *words, unsigned cancels, const cha
     s.log.watch = on_event;
     s.log.watch_ctx = &m;
     stage_begin(&s);
-    stage_wait(&s, "n(hi)");
-    ok(children_marked(s.mark) > 1, "%s: there is a tree", what);
+    ok(stage_wait(&s, "n(hi)") && children_marked(s.mark) > 1, "%s: there is a tree", what);
     for (unsigned i = 0; i < cancels; i++)
         executor_cancel(s.executor);
     stage_end(&s, "final() done(cancelled)", what);
@@ -112,7 +111,7 @@ static void test_confirmations(void)
                    1, "one that ignores SIGINT and SIGTERM");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", SAY_HI, "sleep"), 2,
                    "the same, cancelled twice");
-    test_confirmed(WORDS(SAY_INIT, "hoppers=4", "child=loud", SAY_HI, "sleep"), 1,
+    test_confirmed(WORDS(SAY_INIT, "hoppers=4", SAY_HI, "child=loud", "sleep"), 1,
                    "one whose children flee");
 }
 
