@@ -92,10 +92,14 @@ static void schedule(struct link *k, int64_t ms)
     k->owner->lib.sul_schedule(k->owner->context, 0, &k->tick, k->tick.cb, ms * LWS_US_PER_MS);
 }
 
+/* Both ways are shut: the library would wait for the other side's end, which a silent one does not
+ * send, for as long as it waits for anything. */
 static void drop(struct link *k)
 {
-    if (k->wsi)
-        k->owner->lib.set_timeout(k->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+    if (!k->wsi)
+        return;
+    shutdown(k->owner->lib.get_socket_fd(k->wsi), SHUT_RDWR);
+    k->owner->lib.set_timeout(k->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
 }
 
 /* The goodbye is said when the line is free, and there is some time for the other side's. */

@@ -274,7 +274,8 @@ static void test_life(struct server *s)
     const int64_t begin = clock_mono_ms();
     await(&g.closes, 1);
     is_str(g.why, "silent", "R17: nothing comes for too long");
-    ok(clock_mono_ms() - begin >= 140, "not before");
+    const int64_t took_ms = clock_mono_ms() - begin;
+    ok(took_ms >= 140 && took_ms < 10000, "not before, and not long after");
     end(&g);
     open_at(&g, "ws", s, "/echo", 10, 150);
     await(&g.opens, 1);
