@@ -15,7 +15,7 @@ trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r
 
 crash='chaos = ({ what = "crash"; callback = "init"; trigger = "'$scratch/no'"; });'
 cat >"$file" <<CONF
-agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
+agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; exit_grace_s = 0.2; }; };
 plugins : { instances : {
     talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$scratch/in"; out = "$scratch/told";
         grants = ["submit"]; allow = (1); $crash };

@@ -18,7 +18,7 @@ trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r
 conf() {
     cat >"$file" <<CONF
 http : { listen = "127.0.0.1:0"; keys : { me : { secret = "$key"; grants = ["watch"]; }; }; };
-agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; }; };
+agents : { slow : { command = ["$fake_agent", "$mark", "$init", "$hi", "print_on=10", "sleep"]; exit_grace_s = 0.2; }; };
 plugins : { instances : {
     talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$scratch/in"; out = "$scratch/told";
         grants = ["submit"]; allow = (1); };
