@@ -36,10 +36,21 @@ static void refuse(struct chat *c, int status, const char *code, const char *mes
     chat_free(c);
 }
 
-void chat_leave(struct chat *c)
+/* The client left: nobody else shall get what was cancelled with it. */
+static void leave(const struct chat *c)
 {
     if (!c->api->conf->http.continue_disconnected && !feed_is_awaited(c->api, c->turn))
         chat_seen_forget(c->api->chats, c->turn);
+}
+
+void chat_closed(void *ctx, bool left)
+{
+    struct chat *const c = ctx;
+    if (left)
+        leave(c);
+    if (c->request)
+        reply_error(c->request, 503, "ended", "the answer has been ended");
+    chat_free(c);
 }
 
 /* ---- the turn ---- */

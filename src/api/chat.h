@@ -41,7 +41,7 @@ void chat_whole_failure(struct chat *c);
 /* The same with the switches as all that is said. */
 void chat_stream_switches(struct chat *c, struct visibility v);
 void chat_whole_switches(struct chat *c, struct visibility v);
-/* The client left: nobody else shall get what was cancelled with it. */
-void chat_leave(struct chat *c);
+/* Of feed_ops, for both. */
+void chat_closed(void *ctx, bool left);
 
 #endif

@@ -80,16 +80,6 @@ static void add_end(void *ctx, struct buf *out)
         write_error(c, out, "lost", CHAT_LOST);
 }
 
-static void on_closed(void *ctx, bool left)
-{
-    struct chat *const c = ctx;
-    if (left)
-        chat_leave(c);
-    if (c->request)
-        reply_error(c->request, 503, "ended", "the answer has been ended");
-    chat_free(c);
-}
-
 /* ---- how it begins ---- */
 
 static bool has_failed(const struct chat *c)
@@ -110,7 +100,7 @@ static struct httpd_stream *begin(void *ctx)
 void chat_stream(struct chat *c)
 {
     static const struct feed_ops ops = {
-        .event = add_event, .begin = begin, .over = add_end, .closed = on_closed};
+        .event = add_event, .begin = begin, .over = add_end, .closed = chat_closed};
     const struct feed_spec spec = {
         .ops = &ops, .ctx = c, .turn = c->turn, .principal = c->principal, .awaits = true};
     start_writing(c);

@@ -123,19 +123,10 @@ static void on_over(void *ctx, struct buf *out)
         answer(c);
 }
 
-static void on_closed(void *ctx, bool left)
-{
-    struct chat *const c = ctx;
-    if (left)
-        chat_leave(c);
-    if (c->request)
-        reply_error(c->request, 503, "ended", "the answer has been ended");
-    chat_free(c);
-}
-
 void chat_whole(struct chat *c)
 {
-    static const struct feed_ops ops = {.event = keep_event, .over = on_over, .closed = on_closed};
+    static const struct feed_ops ops = {
+        .event = keep_event, .over = on_over, .closed = chat_closed};
     const struct feed_spec spec = {.ops = &ops,
                                    .ctx = c,
                                    .turn = c->turn,
