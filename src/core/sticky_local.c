@@ -39,17 +39,21 @@ static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *
     return version;
 }
 
-/* Database of that path when there is something in it; NULL without err: there is not. */
-static struct sql *open_for_reading(const char *path, struct tc_err *err)
+/* Database of that path, if there is something in it; else NULL. -1 with err: nor can it be told.
+ */
+static int open_for_reading(const char *path, struct sql **db, struct tc_err *err)
 {
     enum sql_failure failure;
+    *db = NULL;
     if (access(path, F_OK) < 0 && errno == ENOENT)
-        return NULL;
-    struct sql *const db = sql_open(path, &failure, err);
-    if (db && look_at_version(db, path, err) > 0)
-        return db;
-    sql_close(db);
-    return NULL;
+        return 0;
+    *db = sql_open(path, &failure, err);
+    const int64_t version = *db ? look_at_version(*db, path, err) : -1;
+    if (version > 0)
+        return 0;
+    sql_close(*db);
+    *db = NULL;
+    return version < 0 ? -1 : 0;
 }
 
 static void take_row(const struct sql_rows *rows, struct sticky_row *row)
@@ -63,13 +67,11 @@ static void take_row(const struct sql_rows *rows, struct sticky_row *row)
 int sticky_local_read(const char *dir, const char *agent, struct sticky_row *row,
                       struct tc_err *err)
 {
-    struct tc_err why = {0};
     CLEANUP_FREE char *path = path_of(dir);
-    struct sql *const db = open_for_reading(path, &why);
-    if (!db && *why.text && err)
-        *err = why;
+    struct sql *db;
+    const int opened = open_for_reading(path, &db, err);
     if (!db)
-        return *why.text ? -1 : 0;
+        return opened;
     struct sql_rows rows = sql_select(
         db,
         "select show_thinking, show_tools, show_text, show_narration, show_final, saved_ms, unsaved"
@@ -162,13 +164,11 @@ int sticky_local_write(const char *dir, const char *agent, const struct sticky_r
 int sticky_local_each_unsaved(const char *dir, void (*each)(void *ctx, const char *agent),
                               void *ctx, struct tc_err *err)
 {
-    struct tc_err why = {0};
     CLEANUP_FREE char *path = path_of(dir);
-    struct sql *const db = open_for_reading(path, &why);
-    if (!db && *why.text && err)
-        *err = why;
+    struct sql *db;
+    const int opened = open_for_reading(path, &db, err);
     if (!db)
-        return *why.text ? -1 : 0;
+        return opened;
     struct sql_rows rows = sql_select(db, "select agent from visibility where unsaved");
     while (sql_next(&rows))
         each(ctx, sql_column_text(&rows, 0).p);
