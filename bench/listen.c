@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "bench/files.h"
 
 #define READY_MAX 256
 
@@ -29,16 +30,6 @@ static double cpu_now(void)
     struct timespec ts;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static void raise_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        err(2, "RLIMIT_NOFILE");
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-        err(2, "RLIMIT_NOFILE");
 }
 
 static void spawn(char **argv, int in, int out)
@@ -97,7 +88,7 @@ int main(int argc, char **argv)
     char program[500];
     if (!agents)
         errx(2, "listen AGENTS RATE SECONDS");
-    raise_limit();
+    files_raise();
     snprintf(program, sizeof program, "%s/bench/ticker", build ? build : ".");
     struct listener l = {.epoll = epoll_create1(EPOLL_CLOEXEC)};
     double starting = 0;

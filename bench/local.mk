@@ -18,7 +18,8 @@ bench_translate_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_translate_LDADD = $(LINK_TURN) $(JANSSON_LIBS)
 
 bench_cost_SOURCES = bench/cost.c
-bench_listen_SOURCES = bench/listen.c
+bench_listen_SOURCES = bench/files.h bench/listen.c
+bench_listen_CPPFLAGS = $(BENCH_CPPFLAGS)
 
 bench_floor_SOURCES = bench/floor.c bench/pace.h bench/percentile.c bench/percentile.h bench/meter.h
 bench_floor_CPPFLAGS = $(BENCH_CPPFLAGS)
@@ -26,7 +27,7 @@ bench_ticker_SOURCES = bench/ticker.c bench/pace.h
 bench_ticker_CPPFLAGS = $(BENCH_CPPFLAGS)
 
 # serve and startup start turncast with the connector meter.so, serve with the agent ticker.
-bench_serve_SOURCES = bench/serve.c bench/crowd.c bench/crowd.h $(BENCH_HOST)
+bench_serve_SOURCES = bench/serve.c bench/crowd.c bench/crowd.h bench/files.h $(BENCH_HOST)
 bench_serve_CPPFLAGS = $(BENCH_CPPFLAGS)
 bench_startup_SOURCES = bench/startup.c $(BENCH_HOST)
 bench_startup_CPPFLAGS = $(BENCH_CPPFLAGS)

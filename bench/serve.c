@@ -9,14 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "bench/crowd.h"
+#include "bench/files.h"
 #include "bench/host.h"
 #include "bench/percentile.h"
 
-#define FILES_MAX 65536
 #define RATE 20        /* lines a second of one turn */
 #define ASKERS 32      /* connections that ask for turns */
 #define BACKLOG 64     /* clients that are connected, but not answered */
@@ -277,19 +276,6 @@ static unsigned number(const char *text)
     return (unsigned)n;
 }
 
-static void raise_limits(void)
-{
-    struct rlimit limit;
-    /* Four a turn; more than the machine's limit only root may have. */
-    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES_MAX, FILES_MAX}) == 0)
-        return;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        err(2, "RLIMIT_NOFILE");
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-        err(2, "RLIMIT_NOFILE");
-}
-
 struct wish {
     struct host_spec host;
     unsigned clients;
@@ -345,6 +331,6 @@ int main(int argc, char **argv)
     const struct wish w = read_arguments(argc, argv);
     if (!w.host.turns || !w.host.seconds || !w.host.rate)
         errx(2, "at least one turn of one second with one line");
-    raise_limits();
+    files_raise();
     return w.quiet ? run_quiet(&w.host) : run(&w.host, w.clients);
 }

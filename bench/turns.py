@@ -106,7 +106,8 @@ def as_many_as_may(agents):
 def many(lab, report):
     """Agents, lines a second of each, and for how long: the last are to run at once."""
     cases = lab.choose(
-        [(500, 20, 10), (1000, 20, 10), (as_many_as_may(5000), 4, 80)], [(100, 20, 4), (200, 20, 4), (1000, 20, 8)]
+        [(500, 20, 10), (1000, 20, 10), (as_many_as_may(5000), 4, 80)],
+        [(100, 20, 4), (200, 20, 4), (1000, 20, 8)],
     )
     taken, floors = {}, {}
     for n, rate, seconds in cases:
