@@ -40,11 +40,10 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
     claude_emit(c, lane, &ev);
 }
 
+/* What streamed may be anything. */
 static bool is_object(struct str value)
 {
     struct json j;
-    if (!value.p)
-        return false;
     json_start(&j, value.p, value.len);
     if (json_peek(&j) != JSON_AT_OBJECT)
         return false;
@@ -72,11 +71,12 @@ static struct str unparsed_input(struct str input)
     return value_string(value_member(wrapper, "raw"));
 }
 
+/* From a value that is valid. */
 static void set_args(struct claude *c, struct tc_tool_call *call, struct str input)
 {
     if (!input.p || str_is(input, "null"))
         return; /* as event_init left it: {} */
-    if (!is_object(input)) {
+    if (*input.p != '{') {
         size_t len = 0;
         const struct str text = value_string(input);
         const char *const raw = text.p ? claude_unescape(c, text, &len)

@@ -118,6 +118,7 @@ char *json_compact_dup(struct arena *a, struct str value, size_t *len)
     if (!value.p)
         return NULL;
     CLEANUP_BUF struct buf b = {0};
+    buf_reserve(&b, value.len); /* nearly always that is enough */
     json_compact(&b, value);
     if (len)
         *len = b.len;
