@@ -145,7 +145,7 @@ static const char *scan_odd_string(struct json *j, const char *p)
     uint64_t stops = stops_from(j, p);
     stops &= stops - 1; /* the quote that opens it */
     const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
-    if (j->memo && (!stop || *stop != '"'))
+    if (j->memo && json_block_checks() && (!stop || *stop != '"'))
         return scan_to_memo(j, p + 1);
     j->stops = stops & (stops - 1);
     if (!stop)

@@ -50,7 +50,7 @@ struct json_memo {
 
 struct json {
     const char *p, *end, *begin;
-    struct json_memo *memo; /* for the newest string that is long; NULL, as it starts: for none */
+    struct json_memo *memo; /* for the newest long string, where one look does; or NULL */
     const char *error;      /* static text of the first error, or NULL */
     const char *block;      /* 64 bytes that were looked at together */
     uint64_t stops;         /* a bit for each that no string goes on over by itself, and is ahead */
@@ -100,8 +100,8 @@ char *json_unescape(struct arena *a, struct str raw, size_t *len);
 /* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
  * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
 char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
-/* Puts what may be the slice of a string into the memo. False: it is not valid, or not without more
- * ado, and nothing is in the memo. */
+/* Puts what may be the slice of a string into the memo. False: it is not valid, or this machine or
+ * the string takes more than one look, and nothing is in the memo. */
 bool json_memo_take(struct json_memo *m, struct str raw);
 /* Its text, if that slice is what it has, else NULL. */
 const struct buf *json_memo_text(const struct json_memo *m, struct str raw);

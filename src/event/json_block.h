@@ -189,5 +189,7 @@ const char *json_block_find(const char *p, const char *end, uint64_t *stops);
 const char *json_block_unescape(char **out, const char *p, const char *end);
 /* As json_block_unescape, of text that may not be valid: it also stops where the text does. */
 const char *json_block_check(char **out, const char *p, const char *end);
+/* Whether the machine can. */
+bool json_block_checks(void);
 
 #endif

@@ -54,7 +54,7 @@ static inline const char *json_scan_space(const char *p, const char *end)
 
 /* Copies the text of a string from p on, unescaped, to *out, which has room for it as it is, and
  * moves *out behind that. Returns how far: up to what is not valid in a string, such as its quote,
- * or of which more is to be known than that it is. */
+ * or of which more is to be known than that it is. For machines that can (json_block_checks). */
 const char *json_scan_text(char **out, const char *p, const char *end);
 /* What the byte behind a backslash stands for; 0: it starts no escape of two bytes. */
 extern const char json_short_escapes[256];

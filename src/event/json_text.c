@@ -285,6 +285,8 @@ void json_memo_reset(struct json_memo *m)
 bool json_memo_take(struct json_memo *m, struct str raw)
 {
     json_memo_reset(m);
+    if (!json_block_checks())
+        return false;
     char *const text = buf_reserve(&m->text, room_for(raw)), *end = text;
     const bool good = json_scan_text(&end, raw.p, raw.p + raw.len) == raw.p + raw.len;
     terminate(text, end, &m->text.len);
