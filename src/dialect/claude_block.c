@@ -67,17 +67,8 @@ static void tell_text(struct claude *c, const struct claude_lane *lane,
                       const struct claude_block *b, const char *text, size_t len)
 {
     struct event ev;
-    if (b->kind == CLAUDE_BLOCK_TEXT) {
-        event_init(&ev, TC_NARRATION);
-        ev.u.narration.text = text;
-        ev.u.narration.text_len = len;
-        ev.u.narration.message_id = b->id.p;
-    } else {
-        event_init(&ev, TC_THINKING);
-        ev.u.thinking.text = text;
-        ev.u.thinking.text_len = len;
-        ev.u.thinking.message_id = b->id.p;
-    }
+    const enum tc_kind kind = b->kind == CLAUDE_BLOCK_TEXT ? TC_NARRATION : TC_THINKING;
+    event_init_text(&ev, kind, text, len, b->id.p);
     claude_emit(c, lane, &ev);
 }
 
