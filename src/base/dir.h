@@ -3,9 +3,10 @@
 #ifndef BASE_DIR_H
 #define BASE_DIR_H
 
+#include "base/attr.h"
 #include "base/err.h"
 
 /* The folder and those above it, 0700 where they are missing. */
-int dir_make(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
+int dir_make(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

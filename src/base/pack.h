@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/buf.h"
 
 void pack_number(struct buf *out, int64_t number);
@@ -36,6 +37,6 @@ const char *unpack_text(struct unpack *u);
 /* The same, but one that is absent is bad; then "". */
 const char *unpack_required(struct unpack *u);
 /* 0: all has been read, and nothing was wrong. */
-int unpack_finish(const struct unpack *u) __attribute__((__warn_unused_result__));
+int unpack_finish(const struct unpack *u) MUST_CHECK;
 
 #endif

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/attr.h"
+
 /* What the options of all commands fill; a command's table says which of them it has. */
 struct args {
     const char *config, *agent, *conversation, *session, *dialect;
@@ -49,8 +51,8 @@ enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3, EXIT_CANCELLED = 130
 
 /* Reads argv (argv[0] is the command). -1: the program ends with *status, all is said. Else the
  * caller calls args_fini. */
-int args_parse(struct args *args, const struct command *c, int argc, char **argv, int *status)
-    __attribute__((__warn_unused_result__));
+int args_parse(struct args *args, const struct command *c, int argc, char **argv,
+               int *status) MUST_CHECK;
 void args_fini(struct args *args);
 void args_help(FILE *out, const struct command *c);
 /* "turncast NAME: …" to stderr, with a hint at --help. Returns EXIT_USAGE. */

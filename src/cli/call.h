@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "conf/conf.h"
 
@@ -16,10 +17,10 @@ struct call {
 
 /* Waits for the answer. -1 with err: there is a host, and it did not answer. */
 int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
-              struct tc_err *err) __attribute__((__warn_unused_result__));
+              struct tc_err *err) MUST_CHECK;
 /* The same with a body, as a POST. */
 int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
-              struct tc_err *err) __attribute__((__warn_unused_result__));
+              struct tc_err *err) MUST_CHECK;
 void call_fini(struct call *c);
 /* The text of an error that was answered. Borrowed. */
 const char *call_error(const struct call *c);

@@ -4,6 +4,7 @@
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
+#include "base/attr.h"
 #include "cli/args.h"
 #include "conf/conf.h"
 #include "core/dispatch.h"
@@ -20,8 +21,8 @@
  * been told on stderr. */
 struct conf *host_load_conf(const struct args *args);
 /* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
-int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
-    __attribute__((__warn_unused_result__));
+int host_apply_plugins(struct conf *conf, const struct args *args,
+                       const struct command *c) MUST_CHECK;
 /* The loop, the instances, the HTTP client of those that speak to a service, and the journal. */
 struct host {
     struct loop *loop;
@@ -36,8 +37,8 @@ struct host {
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
  * that --plugin asked for did not start; that was logged. */
-int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
-    __attribute__((__warn_unused_result__));
+int host_start(struct host *h, const struct conf *conf, const struct args *args,
+               bool keeps) MUST_CHECK;
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void host_end(struct host *h);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "base/log.h"
 
@@ -210,11 +211,11 @@ const struct conf *conf_ref(const struct conf *c);
 void conf_unref(const struct conf *c);
 /* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
  * read, is too short, or is that of another key. */
-int conf_resolve_keys(struct conf *c, struct tc_err *err) __attribute__((__warn_unused_result__));
+int conf_resolve_keys(struct conf *c, struct tc_err *err) MUST_CHECK;
 /* -1 with err ("file:line"): the agent is to run as somebody whom only root can become, and this
  * process is not root. */
-int conf_check_user(const struct conf *c, const struct conf_agent *a, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int conf_check_user(const struct conf *c, const struct conf_agent *a,
+                    struct tc_err *err) MUST_CHECK;
 /* What is executed for it. */
 const char *conf_agent_program(const struct conf_agent *a);
 /* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has
@@ -233,7 +234,6 @@ bool conf_instance_same(const struct conf_instance *a, const struct conf_instanc
 void conf_drop_instances(struct conf *c);
 /* "NAME|FILE.so[,key=value…]" of --plugin, as an instance appended to c; a comma in a value is
  * written as \, and the second instance of a plugin is called NAME-2. */
-int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err) MUST_CHECK;
 
 #endif

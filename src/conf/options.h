@@ -5,6 +5,7 @@
 
 #include <turncast/plugin.h>
 
+#include "base/attr.h"
 #include "base/arena.h"
 #include "conf/conf.h"
 
@@ -12,16 +13,14 @@
 
 /* Checks the rows themselves: keys, types, members inside conf_size bytes, defaults that parse.
  * rows may be NULL. */
-int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err *err) MUST_CHECK;
 /* Checks every pair against the rows (unknown key: the nearest is named; wrong type; given
  * twice; missing required) and fills `out` (conf_size bytes, zeroed). Strings live in the arena.
  * TC_SECRET values are registered with the log's redaction; "env:NAME" and "file:PATH" values of
  * secrets are resolved. err's place is file:line; `line` is the instance's own, for what is not
  * there. rows and pairs may be NULL. */
 int options_fill(void *out, const struct tc_option *rows, const struct conf_pair *pairs,
-                 const char *file, int line, struct arena *arena, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                 const char *file, int line, struct arena *arena, struct tc_err *err) MUST_CHECK;
 /* The nearest of n names by edit distance, or NULL when none is near. */
 const char *options_nearest(const char *word, const char *const *names, size_t n);
 

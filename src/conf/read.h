@@ -4,6 +4,7 @@
 #ifndef CONF_READ_H
 #define CONF_READ_H
 
+#include "base/attr.h"
 #include "conf/node.h"
 
 /* What every read shares. */
@@ -30,7 +31,7 @@ struct row {
 /* Reads every key of the group into target. One that no row has is an error that names the
  * nearest. */
 int read_rows(const struct reader *r, const struct node *group, const struct row *rows,
-              void *target) __attribute__((__warn_unused_result__));
+              void *target) MUST_CHECK;
 /* The row of that key, or NULL. */
 const struct row *read_find_row(const struct row *rows, const char *key);
 
@@ -49,11 +50,10 @@ int read_flags(const struct reader *r, const struct node *n, const struct row *r
 int read_group(const struct reader *r, const struct node *n, const struct row *row, void *target);
 
 /* 0, or -1 when the node is of another type: for rows with a read of their own. */
-int read_expect(const struct reader *r, const struct node *n, enum node_type type)
-    __attribute__((__warn_unused_result__));
+int read_expect(const struct reader *r, const struct node *n, enum node_type type) MUST_CHECK;
 /* The value of a choice by name, or an error that lists them. */
 int read_name(const struct reader *r, const struct node *n, const char *word,
-              const struct choice *choices, int *value) __attribute__((__warn_unused_result__));
+              const struct choice *choices, int *value) MUST_CHECK;
 /* A path below the folder of the file, when it is relative; in the arena. */
 char *read_resolve(const struct reader *r, const char *path);
 /* Fails with the node's place and "its.full.name: …". Returns -1. */

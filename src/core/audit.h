@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 
 /* Longest record that is read; what the plugin writes is far below. */
@@ -31,7 +32,6 @@ struct audit_report {
 
 /* Reads one file. 0: the chain holds. -1 with err (place file:line): it is broken (report->bad)
  * or the file cannot be read (not bad). Nothing is read once a report is bad. */
-int audit_verify(const char *path, struct audit_report *report, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int audit_verify(const char *path, struct audit_report *report, struct tc_err *err) MUST_CHECK;
 
 #endif

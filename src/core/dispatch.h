@@ -4,6 +4,7 @@
 #ifndef CORE_DISPATCH_H
 #define CORE_DISPATCH_H
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "conf/conf.h"
 #include "event/event.h"
@@ -57,8 +58,7 @@ void dispatch_change_free(struct dispatch_change *c); /* NULL is fine */
  * again for one that has the same name: start (resumed), and what is cast from then on; what its
  * predecessor left in the ledger is its own. -1 with err: one did not start; what ran before runs
  * again. */
-int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err) MUST_CHECK;
 
 /* What the configuration says of the instance of that name, whether it runs or not. NULL with err:
  * there is none, and which one may be meant. */
@@ -66,8 +66,7 @@ const struct conf_instance *dispatch_wants(const struct dispatch *d, const char 
                                            struct tc_err *err);
 /* Ends an instance that is wanted, and starts it again, as if it alone had changed; one that is
  * down, or did not start, starts at once. -1 with err: all is as it was. */
-int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err) MUST_CHECK;
 
 enum dispatch_step { DISPATCH_KEPT, DISPATCH_STARTED, DISPATCH_RESTARTED, DISPATCH_STOPPED };
 /* What it is about, by the name of the instance. */

@@ -4,6 +4,7 @@
 #ifndef CORE_DISPATCH_IMPL_H
 #define CORE_DISPATCH_IMPL_H
 
+#include "base/attr.h"
 #include "base/slab.h"
 #include "core/dispatch.h"
 #include "core/roster.h"
@@ -78,10 +79,10 @@ struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct con
                                     const struct conf_instance *spec, struct tc_err *err);
 /* Begins to start an instance; takes over loaded when it does. -1 with err: it is not there. */
 int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
-                       const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                       const struct conf_instance *spec, struct loaded *loaded,
+                       struct tc_err *err) MUST_CHECK;
 /* Waits until it runs. -1 with err: the seat has no runner; its plugin is still there. */
-int dispatch_await_seat(struct seat *s, struct tc_err *err) __attribute__((__warn_unused_result__));
+int dispatch_await_seat(struct seat *s, struct tc_err *err) MUST_CHECK;
 size_t dispatch_add_seat(struct dispatch *d);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include "base/attr.h"
 #include "conf/conf.h"
 #include "core/turn.h"
 #include "io/loop.h"
@@ -37,8 +38,7 @@ struct executor_spec {
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
 /* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
-int executor_answer(struct executor *x, const struct dialect_answer *answer)
-    __attribute__((__warn_unused_result__));
+int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */

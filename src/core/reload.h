@@ -3,13 +3,14 @@
 #ifndef CORE_RELOAD_H
 #define CORE_RELOAD_H
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "conf/conf.h"
 #include "core/dispatch.h"
 
 /* What a serving host wants of a configuration beside its form: whoever may submit has an agent of
  * a known dialect, and secrets of keys can be read. */
-int reload_vet(struct conf *conf, struct tc_err *err) __attribute__((__warn_unused_result__));
+int reload_vet(struct conf *conf, struct tc_err *err) MUST_CHECK;
 
 /* Reads the file of the current configuration anew, checks it, and changes the instances. NULL with
  * err: all is as it was. Else the new one, for everybody else to take; *report is one JSON object

@@ -4,6 +4,7 @@
 #ifndef CORE_RESTART_H
 #define CORE_RESTART_H
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "core/conversations.h"
 
@@ -12,6 +13,6 @@
  * clients that come back. -1 with err: the ledger cannot be read. */
 int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
                       struct conversations *conversations, struct turnlog *turnlog,
-                      struct tc_err *err) __attribute__((__warn_unused_result__));
+                      struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef CORE_RUNNER_H
 #define CORE_RUNNER_H
 
+#include "base/attr.h"
 #include "conf/conf.h"
 #include "plugin/channel.h"
 #include "plugin/loader.h"
@@ -37,11 +38,11 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
                           struct loaded *loaded, const struct services *services,
                           struct tc_err *err);
 /* Waits until it runs. -1 with err: it is disabled, and the runner is gone. */
-int runner_await(struct runner *r, struct tc_err *err) __attribute__((__warn_unused_result__));
+int runner_await(struct runner *r, struct tc_err *err) MUST_CHECK;
 /* Its process has died and is not started again yet. */
 bool runner_is_down(struct runner *r);
 /* Then starts it at once: see channel_ops.revive. */
-int runner_revive(struct runner *r, struct tc_err *err) __attribute__((__warn_unused_result__));
+int runner_revive(struct runner *r, struct tc_err *err) MUST_CHECK;
 const char *runner_name(const struct runner *r);
 struct channel *runner_channel(struct runner *r);
 /* As channel_ops.open. */

@@ -4,6 +4,7 @@
 #ifndef CORE_SERVER_H
 #define CORE_SERVER_H
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "conf/conf.h"
 
@@ -28,11 +29,9 @@ struct server_parts {
 struct server *server_new(const struct conf *conf, struct tc_err *err);
 /* Reads the configuration's file anew and takes it as a whole: *report is what reload_conf makes.
  * -1 with err: all is as it was. Logs either. The loop waits for instances that end or begin. */
-int server_reload(struct server *s, struct buf *report, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int server_reload(struct server *s, struct buf *report, struct tc_err *err) MUST_CHECK;
 /* Ends that instance and starts it again: dispatch_restart. -1 with err. Logs either. */
-int server_restart(struct server *s, const char *instance, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int server_restart(struct server *s, const char *instance, struct tc_err *err) MUST_CHECK;
 /* Called with the configuration that was taken, before the old one is given back. One at a time. */
 void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx);
 /* server_stop was called. */

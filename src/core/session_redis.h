@@ -4,6 +4,7 @@
 #ifndef CORE_SESSION_REDIS_H
 #define CORE_SESSION_REDIS_H
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "conf/conf.h"
 #include "io/redis.h"
@@ -20,7 +21,6 @@ enum session_found session_redis_read(struct redis *r, const struct conf_store *
                                       const char *agent, const char *conversation, struct buf *id);
 /* id NULL: it is over. -1: Redis is away. What is not ours stays as it is. */
 int session_redis_write(struct redis *r, const struct conf_store *store, const char *agent,
-                        const char *conversation, const char *id)
-    __attribute__((__warn_unused_result__));
+                        const char *conversation, const char *id) MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef CORE_STICKY_H
 #define CORE_STICKY_H
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "conf/conf.h"
 #include "io/redis.h"
@@ -28,13 +29,13 @@ void sticky_configure(struct sticky *s, const struct conf *conf);
 
 /* The configured switches, or those that are stored for the agent (NULL: of none), resolved. -1:
  * what is stored cannot be read (err), and *v is as configured. */
-int sticky_load(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int sticky_load(struct sticky *s, const char *agent, struct visibility *v,
+                struct tc_err *err) MUST_CHECK;
 /* The same without Redis. Any thread. */
-int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v,
+                     struct tc_err *err) MUST_CHECK;
 enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
-                              struct tc_err *err) __attribute__((__warn_unused_result__));
+                              struct tc_err *err) MUST_CHECK;
 /* Gives Redis what it missed. Of two changes the later one stays. */
 void sticky_merge(struct sticky *s);
 

@@ -4,6 +4,7 @@
 #ifndef CORE_STICKY_LOCAL_H
 #define CORE_STICKY_LOCAL_H
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "turn/visibility.h"
 
@@ -15,14 +16,13 @@ struct sticky_row {
 
 /* 1: read; 0: nothing is stored; -1: it cannot be read. Makes nothing. */
 int sticky_local_read(const char *dir, const char *agent, struct sticky_row *row,
-                      struct tc_err *err) __attribute__((__warn_unused_result__));
+                      struct tc_err *err) MUST_CHECK;
 /* On disk when it returns 0. Makes what is missing (0700, 0600). A damaged file is kept beside
  * the new one as visibility.db.damaged. */
 int sticky_local_write(const char *dir, const char *agent, const struct sticky_row *row,
-                       struct tc_err *err) __attribute__((__warn_unused_result__));
+                       struct tc_err *err) MUST_CHECK;
 /* Calls each with every agent whose row is unsaved. -1: it cannot be read. */
 int sticky_local_each_unsaved(const char *dir, void (*each)(void *ctx, const char *agent),
-                              void *ctx, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                              void *ctx, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef CORE_STICKY_REDIS_H
 #define CORE_STICKY_REDIS_H
 
+#include "base/attr.h"
 #include "core/sticky_local.h"
 #include "io/redis.h"
 
@@ -20,7 +21,6 @@ enum sticky_found sticky_redis_read(struct redis *r, const char *prefix, const c
                                     struct sticky_row *row, struct tc_err *err);
 /* -1: it is not there, or that is not known. */
 int sticky_redis_write(struct redis *r, const char *prefix, const char *agent,
-                       const struct sticky_row *row, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                       const struct sticky_row *row, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/str.h"
 #include "event/json.h"
 
@@ -55,8 +56,8 @@ struct claude_line {
 
 /* 0, or -1: not a JSON object, and nothing in *l may be used. The memo, or NULL, is for a string
  * of the body. */
-int claude_line_read(struct claude_line *l, const char *line, size_t len, struct json_memo *memo)
-    __attribute__((__warn_unused_result__));
+int claude_line_read(struct claude_line *l, const char *line, size_t len,
+                     struct json_memo *memo) MUST_CHECK;
 /* Reads the body that comes next: an event, or else a message. Of several in a line the last one
  * counts. */
 void claude_body_read(struct json *j, bool is_event, struct claude_body *b);

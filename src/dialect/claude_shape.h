@@ -6,6 +6,7 @@
 #ifndef DIALECT_CLAUDE_SHAPE_H
 #define DIALECT_CLAUDE_SHAPE_H
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "dialect/claude_line.h"
 
@@ -40,8 +41,8 @@ struct claude_shape {
 };
 
 /* As claude_line_read; NULL: not a JSON object. What is returned is valid until the next call. */
-const struct claude_line *claude_shape_read(struct claude_shape *s, const char *line, size_t len)
-    __attribute__((__warn_unused_result__));
+const struct claude_line *claude_shape_read(struct claude_shape *s, const char *line,
+                                            size_t len) MUST_CHECK;
 void claude_shape_fini(struct claude_shape *s);
 
 #endif

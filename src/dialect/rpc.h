@@ -4,6 +4,7 @@
 #ifndef DIALECT_RPC_H
 #define DIALECT_RPC_H
 
+#include "base/attr.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -37,8 +38,7 @@ struct rpc_line {
 void rpc_fini(struct rpc *rpc);
 
 /* Borrows the line. -1: it is no JSON object, mended or not. */
-int rpc_read(struct rpc_line *l, const char *line, size_t len)
-    __attribute__((__warn_unused_result__));
+int rpc_read(struct rpc_line *l, const char *line, size_t len) MUST_CHECK;
 void rpc_line_fini(struct rpc_line *l);
 #define CLEANUP_RPC_LINE __attribute__((__cleanup__(rpc_line_fini)))
 

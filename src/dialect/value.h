@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/arena.h"
 #include "base/str.h"
 
@@ -19,8 +20,7 @@ struct value_row {
 
 /* Reads a whole line, validating every byte: 0, or -1: not one JSON object, and what was picked
  * must not be used. */
-int value_line(const char *line, size_t len, const struct value_row *rows, size_t n)
-    __attribute__((__warn_unused_result__));
+int value_line(const char *line, size_t len, const struct value_row *rows, size_t n) MUST_CHECK;
 /* The same for an object that has been validated; nothing when it is none. */
 void value_pick(struct str object, const struct value_row *rows, size_t n);
 #define VALUE_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])

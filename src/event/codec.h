@@ -4,6 +4,7 @@
 #ifndef EVENT_CODEC_H
 #define EVENT_CODEC_H
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "event/event.h"
 
@@ -16,7 +17,7 @@ void codec_encode_payload(struct buf *out, const struct event *ev);
  * is absent; absent flags are false. -1: not a canonical event (not JSON, unknown type, a
  * required key missing or of the wrong type); *why (may be NULL) says which, a static or arena
  * string. */
-int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len, const char **why)
-    __attribute__((__warn_unused_result__));
+int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len,
+                 const char **why) MUST_CHECK;
 
 #endif

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -86,7 +87,7 @@ bool json_read_bool(struct json *j, bool *out);
 /* Skips any value; *slice (may be NULL) gets its bytes, to be read again by a second cursor. */
 void json_skip(struct json *j, struct str *slice);
 /* 0: the whole line was one valid value and has been consumed. */
-int json_finish(struct json *j) __attribute__((__warn_unused_result__));
+int json_finish(struct json *j) MUST_CHECK;
 /* Bytes read so far: the place of an error. */
 size_t json_offset(const struct json *j);
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "io/loop.h"
@@ -67,7 +68,7 @@ struct httpc_call;
 /* Costs nothing yet: libcurl comes with the first request. `options` may be NULL. */
 struct httpc *httpc_new(struct loop *l, const struct httpc_options *options);
 /* Whether libcurl is there. -1 with err. */
-int httpc_check(struct tc_err *err) __attribute__((__warn_unused_result__));
+int httpc_check(struct tc_err *err) MUST_CHECK;
 /* Cancels what is under way. NULL is fine. Not from a callback. */
 void httpc_free(struct httpc *h);
 

@@ -3,6 +3,7 @@
 #ifndef IO_PROCESS_EXEC_H
 #define IO_PROCESS_EXEC_H
 
+#include "base/attr.h"
 #include "io/process.h"
 #include "io/shim.h"
 
@@ -16,8 +17,7 @@ struct process_shim {
  * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
  * report. -1 with err: there is no shim. What is in *out is the caller's. */
 int process_exec(const struct process_spec *spec, const struct loop *l, const int stdio[3],
-                 struct process_shim *out, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+                 struct process_shim *out, struct tc_err *err) MUST_CHECK;
 /* What SHIM_FAILED means. Returns -1. */
 int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,
                          struct tc_err *err);

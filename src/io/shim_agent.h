@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/attr.h"
 #include "io/shim.h"
 
 struct shim_agent {
@@ -18,7 +19,6 @@ struct shim_agent {
 
 /* Returns when exec has succeeded or something before it has failed. -1: it failed as
  * *failure says, and no child is left of it. */
-pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure)
-    __attribute__((__warn_unused_result__));
+pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure) MUST_CHECK;
 
 #endif

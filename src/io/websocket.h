@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "io/loop.h"
@@ -41,7 +42,7 @@ struct websocket_conn; /* one of them */
 typedef void websocket_fn(void *arg, enum websocket_event event, struct str text);
 
 /* Whether libwebsockets is there. -1 with err. */
-int websocket_check(struct tc_err *err) __attribute__((__warn_unused_result__));
+int websocket_check(struct tc_err *err) MUST_CHECK;
 /* Costs nothing yet: library and thread come with the first socket. `options` may be NULL. */
 struct websocket *websocket_new(struct loop *l, const struct websocket_options *options);
 /* Drops what is open, each with its CLOSED. NULL is fine. Not from a callback. */

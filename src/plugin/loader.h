@@ -9,6 +9,7 @@
 
 #include <turncast/plugin.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "conf/conf.h"
 #include "plugin/descriptor.h"
@@ -46,7 +47,7 @@ static inline bool loader_has(const struct loaded *l, unsigned function)
 struct loaded *loader_describe(const char *path, struct tc_err *err);
 /* Takes the code of one that was described into this process, from the very file that was checked;
  * it stays to the end, as threads that were abandoned may still run in it. -1 with err. */
-int loader_link(struct loaded *l, struct tc_err *err) __attribute__((__warn_unused_result__));
+int loader_link(struct loaded *l, struct tc_err *err) MUST_CHECK;
 /* Both. */
 struct loaded *loader_open(const char *path, struct tc_err *err);
 /* For a process that has nothing else to lose: links the file behind the descriptor, which it
@@ -78,7 +79,7 @@ bool loader_is_current(const struct loaded *l);
 bool loader_is_overwritten(const struct loaded *l);
 /* Whether its options could be filled from the instance's. -1 with err, its place file:line. */
 int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
-                       struct tc_err *err) __attribute__((__warn_unused_result__));
+                       struct tc_err *err) MUST_CHECK;
 /* Calls fn with the path of every *.so in the directories, sorted. */
 void loader_scan(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx);
 

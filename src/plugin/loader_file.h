@@ -4,11 +4,12 @@
 #ifndef PLUGIN_LOADER_FILE_H
 #define PLUGIN_LOADER_FILE_H
 
+#include "base/attr.h"
 #include "base/err.h"
 
 /* Opens and checks: no symbolic link, nothing others may change (base/trust.h), an ELF module of
  * this machine with all it wants loaded inside the file. A descriptor owned by the caller, or
  * -1 with err. */
-int loader_file_open(const char *path, struct tc_err *err) __attribute__((__warn_unused_result__));
+int loader_file_open(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <turncast/plugin.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 
 /* Copies of the module's structs in this host's size, members that an older plugin does not have
@@ -21,7 +22,6 @@ struct module {
  * what is loaded, and checks the constant it exports. Runs what the file has to run as it is
  * loaded, whatever that is. Never undone: threads that were abandoned may still run in it. -1 with
  * err, without a place. */
-int module_open(struct module *m, int fd, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int module_open(struct module *m, int fd, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef PLUGIN_LOADER_PARTS_H
 #define PLUGIN_LOADER_PARTS_H
 
+#include "base/attr.h"
 #include "plugin/loader.h"
 
 /* One that passed, from the record of its descriptor; keeps fd. NULL with err: then fd is closed.
@@ -11,8 +12,7 @@
 struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err);
 /* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
  * place. */
-int loader_describe_here(int fd, struct buf *record, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int loader_describe_here(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
 /* Says which file the error is of; -1. */
 int loader_blame(struct tc_err *err, const char *path);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 
 struct spawn {
@@ -26,8 +27,8 @@ struct spawn_end {
 };
 
 /* The descriptors of the gauge and of the plugin's file go to it. -1 with err. */
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
-    __attribute__((__warn_unused_result__));
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd,
+                struct tc_err *err) MUST_CHECK;
 /* Kills it if it lives, reaps it, closes the descriptors. Waits for no more than the kernel needs.
  */
 struct spawn_end spawn_finish(struct spawn *s);

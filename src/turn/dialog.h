@@ -4,6 +4,7 @@
 #ifndef TURN_DIALOG_H
 #define TURN_DIALOG_H
 
+#include "base/attr.h"
 #include "dialect/dialect.h"
 
 /* All zero is one with nobody. */
@@ -21,8 +22,8 @@ void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len
 /* Whether requests of this dialect can be answered at all. */
 bool dialog_answers(const struct dialect *dialect);
 /* -1: the agent does not wait for it. */
-int dialog_answer(struct dialog *d, struct buf *out, const struct dialect_answer *answer)
-    __attribute__((__warn_unused_result__));
+int dialog_answer(struct dialog *d, struct buf *out,
+                  const struct dialect_answer *answer) MUST_CHECK;
 /* Nothing is appended: a signal has to do. */
 void dialog_interrupt(struct dialog *d, struct buf *out);
 /* The outcome has been read. */
