@@ -21,7 +21,7 @@
 #include "plugin/ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 384 /* handled, and the host is told at the latest: most of a window */
+#define ROOM_EVERY 384 /* handled, most of a window: a host that waits is told */
 #define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256
@@ -270,7 +270,8 @@ static void do_event(struct child *c, struct unpack *u)
         leave();
     instance_deliver(c->instance, (*at)->turn, box);
     event_box_unref(box);
-    buf_fini(&c->aligned);
+    if (c->aligned.p)
+        buf_fini(&c->aligned);
     end_turn(c, at);
 }
 
@@ -357,7 +358,7 @@ static void finish_task(struct child *c)
     if (c->out.len)
         flush(c);
     atomic_store_explicit(&c->gauge->handled, ++c->handled, memory_order_release);
-    if (++c->unsaid >= ROOM_EVERY)
+    if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->gauge->awaited))
         tell_room(c);
 }
 
@@ -365,7 +366,8 @@ static void do_frame(struct child *c, struct frame *f)
 {
     if (tasks[f->type].run)
         tasks[f->type].run(c, &f->in);
-    buf_fini(&c->held);
+    if (c->held.p)
+        buf_fini(&c->held);
 }
 
 /* Of what came on the socket; a bell has woken it, and an answer that stands there nobody waits
