@@ -394,14 +394,6 @@ static bool do_away(struct child *c, enum frame_type *type)
     return true;
 }
 
-/* What the next event begins with was written by another process, maybe on another core. */
-static void prefetch(const char *at)
-{
-    enum { LINE = 64, LINES = 6 };
-    for (size_t i = 0; i < LINES; i++)
-        __builtin_prefetch(at + i * LINE);
-}
-
 /* False: nothing whole is there. */
 static bool do_next(struct child *c)
 {
@@ -411,7 +403,7 @@ static bool do_next(struct child *c)
         leave();
     if (n == 0)
         return false;
-    prefetch(f.in.end);
+    ring_expect(f.in.end);
     if (f.type != FRAME_AWAY)
         do_frame(c, &f);
     else if (!do_away(c, &f.type))

@@ -103,6 +103,7 @@ char *ring_place(const struct ring *r)
 void ring_add(struct ring *r, size_t len)
 {
     r->written += align_up(len, ALIGN_WORD);
+    ring_expect(ring_place(r));
 }
 
 /* Either this sees that it rests, or it sees what is there before it does. */

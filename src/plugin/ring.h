@@ -42,6 +42,15 @@ struct ring {
 int ring_map(struct ring *r, int fd, size_t at, struct tc_err *err) MUST_CHECK;
 void ring_unmap(struct ring *r); /* also one that is not mapped */
 
+/* Where the next piece begins, the other side has it in its caches: it comes while this side is at
+ * something else. */
+static inline void ring_expect(const char *at)
+{
+    enum { LINE = 64, LINES = 8 };
+    for (size_t i = 0; i < LINES; i++)
+        __builtin_prefetch(at + i * LINE, 1);
+}
+
 /* ---- the host's */
 
 /* Room for `pieces`, each of at most RING_PIECE_MAX. What follows when all has been read begins at
