@@ -126,7 +126,8 @@ const char *json_string_end(const char *p, const char *end)
 static const char *scan_to_memo(struct json *j, const char *p)
 {
     struct json_memo *const m = j->memo;
-    json_memo_reset(m);
+    m->raw = (struct str){0};
+    buf_reset(&m->text); /* the memory stays: a line may have many */
     char *const text = buf_reserve(&m->text, (size_t)(j->end - p)), *end = text;
     const char *const stop = json_scan_text(&end, p, j->end);
     *end = '\0';

@@ -209,15 +209,8 @@ char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, si
 /* The unit of the \u escape at p; -1: it is none. */
 static int unit_at(const char *p, const char *end)
 {
-    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
-        return -1;
-    int unit = 0, good = 1;
-    for (int i = 2; i < 6; i++) {
-        const int digit = json_hex_digits[(unsigned char)p[i]];
-        good &= digit != 0;
-        unit = unit << 4 | (digit - 1);
-    }
-    return good ? unit : -1;
+    const bool is = end - p >= 6 && p[0] == '\\' && p[1] == 'u' && json_scan_escape(p, end);
+    return is ? json_escape_unit(p) : -1;
 }
 
 /* The character that the \u escape at p stands for, or two of them; 0: none, or half of one. */

@@ -85,7 +85,8 @@ static void test_pieces(void)
 
 static void test_memo(void)
 {
-    static const char *const bad[] = {"a\"b", "a\\", "a\\x", "a\nb", "\xff", "\xc3", "\\u12"};
+    static const char *const bad[] = {"a\"b", "a\\",  "a\\x",  "a\nb",
+                                      "\xff", "\xc3", "\\u12", "\\u12g4"};
     static const struct str good = STR("a text \\n of \\u00e4 and ä, more than one part");
     static const struct str plain = STR("a plain text of more than one part");
     struct json_memo m = {0};
