@@ -359,7 +359,7 @@ static inline bool is_tri(const struct event_box *box, size_t at)
 
 /* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
 static inline bool raise_pointer(struct event_box *box, struct str texts, size_t at, size_t len_at,
-                                 bool required)
+                                 const char *dflt)
 {
     char *const base = (char *)&box->event;
     const char **const text = (const char **)(void *)(base + at);
@@ -367,7 +367,7 @@ static inline bool raise_pointer(struct event_box *box, struct str texts, size_t
     uintptr_t place;
     memcpy(&place, text, sizeof place);
     if (!place)
-        return !required && !len; /* it is a null pointer already */
+        return !dflt && !len; /* it is a null pointer already */
     if (place > texts.len || len > texts.len - place || (len_at && texts.p[place - 1 + len]))
         return false;
     *text = texts.p + place - 1;
