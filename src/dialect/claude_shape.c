@@ -37,13 +37,12 @@ static struct claude_hole hole_of(struct str string, const struct buf *copy)
 /* ---- deltas ---- */
 
 /* NULL: it is another one not only by two strings. */
-static const struct claude_line *read_as(struct claude_copy *d, const char *line, size_t len,
+static const struct claude_line *read_as(struct claude_delta *d, const char *line, size_t len,
                                          struct json_memo *memo)
 {
     const size_t behind = d->piece.at + d->piece.len;
     if (!d->text.len || len < d->text.len - d->piece.len)
         return NULL;
-    struct claude_line *const l = &d->line;
     const char *const piece = line + d->piece.at;
     const char *const close = from_end(line, len, &d->text, behind);
     const struct str raw = {piece, (size_t)(close - piece)};
@@ -51,6 +50,7 @@ static const struct claude_line *read_as(struct claude_copy *d, const char *line
         !is_same_tail(line, len, &d->text, behind, d->uuid) ||
         (!json_memo_take(memo, raw) && json_string_end(piece, line + len) != close))
         return NULL;
+    struct claude_line *const l = &d->line;
     const size_t body_at = (size_t)(l->body.self.p - l->self.p);
     l->body.self = (struct str){line + body_at, l->body.self.len + len - l->self.len};
     l->body.piece = raw;
@@ -63,70 +63,38 @@ static const struct claude_line *read_as(struct claude_copy *d, const char *line
 static const struct claude_line *read_delta(struct claude_shape *s, const char *line, size_t len)
 {
     for (unsigned i = 0; i < CLAUDE_DELTAS; i++) {
-        const unsigned at = (s->newest_delta + i) % CLAUDE_DELTAS;
+        const unsigned at = (s->newest + i) % CLAUDE_DELTAS;
         const struct claude_line *const l = read_as(&s->deltas[at], line, len, &s->memo);
         if (l) {
-            s->newest_delta = at;
+            s->newest = at;
             return l;
         }
     }
     return NULL;
 }
 
-/* The piece, if there is one, and behind it the uuid. False: they are not there. */
-static bool find_holes(struct claude_copy *to, bool is_delta)
+/* False: there is nothing in the line that may differ. */
+static bool keep_line(struct claude_delta *d, struct str line)
 {
-    const struct str piece = to->line.body.piece, uuid = to->line.uuid;
-    if (!uuid.p || !piece.p != !is_delta || (is_delta && uuid.p < piece.p))
+    buf_reset(&d->text);
+    buf_add(&d->text, line.p, line.len);
+    const struct claude_line *const l = &d->line;
+    if (claude_line_read(&d->line, d->text.p, d->text.len, NULL) < 0 || !l->body.piece.p ||
+        l->uuid.p < l->body.piece.p)
         return false;
-    to->piece = is_delta ? hole_of(piece, &to->text) : (struct claude_hole){0};
-    to->uuid = hole_of(uuid, &to->text);
+    d->piece = hole_of(l->body.piece, &d->text);
+    d->uuid = hole_of(l->uuid, &d->text);
     return true;
 }
 
-static void keep_copy(struct claude_copy *to, struct str line, bool is_delta)
+static void keep_delta(struct claude_shape *s, const struct claude_line *read)
 {
-    buf_reset(&to->text);
-    buf_add(&to->text, line.p, line.len);
-    if (claude_line_read(&to->line, to->text.p, to->text.len, NULL) < 0 ||
-        !find_holes(to, is_delta))
-        buf_reset(&to->text);
-}
-
-static void keep_delta(struct claude_shape *s, struct str line)
-{
-    s->newest_delta = (s->newest_delta + CLAUDE_DELTAS - 1) % CLAUDE_DELTAS;
-    keep_copy(&s->deltas[s->newest_delta], line, true);
-}
-
-/* ---- lines that are one before ---- */
-
-/* NULL: it is another one not only by its uuid. */
-static const struct claude_line *read_twin(struct claude_shape *s, const char *line, size_t len)
-{
-    for (struct claude_copy *t = s->twins; t < s->twins + CLAUDE_TWINS; t++)
-        if (t->text.len == len && is_same_tail(line, len, &t->text, 0, t->uuid)) {
-            t->line.self.p = line;
-            t->line.uuid.p = line + t->uuid.at;
-            return &t->line;
-        }
-    return NULL;
-}
-
-/* It may come again: it names and counts nothing. */
-static bool is_common(const struct claude_body *b)
-{
-    return b->is_event && !b->message_id.p && !b->block.id.p && b->usage.output < 0;
-}
-
-static void keep_event(struct claude_shape *s, const struct claude_line *l)
-{
-    if (l->self.len > SHAPE_MAX)
+    if (!str_is(read->body.event, "content_block_delta") || read->self.len > SHAPE_MAX)
         return;
-    if (str_is(l->body.event, "content_block_delta"))
-        keep_delta(s, l->self);
-    else if (is_common(&l->body))
-        keep_copy(&s->twins[s->oldest_twin++ % CLAUDE_TWINS], l->self, false);
+    s->newest = (s->newest + CLAUDE_DELTAS - 1) % CLAUDE_DELTAS;
+    struct claude_delta *const d = &s->deltas[s->newest];
+    if (!keep_line(d, read->self))
+        buf_reset(&d->text);
 }
 
 /* ---- what stands around a body ---- */
@@ -173,7 +141,7 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
     const char *const body_end = l->body.self.p + l->body.self.len;
     if (l->uuid.p < body_end)
         return;
-    struct claude_around *const a = &s->around[s->oldest_around++ % CLAUDE_AROUNDS];
+    struct claude_around *const a = &s->around[s->oldest++ % CLAUDE_AROUNDS];
     a->body_at = (size_t)(l->body.self.p - l->self.p);
     buf_reset(&a->text);
     buf_add(&a->text, l->self.p, a->body_at);
@@ -200,11 +168,11 @@ const struct claude_line *claude_shape_read(struct claude_shape *s, const char *
 {
     json_memo_reset(&s->memo);
     const struct claude_line *l = read_delta(s, line, len);
-    if (l || (len && (l = read_twin(s, line, len))))
+    if (l)
         return l;
     if (!(l = read_around(s, line, len)) && !(l = read_whole(s, line, len)))
         return NULL;
-    keep_event(s, l);
+    keep_delta(s, l);
     return l;
 }
 
@@ -212,8 +180,6 @@ void claude_shape_fini(struct claude_shape *s)
 {
     for (size_t i = 0; i < CLAUDE_DELTAS; i++)
         buf_fini(&s->deltas[i].text);
-    for (size_t i = 0; i < CLAUDE_TWINS; i++)
-        buf_fini(&s->twins[i].text);
     for (size_t i = 0; i < CLAUDE_AROUNDS; i++)
         buf_fini(&s->around[i].text);
     buf_fini(&s->memo.text);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The shape of the newest lines. Deltas are most of a stream, each the one before but for its text
- * and its uuid; where blocks begin and end, lines are one before but for the uuid; and what stands
- * around the body of any line is that of a line before but for the uuid. Where all other bytes are
- * the same, they need not be read again. */
+ * and its uuid; and what stands around the body of any line is that of a line before but for the
+ * uuid. Where all other bytes are the same, they need not be read again. */
 #ifndef DIALECT_CLAUDE_SHAPE_H
 #define DIALECT_CLAUDE_SHAPE_H
 
@@ -12,8 +11,6 @@
 
 /* Of thinking, of text, of arguments. */
 #define CLAUDE_DELTAS 3
-/* Begin and end of a few blocks, end of a message. */
-#define CLAUDE_TWINS 8
 /* Kinds of lines: events, messages of the agent, results of tools. */
 #define CLAUDE_AROUNDS 3
 
@@ -23,19 +20,19 @@ struct claude_hole {
 };
 
 struct claude_shape {
-    struct claude_copy {
+    struct claude_delta {
         struct buf text;                /* a line that was read; empty: none */
-        struct claude_hole piece, uuid; /* in the text, in this order; of a twin, the uuid alone */
-        struct claude_line line;        /* read from the text; these are those of the newest */
-    } deltas[CLAUDE_DELTAS], twins[CLAUDE_TWINS];
-    unsigned newest_delta, oldest_twin;
+        struct claude_hole piece, uuid; /* in the text, in this order */
+        struct claude_line line;        /* read from the text; both are those of the newest */
+    } deltas[CLAUDE_DELTAS];
+    unsigned newest; /* of them */
     struct claude_around {
         struct buf text;         /* a line whose body is a 0; empty: none */
         size_t body_at;          /* of the 0 */
         struct claude_hole uuid; /* in the text, behind the body */
         struct claude_line line; /* read from the text; uuid and body are those of the newest */
     } around[CLAUDE_AROUNDS];
-    unsigned oldest_around;
+    unsigned oldest;         /* of these */
     struct claude_line line; /* what was read of one that is like none before */
     struct json_memo memo;   /* of the newest line, whatever it is like */
 };
