@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/align.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -136,8 +137,8 @@ static bool take_asked(struct child *c, uint64_t ask, struct arena *a, struct fr
             continue;
         }
         frame_unpack_asked(&f.in, asked);
-        asked->turn = asked->turn ? arena_strdup(a, asked->turn) : NULL;
-        asked->text = asked->text ? arena_strdup(a, asked->text) : NULL;
+        asked->turn = arena_strdup(a, asked->turn);
+        asked->text = arena_strdup(a, asked->text);
         memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
         c->in.len -= (size_t)n;
         return true;
@@ -256,7 +257,7 @@ static void end_turn(struct child *c, struct child_turn **at)
 static const char *align_event(struct child *c, const struct unpack *u)
 {
     const size_t len = (size_t)(u->end - u->p);
-    if ((uintptr_t)u->p % sizeof(int64_t) == 0)
+    if ((uintptr_t)u->p % ALIGN_WORD == 0)
         return u->p;
     return memcpy(buf_reserve(&c->aligned, len), u->p, len);
 }
