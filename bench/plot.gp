@@ -51,7 +51,7 @@ plot data index "casting thread" using (0):(-$0):(0):2:(-$0 + 0.02):(-$0 + 0.36)
          with labels left offset 0.6, 0 tc rgb ink
 
 # ---- latency ----
-set lmargin at screen 0.215; set rmargin at screen 0.47
+set lmargin at screen 0.235; set rmargin at screen 0.47
 set tmargin at screen 0.425; set bmargin at screen 0.085
 set title "{/:Bold Agent's write to callback, a line a ms: µs, p50 and p99}" offset -6, -0.4
 stats data index "latency 1000" using 3 nooutput

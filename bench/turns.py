@@ -41,7 +41,7 @@ LABELS = {
     "pipe": "floor: pipe, one way",
     "floor": "floor: eventfd, there and back",
     "apart": "floor: the same, a core each",
-    "hops": "floor: a line's hops, nothing done at any",
+    "hops": "floor: the hops of a line, nothing done",
     "thread": "turncast, connector in a thread",
     "process": "turncast, connector in a process",
 }
