@@ -129,8 +129,9 @@ await visit("an agent that asks, on a phone", async (page) => {
 
   await begin("run=sleep 1000");
   await page.locator(".back").tap();
-  await page.locator(".row", { hasText: "run=sleep" }).locator(".badge", { hasText: "asks" }).waitFor();
-  ok(true, "the list says who waits");
+  const badge = page.locator(".row", { hasText: "run=sleep" }).locator(".badge", { hasText: "asks" });
+  await badge.waitFor();
+  same(await badge.count(), 1, "the list says who waits");
   await page.getByRole("link", { name: "Waits for a person: run=sleep 1000" }).tap();
   await page.getByRole("button", { name: "Stop" }).tap();
   await page.locator(".turn .state-word", { hasText: "Stopped" }).waitFor();

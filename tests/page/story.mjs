@@ -32,7 +32,7 @@ export async function live(page, turn) {
   await page.getByText("I read").waitFor();
   turn.say("narration", { text: "the *notes*.", message_id: "m#0" });
   await page.locator(".narration em", { hasText: "notes" }).waitFor();
-  ok(true, "narration appears as it comes, as Markdown");
+  same(await page.locator(".narration em").allTextContents(), ["notes"], "narration appears as it comes, as Markdown");
   turn.say("progress", { tool_use_id: "a", name: "Read", phase: "preparing" });
   turn.say("tool_call", { tool_use_id: "a", name: "Read", args: { file_path: "/srv/notes.txt" } });
   await page.locator(".tool.running", { hasText: "/srv/notes.txt" }).waitFor();
@@ -42,7 +42,7 @@ export async function live(page, turn) {
   turn.say("tool_call", { tool_use_id: "b", name: "Bash", args: { command: "false" } });
   turn.say("tool_result", { tool_use_id: "b", content: "exit 1", is_error: true });
   await page.locator(".tool.failed").waitFor();
-  ok(true, "its end, good or bad, changes the same chip");
+  same(await page.locator(".tool").count(), 2, "its end, good or bad, changes the same chip");
   await page.locator(".tool.failed summary").click();
   same(await page.locator(".tool.failed .value").innerText(), "exit 1", "unfolded, it shows what it gave");
   turn.say("notice", { level: "warn", text: "Slow.", code: "busy" });
@@ -50,7 +50,7 @@ export async function live(page, turn) {
   await page.locator(".request.open").waitFor();
   turn.say("request", { request_id: "r", kind: "approval", state: "resolved", decision: "allow", blocking: false });
   await page.locator(".request.resolved").waitFor();
-  ok(true, "a request waits, then is resolved");
+  same(await page.locator(".request").count(), 1, "a request waits, then is resolved, and is there once");
   turn.say("narration", { text: "Three lines.", message_id: "n#0" });
   turn.say("message", { role: "assistant", text: "Three lines.", message_id: "n" });
   turn.say("final", { text: "Three lines.", message_id: "n" });
@@ -75,7 +75,7 @@ export async function cut(page, turn, wire, seen) {
   await page.getByText("w49").waitFor();
   wire.cut();
   await page.locator(".turn .connection[data-state=lost]").waitFor();
-  ok(true, "the loss is told");
+  ok(await page.getByText("w49").isVisible(), "the loss is told, and what came stays");
   say(50, 100);
   wire.mend();
   await page.getByText("w99").waitFor();
@@ -160,7 +160,7 @@ export async function cancel(page, turn) {
   await page.locator(".ending", { hasText: "Stopped" }).waitFor();
   ok(!(await page.getByRole("button", { name: /Stop/ }).isVisible()), "a turn is stopped, once");
   await page.waitForFunction(() => !document.querySelector(".turn .spinner, .row[aria-current] .spinner"));
-  ok(true, "and nothing of it seems to run");
+  same(await page.locator(".tool.running").count(), 0, "and nothing of it seems to run");
 }
 
 const choices = ["allow", "allow_session", "allow_always", "deny"].map((id) => ({ id, label: { allow: "Allow", allow_session: "Allow for this session", allow_always: "Always allow", deny: "Deny" }[id] }));
@@ -181,7 +181,7 @@ export async function decisions(page, turn, said) {
   same(await card.locator("pre").innerText(), "rm -r /srv/a", "what is asked for stands there as it is");
   const first = await card.locator(".countdown").innerText();
   await page.waitForFunction((was) => document.querySelector(".countdown").textContent !== was, first);
-  ok(true, "the time that is left runs down");
+  ok(await card.locator(".countdown").innerText() < first, "the time that is left runs down", first);
   await press("Always allow");
   await card.getByText("Always allow Bash: rm -r /srv/a, without asking?").waitFor();
   same(said(), undefined, "what is allowed for good is asked for twice");
@@ -227,12 +227,12 @@ export async function late(page, turn, mock) {
   await page.getByText("The time is up.").waitFor();
   turn.say("request", { request_id: "y", state: "resolved", decision: "timeout", by: "host" });
   await page.locator(".request.denied", { hasText: "too lateby host" }).waitFor();
-  ok(true, "one whose time is up says so");
+  same(await page.locator(".request.open").count(), 0, "one whose time is up says so, and is open no longer");
   turn.say("request", approval("z"));
   await card.getByRole("button", { name: "Deny" }).waitFor();
   await page.reload();
   await card.getByRole("button", { name: "Deny" }).waitFor();
-  ok(true, "who comes late finds it open");
+  ok(await card.getByRole("button", { name: "Deny" }).isEnabled(), "who comes late finds it open");
   turn.say("request", approval("p", { blocking: false, choices: undefined }));
   await page.locator(".request.open", { hasText: "/srv/p" }).waitFor();
   same(await card.getByRole("button").count(), 0, "one that cannot be answered here has no buttons");
@@ -312,12 +312,12 @@ export async function login(page, key) {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.locator(".side .list").waitFor();
   await page.locator(".brand .connection[data-state=live]").waitFor();
-  ok(true, "the right one shows the turns");
+  same(await page.getByRole("heading", { name: "Sign in" }).count(), 0, "the right one shows the turns");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.reload();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  ok(true, "who signs out is out");
+  same(await page.locator(".row").count(), 0, "who signs out is out, and sees nothing");
   await page.getByLabel("Key").fill(key);
   await page.getByLabel("Key").press("Enter");
   await page.locator(".brand .connection[data-state=live]").waitFor();
