@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plugin/connector.h"
+
 #define START_MS 20000
 
 /* ---- its files ---- */
@@ -278,7 +280,7 @@ static double look_at_connectors(const struct host *h)
         const struct host child = {.pid = pid};
         FILE *const f = open_proc(&child, "cmdline");
         const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-        if (n && memmem(line, n, "--connector", strlen("--connector")))
+        if (n && memmem(line, n, CONNECTOR_PROGRAM, strlen(CONNECTOR_PROGRAM)))
             ns += look_at_thread(&child, (snprintf(name, sizeof name, "%d", pid), name)).runs;
         if (f)
             fclose(f);

@@ -25,6 +25,8 @@ AM_TESTS_ENVIRONMENT = \
 	TURNCAST_BUILDDIR='$(abs_top_builddir)'; export TURNCAST_BUILDDIR; \
 	TURNCAST_PLUGIN_PATH='$(abs_top_builddir)/plugins/.libs'; export TURNCAST_PLUGIN_PATH; \
 	TURNCAST_SHIM='$(abs_top_builddir)/turncast-shim$(EXEEXT)'; export TURNCAST_SHIM; \
+	TURNCAST_CONNECTOR='$(abs_top_builddir)/turncast-connector$(EXEEXT)'; \
+	export TURNCAST_CONNECTOR; \
 	TURNCAST_CC='$(CC)'; export TURNCAST_CC;
 
 # What a test of each layer links.

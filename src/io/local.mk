@@ -48,6 +48,8 @@ libtcio_la_SOURCES = \
 	src/io/ledger_read.c \
 	src/io/libcurl.c \
 	src/io/libcurl.h \
+	src/io/libexec.c \
+	src/io/libexec.h \
 	src/io/libwebsockets.c \
 	src/io/libwebsockets.h \
 	src/io/lines.c \

@@ -27,43 +27,13 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/cgroup.h"
+#include "io/libexec.h"
 
 #define NAME "turncast-shim"
 #define WORDS_MAX 16 /* in front of the program */
 #define STACK_SIZE 32768
 
 _Static_assert(SHIM_CONTROL_FD == LOOP_PLACES - 1, "a place for each, and its number");
-
-/* --- which program ---------------------------------------------------------------------------- */
-
-static char *if_runs(char *path)
-{
-    if (access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* Beside this program, as where it was built; else where it was installed with it, wherever that
- * was moved to; else where it was to be installed. Owned; NULL: nowhere. */
-static char *find_shim(void)
-{
-    const char *const named = getenv("TURNCAST_SHIM");
-    if (named)
-        return if_runs(xstrdup(named));
-    char self[4096];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *const slash = strrchr(self, '/');
-    char *path = NULL;
-    if (slash) {
-        *slash = '\0';
-        path = if_runs(xasprintf("%s/" NAME, self));
-        if (!path)
-            path = if_runs(xasprintf("%s/../libexec/turncast/" NAME, self));
-    }
-    return path ? path : if_runs(xstrdup(TURNCAST_LIBEXECDIR "/" NAME));
-}
 
 /* --- how it is called ------------------------------------------------------------------------- */
 
@@ -241,10 +211,9 @@ int process_exec(const struct process_spec *spec, const struct loop *l, const in
                  struct process_shim *out, struct tc_err *err)
 {
     const int64_t max = spec->limits ? spec->limits->processes : 0;
-    CLEANUP_FREE char *path = find_shim();
+    CLEANUP_FREE char *path = libexec_find(NAME, "TURNCAST_SHIM", spec->argv[0], err);
     if (!path)
-        return err_set(err, spec->argv[0], "%s is not installed where this program looks for it",
-                       NAME);
+        return -1;
     *out = (struct process_shim){.cgroup = spec->name ? cgroup_make(spec->name, max) : NULL};
     if (start(path, spec, l, stdio, out, err) == 0)
         return 0;

@@ -484,9 +484,9 @@ static void work(struct child *c)
 
 /* ---- its life ---- */
 
-static void begin(char *const *argv)
+static void begin(const char *name)
 {
-    prctl(PR_SET_NAME, argv[2] ? argv[2] : "connector");
+    prctl(PR_SET_NAME, name);
     /* Who ends a whole service by signals wants the host to end; it ends its instances. */
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -508,11 +508,6 @@ static void read_setup(struct child *c)
     buf_add(&c->in, first.p + n, first.len - (size_t)n);
 }
 
-static pid_t parent_of(char *const *argv)
-{
-    return argv[2] && argv[3] ? (pid_t)strtol(argv[3], NULL, 10) : 0;
-}
-
 /* NULL with err. */
 static struct instance *make_instance(struct child *c, struct loaded *loaded, struct tc_err *err)
 {
@@ -532,16 +527,16 @@ static struct instance *make_instance(struct child *c, struct loaded *loaded, st
     return in;
 }
 
-void child_main(char *const *argv)
+void child_main(const char *name, pid_t host)
 {
     struct child c = {0};
     struct tc_err err = {0};
-    begin(argv);
+    begin(name);
     read_setup(&c);
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
     c.gauge = gauge_map(CHILD_GAUGE, &err);
     const bool mapped = c.gauge && ring_map(&c.ring, CHILD_GAUGE, GAUGE_SHARED, &err) == 0;
-    struct loaded *const loaded = mapped ? child_load(&c.setup, parent_of(argv), &err) : NULL;
+    struct loaded *const loaded = mapped ? child_load(&c.setup, host, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
         tell_text(&c, FRAME_REFUSED, c.instance ? "" : err_str(&err));
@@ -553,9 +548,4 @@ void child_main(char *const *argv)
     instance_teardown(c.instance);
     flush(&c);
     _exit(0); /* all it had ends with it */
-}
-
-bool child_is_wanted(int argc, char *const *argv)
-{
-    return argc > 1 && strcmp(argv[1], CHILD_ARG) == 0;
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the process in which files are loaded for the first time, each in a fork of its own.
- *
- * It is this program again, executed anew, and not a fork of the host: a fork of a process with
- * threads may find any lock held (dlopen allocates, and takes the linker's), and what a file runs
- * as it is loaded would see the host's memory, with every secret in it. The process that forks has
- * one thread and no secret, and has loaded nothing. */
+ * Owns the trial of files from the host's side: the start of the process in which they are loaded
+ * for the first time (probe.h), and its verdicts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,163 +16,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/pack.h"
-#include "io/sandbox.h"
+#include "io/libexec.h"
+#include "plugin/connector.h"
 #include "plugin/loader_file.h"
 #include "plugin/loader_parts.h"
+#include "plugin/probe.h"
 #include "text/clean.h"
 
 #define PROBE_MS 5000
-#define PROBE_NAME "turncast-probe" /* its argv[0], by which it knows itself */
-#define STATUS_MAX 0xffff           /* as waitpid tells it */
-#define PROBE_ARGS 2                /* its name and the host's pid; behind them the paths */
-
-/* Descriptors of a fork; 0 to 2 lead nowhere. Before it is one, those of file i are 2 * i on. */
-enum { OUT_FD = 3, FILE_FD, FIRST_FREE_FD };
-
-/* ---- a file is tried ---- */
-
-/* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
- * make an exit of it. */
-static int confine(pid_t parent, struct tc_err *err)
-{
-    static const int keep[] = {OUT_FD, FILE_FD};
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        signal(faults[i], SIG_DFL);
-    const struct sandbox_start start = {
-        .parent = parent,
-        .keep = keep,
-        .n_keep = sizeof keep / sizeof *keep,
-    };
-    return sandbox_prepare(&start, err);
-}
-
-/* One message: its length, whether the file passed, and the record or what is wrong. */
-static void send_verdict(bool passed, struct str told)
-{
-    CLEANUP_BUF struct buf message = {0};
-    pack_number(&message, (int64_t)(sizeof(int64_t) + 1 + told.len + 1));
-    pack_flag(&message, passed);
-    pack_bytes(&message, told);
-    for (size_t at = 0; at < message.len;) {
-        const ssize_t n = write(OUT_FD, message.p + at, message.len - at);
-        if (n <= 0)
-            return;
-        at += (size_t)n;
-    }
-}
-
-__attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
-{
-    CLEANUP_BUF struct buf record = {0};
-    struct tc_err err = {0};
-    if (i > 0 && (dup2(OUT_FD + 2 * i, OUT_FD) < 0 || dup2(FILE_FD + 2 * i, FILE_FD) < 0))
-        _exit(1);
-    if (confine(parent, &err) == 0 && loader_describe_here(FILE_FD, &record, &err) == 0)
-        send_verdict(true, (struct str){record.p, record.len});
-    else
-        send_verdict(false, (struct str){err.text, strlen(err.text)});
-    _exit(0);
-}
-
-/* ---- the process that forks ---- */
-
-struct nursery {
-    pid_t *pids; /* of one that is gone: 0 */
-    int n;
-};
-
-/* With what it has started, as long as that is in its group. */
-static void end_tried(const struct nursery *all, int i)
-{
-    if (!all->pids[i])
-        return;
-    kill(all->pids[i], SIGKILL); /* which has no group yet, perhaps */
-    kill(-all->pids[i], SIGKILL);
-}
-
-/* One number in the place of a message; behind one nobody reads it, and a full pipe need not have
- * room for it. */
-static void send_end(int i, int status)
-{
-    CLEANUP_BUF struct buf message = {0};
-    const int out = OUT_FD + 2 * i;
-    pack_number(&message, -1 - (int64_t)status);
-    fcntl(out, F_SETFL, O_NONBLOCK);
-    (void)!write(out, message.p, message.len);
-    close(out);
-}
-
-static int number_of(const struct nursery *all, pid_t pid)
-{
-    int i = 0;
-    while (i < all->n && all->pids[i] != pid)
-        i++;
-    return i;
-}
-
-/* False: nobody is left. */
-static bool bury_tried(const struct nursery *all)
-{
-    siginfo_t gone;
-    for (;;) {
-        gone.si_pid = 0;
-        if (waitid(P_ALL, 0, &gone, WEXITED | WNOWAIT | WNOHANG) < 0)
-            return false;
-        if (!gone.si_pid)
-            return true;
-        const int i = number_of(all, gone.si_pid);
-        int status = 0;
-        end_tried(all, i); /* what it leaves */
-        all->pids[i] = 0;
-        waitpid(gone.si_pid, &status, 0);
-        send_end(i, status);
-    }
-}
-
-/* Until all have ended, or the host has heard enough. */
-static void await_tried(const struct nursery *all, const sigset_t *signals)
-{
-    while (bury_tried(all))
-        if (sigwaitinfo(signals, NULL) == SIGTERM)
-            break;
-    for (int i = 0; i < all->n; i++)
-        end_tried(all, i);
-}
-
-__attribute__((__noreturn__)) static void try_all(int n)
-{
-    const pid_t self = getpid();
-    const struct nursery all = {xcalloc((size_t)n, sizeof(pid_t)), n};
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    for (int i = 0; i < n; i++) {
-        all.pids[i] = fork();
-        if (all.pids[i] == 0) {
-            sigprocmask(SIG_UNBLOCK, &signals, NULL);
-            try_file(i, self);
-        }
-        if (all.pids[i] < 0)
-            all.pids[i] = 0; /* its pipe ends with this process */
-    }
-    await_tried(&all, &signals);
-    _exit(0);
-}
-
-/* Before main, so that every program which has the loader is its own probe, and so that nothing of
- * that program has begun. The C library gives a constructor what it gives main. */
-__attribute__((__constructor__)) static void be_probe(int argc, char **argv)
-{
-    if (argc <= PROBE_ARGS || strcmp(argv[0], PROBE_NAME) != 0)
-        return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == (pid_t)strtol(argv[1], NULL, 10))
-        try_all(argc - PROBE_ARGS);
-    _exit(1);
-}
+#define STATUS_MAX 0xffff /* as waitpid tells it */
 
 /* ---- its start ---- */
 
@@ -227,12 +74,12 @@ static int add_files(posix_spawn_file_actions_t *files, struct loader_trial *t, 
     for (struct loader_probe *p = t->first; p && !rc; p = p->next) {
         if (!is_open(p))
             continue;
-        p->out = lift(p->out, OUT_FD + 2 * n);
-        p->file = lift(p->file, OUT_FD + 2 * n);
+        p->out = lift(p->out, PROBE_OUT + 2 * n);
+        p->file = lift(p->file, PROBE_OUT + 2 * n);
         if (p->out < 0 || p->file < 0)
             return errno;
-        rc = posix_spawn_file_actions_adddup2(files, p->out, OUT_FD + 2 * i);
-        rc = rc ? rc : posix_spawn_file_actions_adddup2(files, p->file, FILE_FD + 2 * i++);
+        rc = posix_spawn_file_actions_adddup2(files, p->out, PROBE_OUT + 2 * i);
+        rc = rc ? rc : posix_spawn_file_actions_adddup2(files, p->file, PROBE_FILE + 2 * i++);
     }
     return rc;
 }
@@ -249,7 +96,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
-static int spawn(struct loader_trial *t, char *const *argv, int n)
+static int spawn(struct loader_trial *t, const char *program, char *const *argv, int n)
 {
     const char *const libraries = getenv("LD_LIBRARY_PATH");
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
@@ -260,16 +107,16 @@ static int spawn(struct loader_trial *t, char *const *argv, int n)
     posix_spawnattr_init(&attr);
     int rc = add_files(&files, t, n);
     rc = rc ? rc : set_attributes(&attr);
-    rc = rc ? rc : posix_spawn(&t->pid, "/proc/self/exe", &files, &attr, argv, env);
+    rc = rc ? rc : posix_spawn(&t->pid, program, &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return rc;
 }
 
-static int refuse(struct loader_probe *p, int error)
+static int refuse(struct loader_probe *p, const char *why)
 {
     p->judged = true;
-    return err_sys(&p->err, error, p->path, "cannot be tried");
+    return err_set(&p->err, p->path, "cannot be tried: %s", why);
 }
 
 static int open_files(struct loader_probe *p)
@@ -280,8 +127,11 @@ static int open_files(struct loader_probe *p)
         p->judged = true;
         return -1;
     }
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return refuse(p, errno);
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        struct tc_err err = {0};
+        err_sys(&err, errno, NULL, "no pipe");
+        return refuse(p, err.text);
+    }
     p->in = ends[0];
     p->out = ends[1];
     return 0;
@@ -302,27 +152,40 @@ struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path
     return p;
 }
 
+/* Those that can be tried: argv is for so many. */
+static void name_files(const struct loader_trial *t, char **argv)
+{
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        if (is_open(p))
+            *argv++ = p->path;
+}
+
+static int start(struct loader_trial *t, int n, struct tc_err *err)
+{
+    CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
+    CLEANUP_FREE char **argv = xcalloc((size_t)n + CONNECTOR_WORDS + 1, sizeof *argv);
+    char self[] = CONNECTOR_PROGRAM, what[] = CONNECTOR_PROBE, version[] = PACKAGE_VERSION;
+    char host[32];
+    if (!program)
+        return -1;
+    snprintf(host, sizeof host, "%ld", (long)getpid());
+    memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_WORDS * sizeof *argv);
+    name_files(t, argv + CONNECTOR_WORDS);
+    const int error = spawn(t, program, argv, n);
+    return error ? err_sys(err, error, NULL, "no process") : 0;
+}
+
 void loader_trial_run(struct loader_trial *t)
 {
+    struct tc_err err = {0};
     int n = 0;
     for (const struct loader_probe *p = t->first; p; p = p->next)
         n += is_open(p);
-    if (!n)
-        return;
-    CLEANUP_FREE char **argv = xcalloc((size_t)n + PROBE_ARGS + 1, sizeof *argv);
-    char name[] = PROBE_NAME, host[16];
-    snprintf(host, sizeof host, "%ld", (long)getpid());
-    argv[0] = name;
-    argv[1] = host;
-    int i = PROBE_ARGS;
-    for (const struct loader_probe *p = t->first; p; p = p->next)
-        if (is_open(p))
-            argv[i++] = p->path;
-    const int error = spawn(t, argv, n);
+    const bool started = n == 0 || start(t, n, &err) == 0;
     t->deadline_ms = clock_mono_ms() + PROBE_MS;
     for (struct loader_probe *p = t->first; p; p = p->next) {
-        if (error && is_open(p))
-            refuse(p, error);
+        if (!started && is_open(p))
+            refuse(p, err.text);
         cleanup_fd(&p->out);
         p->out = -1;
     }

@@ -22,6 +22,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/child_load.h \
 	src/plugin/claim.c \
 	src/plugin/claim.h \
+	src/plugin/connector.h \
 	src/plugin/frame.c \
 	src/plugin/frame.h \
 	src/plugin/frame_letter.c \
@@ -65,6 +66,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/post_impl.h \
 	src/plugin/post_item.c \
 	src/plugin/post_load.c \
+	src/plugin/probe.c \
+	src/plugin/probe.h \
 	src/plugin/queue.c \
 	src/plugin/queue.h \
 	src/plugin/revival.c \
@@ -87,3 +90,10 @@ libtcplugin_la_SOURCES = \
 	src/plugin/trim.h \
 	src/plugin/wakes.c \
 	src/plugin/wakes.h
+
+# A connector that has a process of its own shares it with as little as can be: with no database, no
+# client of Redis, no loop. That also starts sooner.
+pkglibexec_PROGRAMS += turncast-connector
+turncast_connector_SOURCES = src/plugin/connector_main.c
+turncast_connector_LDADD = $(LINK_PLUGIN)
+turncast_connector_LDFLAGS = $(AM_LDFLAGS) -Wl,--as-needed

@@ -14,7 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "io/libexec.h"
 #include "plugin/child.h"
+#include "plugin/connector.h"
 
 extern char **environ;
 
@@ -61,20 +65,21 @@ static int set_attributes(posix_spawnattr_t *attr)
                                               POSIX_SPAWN_SETPGROUP);
 }
 
-static int run(struct spawn *s, const char *name, const int files[CHILD_FILES])
+/* An errno, or 0. */
+static int run(struct spawn *s, const char *program, const char *name, const int files[CHILD_FILES])
 {
-    char *env[ENV_MAX], arg0[] = "turncast", arg1[] = CHILD_ARG, arg2[256], arg3[32];
-    char *const argv[] = {arg0, arg1, arg2, arg3, NULL};
+    char *env[ENV_MAX], self[] = CONNECTOR_PROGRAM, host[32], version[] = PACKAGE_VERSION;
+    CLEANUP_FREE char *instance = xstrdup(name);
+    char *const argv[] = {self, instance, host, version, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
-    snprintf(arg2, sizeof arg2, "%s", name);
-    snprintf(arg3, sizeof arg3, "%d", (int)getpid());
+    snprintf(host, sizeof host, "%ld", (long)getpid());
     choose_env(env, ENV_MAX);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
     int rc = place_files(&actions, files);
     rc = rc ? rc : set_attributes(&attr);
-    rc = rc ? rc : posix_spawn(&s->pid, "/proc/self/exe", &actions, &attr, argv, env);
+    rc = rc ? rc : posix_spawn(&s->pid, program, &actions, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
@@ -98,8 +103,8 @@ static void close_all(const int *fds, size_t n)
             close(fds[i]);
 }
 
-static int start(struct spawn *s, const char *name, const int shared[2], const int sockets[2],
-                 const int pipe_ends[2])
+static int start(struct spawn *s, const char *program, const char *name, const int shared[2],
+                 const int sockets[2], const int pipe_ends[2])
 {
     const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
     const int theirs = lift(sockets[1]), output = lift(pipe_ends[1]);
@@ -110,7 +115,7 @@ static int start(struct spawn *s, const char *name, const int shared[2], const i
     const bool complete = null >= 0 && theirs >= 0 && output >= 0 && gauge >= 0 && plugin >= 0;
     const int files[CHILD_FILES] = {null,  printed < 0 ? null : printed, output, theirs, gauge,
                                     plugin};
-    const int rc = complete ? run(s, name, files) : errno;
+    const int rc = complete ? run(s, program, name, files) : errno;
     close_all(mine, sizeof mine / sizeof *mine);
     return rc;
 }
@@ -118,6 +123,9 @@ static int start(struct spawn *s, const char *name, const int shared[2], const i
 int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
 {
     int sockets[2] = {-1, -1}, ends[2] = {-1, -1};
+    CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
+    if (!program)
+        return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0 ||
         pipe2(ends, O_CLOEXEC) < 0) {
         const int rc = errno;
@@ -127,7 +135,7 @@ int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, 
     *s = (struct spawn){.socket = sockets[0], .output = ends[0]};
     fcntl(s->socket, F_SETFL, O_NONBLOCK);
     fcntl(s->output, F_SETFL, O_NONBLOCK);
-    const int rc = start(s, name, (const int[]){gauge_fd, plugin_fd}, sockets, ends);
+    const int rc = start(s, program, name, (const int[]){gauge_fd, plugin_fd}, sockets, ends);
     if (!rc)
         return 0;
     close(s->socket);

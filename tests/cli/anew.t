@@ -116,5 +116,5 @@ kill "$host"
 wait "$host"
 is $? 0 "the end"
 served=$host host=
-is "$(pgrep -f -- "--connector [a-z]* $served" | wc -l)" 0 "none of its processes is left"
+is "$(pgrep -f -- "turncast-connector [a-z]* $served" | wc -l)" 0 "none of its processes is left"
 finish

@@ -67,7 +67,24 @@ has "$(told other | kinds)" "final" "hang: the outcome comes all the same"
 replay "$(other 'chaos = ({ what = "crash"; callback = "init"; });')"
 is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
 has "$err" "instance other is disabled: its process ended while it started" "is told"
-is "$(pgrep -f -- "--connector other" | wc -l)" 0 "none of its processes is left"
+is "$(pgrep -f -- "turncast-connector other" | wc -l)" 0 "none of its processes is left"
+
+# The program that plugins are loaded by: it is missed by name, and none but the host's is taken.
+connector=$TURNCAST_CONNECTOR
+TURNCAST_CONNECTOR=$scratch/older
+replay "$(other)"
+has "$err" "turncast-connector is not installed where this program looks for it" "it is missed"
+cat >"$TURNCAST_CONNECTOR" <<OLDER
+#!/bin/sh
+name=\$1 host=\$2
+shift 3
+exec "$connector" "\$name" "\$host" 0.0.1 "\$@"
+OLDER
+chmod +x "$TURNCAST_CONNECTOR"
+replay "$(other)"
+has "$err" "is started by turncast" "that of another version does not begin"
+is "$(ls "$scratch"/*.jsonl 2>/dev/null)" "" "so nothing is loaded"
+TURNCAST_CONNECTOR=$connector
 
 # Nobody's init waits for another's to return: these would wait for each other in vain.
 mkdir "$scratch/meeting"

@@ -3,7 +3,7 @@
 # An installed copy, seen from outside: an author builds the example with the README's command,
 # drops it into a plugin directory, names it in a configuration and sees it called.
 . "$(dirname "$0")/../lint/lint.sh"
-unset TURNCAST_PLUGIN_PATH
+unset TURNCAST_PLUGIN_PATH TURNCAST_SHIM TURNCAST_CONNECTOR
 : "${TURNCAST_INCLUDEDIR:?is set by make installcheck}"
 PKG_CONFIG_PATH=$TURNCAST_PKGCONFIGDIR
 PATH=$TURNCAST_BINDIR:$PATH
@@ -60,6 +60,11 @@ grep -q '^So: Summary:' "$scratch/cast"
 result $? "it is called with the answer, and with its option"
 grep -q 'First I read the notes\.' "$scratch/cast"
 result $? "and with what is told before"
+sed 's/greeting/isolation = "process"; greeting/' "$scratch/turncast.conf" >"$scratch/isolated.conf"
+turncast replay --config "$scratch/isolated.conf" "$recording" >"$scratch/apart"
+result $? "it is loaded into a process of its own"
+cmp "$scratch/cast" "$scratch/apart"
+result $? "and says the same from there"
 rm "$scratch/plugins/hello.so"
 turncast replay --config "$scratch/turncast.conf" "$recording" >"$scratch/cast" 2>&1
 grep -q hello "$scratch/cast" && ! grep -q '^So:' "$scratch/cast"
@@ -68,7 +73,7 @@ result $? "without the file it is not called, and it is said"
 cat >"$scratch/agent.conf" <<C
 agents: { played: { command = ["cat", "$recording"]; }; };
 C
-(unset TURNCAST_SHIM && turncast run --config "$scratch/agent.conf" hello </dev/null) >"$scratch/cast"
+turncast run --config "$scratch/agent.conf" hello </dev/null >"$scratch/cast"
 result $? "it runs an agent, below the shim installed with it"
 
 unread_pages() {

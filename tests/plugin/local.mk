@@ -10,9 +10,10 @@ tests_plugin_t_inbox_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_queue_LDADD = $(TEST_PLUGIN)
 EXTRA_DIST += tests/plugin/events.h
 
-check_PROGRAMS += tests/plugin/t_descriptor tests/plugin/t_loader
+check_PROGRAMS += tests/plugin/t_descriptor tests/plugin/t_loader tests/plugin/t_probe
 tests_plugin_t_descriptor_LDADD = $(TEST_PLUGIN)
 tests_plugin_t_loader_LDADD = $(TEST_PLUGIN)
+tests_plugin_t_probe_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/plugin/t_chaos tests/plugin/t_gauge tests/plugin/t_ring
 tests_plugin_t_chaos_LDADD = $(TEST_PLUGIN)

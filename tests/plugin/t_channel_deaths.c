@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "plugin/child.h"
 #include "plugin/events.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"
@@ -249,10 +248,8 @@ static void test_heir(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (child_is_wanted(argc, argv))
-        child_main(argv);
     plan_lazy();
     kit_begin();
     const unsigned fds = kit_count_fds(), children = kit_count_children();

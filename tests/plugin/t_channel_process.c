@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "event/specimen.h"
-#include "plugin/child.h"
 #include "plugin/events.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"
@@ -359,10 +358,8 @@ static void test_sockets(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (child_is_wanted(argc, argv))
-        child_main(argv);
     plan_lazy();
     kit_begin();
     const unsigned fds = kit_count_fds(), children = kit_count_children();

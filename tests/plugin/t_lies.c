@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "plugin/child.h"
+#include "plugin/connector.h"
+#include "plugin/probe.h"
 #include "plugin/liar.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"
@@ -113,12 +115,21 @@ static void test_never_reads(void)
     c->ops->join(c, clock_mono_ms());
 }
 
+__attribute__((__noreturn__)) static void be_connector(int argc, char **argv)
+{
+    const pid_t host = (pid_t)strtol(argv[2], NULL, 10);
+    if (strcmp(argv[1], CONNECTOR_PROBE) == 0)
+        probe_main(host, argc - CONNECTOR_WORDS);
+    if (strcmp(argv[1], "honest") == 0)
+        child_main(argv[1], host);
+    liar_main(argv[1]);
+}
+
 int main(int argc, char **argv)
 {
-    if (child_is_wanted(argc, argv) && strcmp(argv[2], "honest") != 0)
-        liar_main(argv[2]);
-    if (child_is_wanted(argc, argv))
-        child_main(argv);
+    if (argc >= CONNECTOR_WORDS)
+        be_connector(argc, argv);
+    setenv(CONNECTOR_VARIABLE, "/proc/self/exe", 1);
     plan_lazy();
     kit_begin();
     const unsigned fds = kit_count_fds(), children = kit_count_children();
