@@ -36,6 +36,15 @@ char *paths_state_dir(struct arena *a)
     return arena_sprintf(a, "%s/.local/state/turncast", home_dir());
 }
 
+/* From where this process works now. */
+static char *absolute(struct arena *a, const char *path)
+{
+    char *const here = *path == '/' ? NULL : getcwd(NULL, 0);
+    char *const whole = here ? arena_sprintf(a, "%s/%s", here, path) : arena_strdup(a, path);
+    free(here);
+    return whole;
+}
+
 /* The pieces between colons that are not empty. */
 static char **split(struct arena *a, const char *list)
 {
@@ -46,7 +55,7 @@ static char **split(struct arena *a, const char *list)
     char **to = dirs;
     for (char *save, *dir = strtok_r(arena_strdup(a, list), ":", &save); dir;
          dir = strtok_r(NULL, ":", &save))
-        *to++ = dir;
+        *to++ = absolute(a, dir);
     return dirs;
 }
 
@@ -58,10 +67,12 @@ char **paths_plugin_dirs(struct arena *a)
 
 char *paths_dirname(struct arena *a, const char *file)
 {
-    const char *slash = strrchr(file, '/');
+    char *const whole = absolute(a, file);
+    char *const slash = strrchr(whole, '/');
     if (!slash)
         return arena_strdup(a, ".");
-    return arena_strndup(a, file, slash == file ? 1 : (size_t)(slash - file));
+    slash[slash == whole] = '\0';
+    return whole;
 }
 
 char *conf_default_path(void)

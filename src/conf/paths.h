@@ -8,9 +8,10 @@
 
 /* $XDG_STATE_HOME/turncast; root: /var/lib/turncast; else ~/.local/state/turncast. */
 char *paths_state_dir(struct arena *a);
-/* $TURNCAST_PLUGIN_PATH (folders joined by colons), else the installed folder; NULL-terminated. */
+/* $TURNCAST_PLUGIN_PATH (folders joined by colons), else the installed folder; NULL-terminated.
+ * Absolute, for the process of a plugin works elsewhere. */
 char **paths_plugin_dirs(struct arena *a);
-/* The folder a file is in. */
+/* The folder a file is in; absolute, too. */
 char *paths_dirname(struct arena *a, const char *file);
 
 #endif

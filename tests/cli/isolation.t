@@ -100,6 +100,23 @@ mkdir "$scratch/meeting"
 try replay -c "$scratch/turncast.conf" "$turn"
 is "$status $err" "0 " "six start at once, in threads and in processes"
 
+# A configuration is named from where one stands, and its folders from where it is; the process of a
+# plugin works elsewhere.
+mkdir "$scratch/modules" "$scratch/written"
+cp "$recorder" "$scratch/modules/recorder.so"
+cat >"$scratch/beside.conf" <<CONF
+plugins : { directory = "modules"; instances : { other : {
+    plugin = "recorder"; isolation = "process"; paths = ["written"];
+    path = "$scratch/written/other.jsonl";
+}; }; };
+CONF
+stood=$PWD
+cd "$scratch" || exit 1
+try replay -c beside.conf "$turn"
+cd "$stood" || exit 1
+is "$status $err" "0 " "a configuration named without its folder"
+is "$(told written/other | wc -l)" "$all" "it is told all"
+
 # Where there is a journal, what it dies of each time is a dead letter.
 cat >"$scratch/turncast.conf" <<CONF
 agents : { main : { command = ["$fake_agent", "play=$turn"]; }; };

@@ -489,6 +489,7 @@ static void test_plugin_errors(void)
 
 static void test_paths(void)
 {
+    static const char folders[] = "plugins : { directory = \"p\"; };";
     struct tc_err err;
     setenv("TURNCAST_PLUGIN_PATH", "/one::/two:", 1);
     setenv("XDG_STATE_HOME", "/state", 1);
@@ -496,7 +497,16 @@ static void test_paths(void)
     is_str(joined(c->plugin_dirs), "/one|/two", "TURNCAST_PLUGIN_PATH");
     is_str(c->state_dir, "/state/turncast", "XDG_STATE_HOME");
     conf_unref(c);
+    setenv("TURNCAST_PLUGIN_PATH", "three", 1);
+    ok(chdir(tap_tmpdir()) == 0, "elsewhere");
+    c = conf_load(NULL, &err);
+    is_str(joined(c->plugin_dirs), below("three"), "a relative folder is made absolute");
+    conf_unref(c);
     unsetenv("TURNCAST_PLUGIN_PATH");
+    tap_spew("here.conf", folders, strlen(folders));
+    c = conf_load("here.conf", &err);
+    is_str(joined(c->plugin_dirs), below("p"), "and so is one of a configuration named so");
+    conf_unref(c);
     setenv("XDG_STATE_HOME", "relative", 1);
     setenv("HOME", "/home/me", 1);
     c = conf_load(NULL, &err);
