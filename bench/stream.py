@@ -114,7 +114,7 @@ def replay(lab, stream, sinks, place, producer=None):
 
 
 def casting(lab, report):
-    stream = lab.corpus("mix", lab.choose(100, 50))
+    stream = lab.corpus("mix", lab.choose(400, 100))  # starts are measured by themselves
     lines, events = facts(lab, stream)
     taken = interleave(
         lab.choose(5, 2),
