@@ -14,7 +14,7 @@
 #define CALLBACK_MS 5000
 #define GONE_FILL 4.0 /* one that is down with that much waiting gets no new turns */
 #define PUMP_MS 100
-#define NEAR_EVENTS 512.0
+#define NEAR_EVENTS 1024.0
 
 /* ---- turns and what happens in them ---- */
 
@@ -97,12 +97,18 @@ static bool below(const struct guest *g, double part)
     return (near > fill ? near : fill) <= part;
 }
 
+/* What has been done meanwhile is no reason to wake it before there is more for it. */
+static bool has_room(struct guest *g)
+{
+    return below(g, 0.5) || (is_up(g) && life_catch_up(g) && below(g, 0.5));
+}
+
 /* What it waits for is the instance: an instance that waits for the host must not wait for ever. */
 static bool process_wait_room(struct channel *channel, int timeout_ms)
 {
     struct guest *const g = guest_of(channel);
     traffic_take_casts(g);
-    if (below(g, 0.5))
+    if (has_room(g))
         return true;
     intake_release(g);
     if (timeout_ms <= 0 && is_up(g)) /* then it works while others are waited for */

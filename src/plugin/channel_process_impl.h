@@ -52,7 +52,7 @@ struct task_list {
 };
 
 /* What an instance is at, one behind the other in memory: each is looked at twice. */
-#define WINDOW_TASKS ((size_t)512)
+#define WINDOW_TASKS ((size_t)1024)
 struct window {
     struct task tasks[WINDOW_TASKS];
     size_t first, count, bytes;
@@ -233,6 +233,9 @@ void life_revive(struct guest *g);
 int life_await(struct guest *g, struct tc_err *err);
 /* Ends it, and that is the end. */
 void life_kill(struct guest *g);
+/* Looks, without the loop, what it has done; of one that lives. False: not half of what it is at,
+ * or it lies. */
+bool life_catch_up(struct guest *g);
 /* One round without the loop: waits for at most ms, but not for what its gauge shows already. */
 void life_pump(struct guest *g, int ms);
 

@@ -22,7 +22,7 @@
 #include "plugin/ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ROOM_EVERY 384 /* handled, most of a window: a host that waits is told */
+#define ROOM_EVERY 768 /* handled, most of a window: a host that waits is told */
 #define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
 #define BUCKETS 256

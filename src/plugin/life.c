@@ -466,9 +466,8 @@ void life_kill(struct guest *g)
 
 /* ---- without the loop ---- */
 
-/* What it has handed over is taken before what it has done counts as done. False: it has not done
- * half of what it is at, or lies. */
-static bool catch_up(struct guest *g)
+/* What it has handed over is taken before what it has done counts as done. */
+bool life_catch_up(struct guest *g)
 {
     const uint64_t handled = atomic_load(&g->gauge->handled), done = handled - g->handled;
     if (g->held || !done || done < g->sent.count / 2 || done > g->sent.count)
@@ -497,7 +496,7 @@ static bool listen_to(struct guest *g, int ms)
 static bool await(struct guest *g, int ms)
 {
     atomic_store(&g->gauge->awaited, true);
-    return catch_up(g) || listen_to(g, ms);
+    return life_catch_up(g) || listen_to(g, ms);
 }
 
 void life_pump(struct guest *g, int ms)
@@ -511,7 +510,7 @@ void life_pump(struct guest *g, int ms)
     if (g->stage == GUEST_ENDED)
         return;
     const int step = (int)watch_ms(g);
-    bool any = catch_up(g);
+    bool any = life_catch_up(g);
     traffic_flush(g);
     if (!any && ms > 0)
         any = await(g, ms < step ? ms : step);

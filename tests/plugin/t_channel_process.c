@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Tests of an instance in a process of its own: what crosses, and comes back. */
+#include <sched.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "event/specimen.h"
+#include "plugin/channel_process_impl.h"
 #include "plugin/events.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"
@@ -139,6 +141,30 @@ static void test_burst(void)
     c->ops->send(c, turn, box_of(TC_DONE, 301));
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "a burst that does not end");
     ok(has_all_in_order(puppet_written(), 301), "  arrives, whole and in order");
+}
+
+/* Who casts looks into its page, and leaves it asleep until there is enough for it. */
+static void test_room(void)
+{
+    struct channel *const c = puppet_start("room");
+    const struct guest *const g = guest_of(c);
+    void *const turn = puppet_open_turn(c, "t1");
+    c->ops->gather(c, true);
+    for (uint64_t seq = 1; seq <= 600; seq++)
+        c->ops->send(c, turn, box_of(TC_USAGE, seq));
+    c->ops->gather(c, false);
+    kit_round(0);
+    while (atomic_load(&g->gauge->handled) < 600)
+        sched_yield();
+    c->ops->gather(c, true);
+    for (uint64_t seq = 601; seq <= 700; seq++)
+        c->ops->send(c, turn, box_of(TC_USAGE, seq));
+    ok(c->ops->wait_room(c, 0), "one that has done what it was sent has room");
+    is_int((long long)g->sent.count, 100, "  for all but what came since");
+    ok(g->ring.published < g->ring.written, "  and is not woken for that");
+    c->ops->send(c, turn, box_of(TC_DONE, 701));
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+    ok(has_all_in_order(puppet_written(), 701), "  when it has seen all");
 }
 
 /* Of each half a dozen fit at once: none is written where another one is still to be read. */
@@ -367,6 +393,7 @@ int main(void)
     test_big_texts();
     test_many();
     test_burst();
+    test_room();
     test_wide();
     test_letters();
     test_late_reply();
