@@ -39,11 +39,11 @@ struct guest_turn {
 struct task {
     struct task *next;
     enum frame_type type;
+    unsigned short deaths;   /* of instances that were at it */
+    bool settled;            /* its batch is with the host */
     struct guest_turn *turn; /* NULL: of none */
     struct event_box *box;   /* FRAME_EVENT */
     struct mail *mail;       /* FRAME_REPLY, FRAME_HIT, FRAME_SOCKET */
-    unsigned short deaths;   /* of instances that were at it */
-    bool settled;            /* its batch is with the host */
 };
 
 struct task_list {

@@ -97,8 +97,7 @@ static bool window_take(struct window *w, struct task *t)
     if (!w->count)
         return false;
     *t = w->tasks[w->first];
-    w->first = (w->first + 1) % WINDOW_TASKS;
-    w->count--;
+    w->first = --w->count ? (w->first + 1) % WINDOW_TASKS : 0;
     w->bytes -= size_of(t);
     return true;
 }
