@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "dialect/dialect.h"
 #include "event/json.h"
+#include "io/lines.h"
 #include "turn/guard.h"
 #include "turn/translate.h"
 #include "turn/visibility.h"
@@ -48,39 +49,35 @@ static void to_guard(void *ctx, struct event *ev)
     guard_feed(ctx, ev);
 }
 
-static void each_line(const struct buf *text, void (*fn)(void *ctx, const char *p, size_t n),
-                      void *ctx)
+static void refuse_one(void *ctx, uint64_t bytes)
 {
-    const char *p = text->p, *const end = p + text->len;
-    while (p < end) {
-        const char *const newline = memchr(p, '\n', (size_t)(end - p));
-        const char *const stop = newline ? newline : end;
-        if (stop > p)
-            fn(ctx, p, (size_t)(stop - p));
-        p = stop + 1;
-    }
+    (void)ctx;
+    errx(1, "a line of %" PRIu64 " bytes", bytes);
 }
 
-static void count_one(void *ctx, const char *p, size_t n)
+/* As the host cuts them. */
+static void each_line(const struct buf *text,
+                      void (*fn)(void *ctx, const char *p, size_t n, bool complete), void *ctx)
 {
-    struct work *const w = ctx;
-    (void)p;
-    (void)n;
-    w->lines++;
+    struct lines lines = {.line = fn, .dropped = refuse_one, .ctx = ctx};
+    lines_feed(&lines, text->p, text->len);
+    lines_end(&lines);
 }
 
-static void read_one(void *ctx, const char *p, size_t n)
+static void read_one(void *ctx, const char *p, size_t n, bool complete)
 {
     struct work *const w = ctx;
     struct json j;
+    (void)complete;
     json_start(&j, p, n);
     json_skip(&j, NULL);
     w->refused += json_finish(&j) < 0;
 }
 
-static void parse_one(void *ctx, const char *p, size_t n)
+static void parse_one(void *ctx, const char *p, size_t n, bool complete)
 {
     struct work *const w = ctx;
+    (void)complete;
     json_t *const value = json_loadb(p, n, JSON_ALLOW_NUL, NULL);
     w->refused += value == NULL;
     json_decref(value);
@@ -93,20 +90,23 @@ struct reading {
     const char *read_to;
 };
 
-static void translate_one(void *ctx, const char *p, size_t n)
+static void translate_one(void *ctx, const char *p, size_t n, bool complete)
 {
     struct reading *const r = ctx;
     if (p >= r->read_to) {
         guard_hold_time(&r->guard);
         r->read_to = p + CHUNK_SIZE;
     }
-    translate_line(&r->translate, p, n, true);
+    translate_line(&r->translate, p, n, complete);
 }
 
 static void run_split(struct work *w)
 {
+    const char *p = w->text.p, *const end = p + w->text.len;
     w->lines = 0;
-    each_line(&w->text, count_one, w);
+    while ((p = memchr(p, '\n', (size_t)(end - p))) && ++p < end)
+        w->lines++;
+    w->lines += p == end; /* the last one, when it ends as a line does */
 }
 
 static void run_reader(struct work *w)

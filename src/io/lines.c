@@ -13,6 +13,10 @@
 #define KEEP_BUSY ((size_t)1 << 20)
 #define KEEP_IDLE ((size_t)4 << 10)
 
+#define CACHE_LINE 64
+#define AHEAD ((size_t)512) /* bytes; nearer ones come by themselves */
+#define AHEAD_SPAN ((size_t)8 * CACHE_LINE)
+
 static size_t line_cap(const struct lines *s)
 {
     return s->cap ? s->cap : LINES_DEFAULT_CAP;
@@ -67,6 +71,15 @@ static void finish(struct lines *s, const char *p, size_t n)
     forget_part(s, KEEP_BUSY);
 }
 
+/* While this line is read, what comes next is on its way from memory. */
+static void fetch_ahead(const char *p, const char *end)
+{
+    if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)
+        return;
+    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += CACHE_LINE)
+        __builtin_prefetch(at);
+}
+
 void lines_feed(struct lines *s, const char *p, size_t n)
 {
     const char *const end = p + n;
@@ -76,6 +89,7 @@ void lines_feed(struct lines *s, const char *p, size_t n)
             keep(s, p, (size_t)(end - p));
             return;
         }
+        fetch_ahead(nl, end);
         finish(s, p, (size_t)(nl - p));
         p = nl + 1;
     }
