@@ -38,35 +38,10 @@ void pack_text(struct buf *out, const char *text)
     pack_bytes(out, (struct str){text, text ? strlen(text) : 0});
 }
 
-void unpack_start(struct unpack *u, struct str record)
-{
-    *u = (struct unpack){record.p, record.p + record.len, false};
-}
-
-/* NULL: there are not so many. */
-static const char *take(struct unpack *u, size_t n)
-{
-    if (u->bad || (size_t)(u->end - u->p) < n) {
-        u->bad = true;
-        return NULL;
-    }
-    u->p += n;
-    return u->p - n;
-}
-
-int64_t unpack_number(struct unpack *u)
-{
-    int64_t number = 0;
-    const char *const from = take(u, sizeof number);
-    if (from)
-        memcpy(&number, from, sizeof number);
-    return number;
-}
-
 double unpack_real(struct unpack *u)
 {
     double number = 0;
-    const char *const from = take(u, sizeof number);
+    const char *const from = unpack_take(u, sizeof number);
     if (from)
         memcpy(&number, from, sizeof number);
     return number;
@@ -74,7 +49,7 @@ double unpack_real(struct unpack *u)
 
 bool unpack_flag(struct unpack *u)
 {
-    const char *const from = take(u, 1);
+    const char *const from = unpack_take(u, 1);
     u->bad = u->bad || (unsigned char)*from > 1;
     return !u->bad && *from;
 }
@@ -91,7 +66,8 @@ struct str unpack_bytes(struct unpack *u)
     const int64_t len = unpack_number(u);
     if (u->bad || len == ABSENT)
         return (struct str){0};
-    const char *const from = len >= 0 && len < u->end - u->p ? take(u, (size_t)len + 1) : NULL;
+    const char *const from =
+        len >= 0 && len < u->end - u->p ? unpack_take(u, (size_t)len + 1) : NULL;
     if (!from || from[len]) {
         u->bad = true;
         return (struct str){0};

@@ -23,8 +23,28 @@ struct unpack {
     bool bad;
 };
 
-void unpack_start(struct unpack *u, struct str record);
-int64_t unpack_number(struct unpack *u);
+static inline void unpack_start(struct unpack *u, struct str record)
+{
+    *u = (struct unpack){record.p, record.p + record.len, false};
+}
+/* The next n bytes; NULL: there are not so many. */
+static inline const char *unpack_take(struct unpack *u, size_t n)
+{
+    if (u->bad || (size_t)(u->end - u->p) < n) {
+        u->bad = true;
+        return NULL;
+    }
+    u->p += n;
+    return u->p - n;
+}
+static inline int64_t unpack_number(struct unpack *u)
+{
+    int64_t number = 0;
+    const char *const from = unpack_take(u, sizeof number);
+    if (from)
+        memcpy(&number, from, sizeof number);
+    return number;
+}
 double unpack_real(struct unpack *u);
 /* Of what is neither 0 nor 1 the record is bad. */
 bool unpack_flag(struct unpack *u);

@@ -4,21 +4,9 @@
 
 #include "base/alloc.h"
 
-struct head {
-    uint32_t type, len; /* len: of what follows */
-};
-
-_Static_assert(sizeof(struct head) == FRAME_HEAD, "a frame begins with its head");
-
-void frame_write_head(char *to, enum frame_type type, size_t len)
-{
-    const struct head head = {(uint32_t)type, (uint32_t)len};
-    memcpy(to, &head, sizeof head);
-}
-
 size_t frame_begin(struct buf *out, enum frame_type type)
 {
-    const struct head head = {(uint32_t)type, 0};
+    const struct frame_head head = {(uint32_t)type, 0};
     buf_add(out, &head, sizeof head);
     return out->len;
 }
@@ -27,22 +15,6 @@ void frame_end(struct buf *out, size_t begun)
 {
     const uint32_t len = (uint32_t)(out->len - begun);
     memcpy(out->p + begun - sizeof len, &len, sizeof len);
-}
-
-int64_t frame_next(struct str received, struct frame *f)
-{
-    struct head head;
-    if (received.len < sizeof head)
-        return 0;
-    memcpy(&head, received.p, sizeof head);
-    if (head.type < FRAME_SETUP || head.type >= FRAME_TYPES || head.len > FRAME_MAX)
-        return -1;
-    const size_t whole = sizeof head + head.len;
-    if (received.len < whole)
-        return 0;
-    f->type = (enum frame_type)head.type;
-    unpack_start(&f->in, (struct str){received.p + sizeof head, head.len});
-    return (int64_t)whole;
 }
 
 /* ---- setup ---- */

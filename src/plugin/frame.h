@@ -41,9 +41,16 @@ enum frame_type {
 
 #define FRAME_MAX ((size_t)80 << 20) /* a letter is the biggest there is */
 
-/* What a frame begins with: its type, and the length of what follows. */
-#define FRAME_HEAD ((size_t)8)
-void frame_write_head(char *to, enum frame_type type, size_t len);
+/* What a frame begins with. */
+struct frame_head {
+    uint32_t type, len; /* len: of what follows */
+};
+#define FRAME_HEAD sizeof(struct frame_head)
+static inline void frame_write_head(char *to, enum frame_type type, size_t len)
+{
+    const struct frame_head head = {(uint32_t)type, (uint32_t)len};
+    memcpy(to, &head, sizeof head);
+}
 /* Begins a frame at the end of `out`; frame_end wants what it returned. */
 size_t frame_begin(struct buf *out, enum frame_type type);
 void frame_end(struct buf *out, size_t begun);
@@ -54,7 +61,21 @@ struct frame {
 };
 /* The frame at the front of what was received: its whole length; 0: it is not whole yet; -1: it is
  * none. */
-int64_t frame_next(struct str received, struct frame *f);
+static inline int64_t frame_next(struct str received, struct frame *f)
+{
+    struct frame_head head;
+    if (received.len < sizeof head)
+        return 0;
+    memcpy(&head, received.p, sizeof head);
+    if (head.type < FRAME_SETUP || head.type >= FRAME_TYPES || head.len > FRAME_MAX)
+        return -1;
+    const size_t whole = sizeof head + head.len;
+    if (received.len < whole)
+        return 0;
+    f->type = (enum frame_type)head.type;
+    unpack_start(&f->in, (struct str){received.p + sizeof head, head.len});
+    return (int64_t)whole;
+}
 
 /* ---- what they hold: strings that are read point into the frame */
 

@@ -76,11 +76,6 @@ static void begin_at_front(struct ring *r)
     atomic_store_explicit(&r->page->first, r->first, memory_order_relaxed);
 }
 
-static char *place_of(const struct ring *r, uint64_t position)
-{
-    return r->bytes + (position - r->first) % RING_BYTES;
-}
-
 static bool has(const struct ring *r, size_t pieces)
 {
     return RING_BYTES - (r->written - r->read) >= pieces * RING_PIECE_MAX;
@@ -95,17 +90,6 @@ bool ring_has_room(struct ring *r, size_t pieces)
     return has(r, pieces);
 }
 
-char *ring_place(const struct ring *r)
-{
-    return place_of(r, r->written);
-}
-
-void ring_add(struct ring *r, size_t len)
-{
-    r->written += align_up(len, ALIGN_WORD);
-    ring_expect(ring_place(r));
-}
-
 /* Either this sees that it rests, or it sees what is there before it does. */
 bool ring_publish(struct ring *r)
 {
@@ -117,21 +101,6 @@ bool ring_publish(struct ring *r)
 }
 
 /* ---- the instance */
-
-struct str ring_read(struct ring *r)
-{
-    if (r->read == r->written) {
-        r->written = atomic_load_explicit(&r->page->written, memory_order_acquire);
-        r->first = atomic_load_explicit(&r->page->first, memory_order_relaxed);
-    }
-    return (struct str){place_of(r, r->read), r->written - r->read};
-}
-
-void ring_consume(struct ring *r, size_t len)
-{
-    r->read += align_up(len, ALIGN_WORD);
-    atomic_store_explicit(&r->page->read, r->read, memory_order_release);
-}
 
 bool ring_rest(struct ring *r)
 {

@@ -51,14 +51,26 @@ static inline void ring_expect(const char *at)
         __builtin_prefetch(at + i * LINE, 1);
 }
 
+static inline char *ring_at(const struct ring *r, uint64_t position)
+{
+    return r->bytes + (position - r->first) % RING_BYTES;
+}
+
 /* ---- the host's */
 
 /* Room for `pieces`, each of at most RING_PIECE_MAX. What follows when all has been read begins at
  * the front: of one that keeps up only so much memory is used as is under way. */
 bool ring_has_room(struct ring *r, size_t pieces);
 /* Where the next goes, on a multiple of ALIGN_WORD; ring_add says how long it has become. */
-char *ring_place(const struct ring *r);
-void ring_add(struct ring *r, size_t len);
+static inline char *ring_place(const struct ring *r)
+{
+    return ring_at(r, r->written);
+}
+static inline void ring_add(struct ring *r, size_t len)
+{
+    r->written += align_up(len, ALIGN_WORD);
+    ring_expect(ring_place(r));
+}
 /* What has been added can be read. True: the instance rests, and nobody has woken it yet. */
 bool ring_publish(struct ring *r);
 /* What the instance says it has read is what it can have. */
@@ -67,9 +79,20 @@ bool ring_is_sane(const struct ring *r);
 /* ---- the instance's */
 
 /* All that can be read, from the first piece on. */
-struct str ring_read(struct ring *r);
+static inline struct str ring_read(struct ring *r)
+{
+    if (r->read == r->written) {
+        r->written = atomic_load_explicit(&r->page->written, memory_order_acquire);
+        r->first = atomic_load_explicit(&r->page->first, memory_order_relaxed);
+    }
+    return (struct str){ring_at(r, r->read), r->written - r->read};
+}
 /* That piece is done with. */
-void ring_consume(struct ring *r, size_t len);
+static inline void ring_consume(struct ring *r, size_t len)
+{
+    r->read += align_up(len, ALIGN_WORD);
+    atomic_store_explicit(&r->page->read, r->read, memory_order_release);
+}
 /* It is not going to look before it is woken. False: something is there. */
 bool ring_rest(struct ring *r);
 void ring_rise(struct ring *r);
