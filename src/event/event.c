@@ -192,8 +192,9 @@ void event_box_unref(struct event_box *box)
 {
     if (!box || !is_last(box))
         return;
-    if (!box->line_placed)
-        free(atomic_load_explicit(&box->line, memory_order_relaxed));
+    struct box_line *const line = atomic_load_explicit(&box->line, memory_order_relaxed);
+    if (line && !box->line_placed)
+        free(line);
     if (box->chunk)
         slab_release(box->chunk);
 }
