@@ -42,7 +42,7 @@ static size_t bucket_of(int64_t took_us)
     return i;
 }
 
-static void begin_measure(struct gauge *g)
+void gauge_begin_measure(struct gauge *g)
 {
     g->measured_us = clock_mono_us();
     g->returned = 0;
@@ -55,14 +55,13 @@ static unsigned next_together(int64_t took_us, unsigned returned)
     return n < 1 ? 1 : n < TOGETHER_MAX ? (unsigned)n : TOGETHER_MAX;
 }
 
-/* Counts what has returned since the last time. */
-static void measure(struct gauge *g)
+void gauge_measure(struct gauge *g)
 {
     const int64_t before_us = g->measured_us;
     const unsigned n = g->returned;
     if (!n)
         return;
-    begin_measure(g);
+    gauge_begin_measure(g);
     const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
     gauge_add(&g->took[bucket_of(took)], 1);
     gauge_add(&g->took[0], n - 1);
@@ -74,18 +73,18 @@ void gauge_begin_run(struct gauge *g)
 {
     g->run = true;
     g->together = 1;
-    begin_measure(g);
+    gauge_begin_measure(g);
     g->left_ms = clock_mono_coarse_ms();
 }
 
 void gauge_end_run(struct gauge *g)
 {
-    measure(g);
+    gauge_measure(g);
     g->run = false;
     g->named = NULL;
 }
 
-static void copy_turn(struct gauge *g, const char *turn)
+void gauge_name_turn(struct gauge *g, const char *turn)
 {
     const size_t len = strnlen(turn, sizeof g->turn - 1);
     memcpy(g->turn, turn, len);
@@ -96,28 +95,6 @@ static void copy_turn(struct gauge *g, const char *turn)
 void gauge_forget_turn(struct gauge *g)
 {
     g->named = NULL;
-}
-
-void gauge_enter(struct gauge *g, int callback, const char *turn)
-{
-    if (turn != g->named)
-        copy_turn(g, turn);
-    if (!g->run)
-        begin_measure(g);
-    const int64_t since_ms = g->run ? g->left_ms : g->measured_us / 1000;
-    atomic_store_explicit(&g->since_ms, since_ms, memory_order_relaxed);
-    atomic_store_explicit(&g->running, callback + 1, memory_order_release);
-}
-
-/* A run is also looked at when time has visibly passed. */
-void gauge_leave(struct gauge *g)
-{
-    g->returned++;
-    const int64_t now_ms = g->run ? clock_mono_coarse_ms() : 0;
-    if (!g->run || g->returned >= g->together || now_ms != g->left_ms)
-        measure(g);
-    g->left_ms = now_ms;
-    atomic_store_explicit(&g->running, 0, memory_order_release);
 }
 
 void gauge_restart(struct gauge *g)

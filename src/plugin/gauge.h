@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/align.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "event/event.h"
 
@@ -59,8 +60,29 @@ static inline void gauge_add(_Atomic uint64_t *to, uint64_t n)
     const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
     atomic_store_explicit(to, before + n, memory_order_relaxed);
 }
-void gauge_enter(struct gauge *g, int callback, const char *turn);
-void gauge_leave(struct gauge *g);
+void gauge_begin_measure(struct gauge *g);
+void gauge_measure(struct gauge *g); /* what has returned since the last time */
+void gauge_name_turn(struct gauge *g, const char *turn);
+static inline void gauge_enter(struct gauge *g, int callback, const char *turn)
+{
+    if (turn != g->named)
+        gauge_name_turn(g, turn);
+    if (!g->run)
+        gauge_begin_measure(g);
+    const int64_t since_ms = g->run ? g->left_ms : g->measured_us / 1000;
+    atomic_store_explicit(&g->since_ms, since_ms, memory_order_relaxed);
+    atomic_store_explicit(&g->running, callback + 1, memory_order_release);
+}
+/* A run is also looked at when time has visibly passed. */
+static inline void gauge_leave(struct gauge *g)
+{
+    g->returned++;
+    const int64_t now_ms = g->run ? clock_mono_coarse_ms() : 0;
+    if (!g->run || g->returned >= g->together || now_ms != g->left_ms)
+        gauge_measure(g);
+    g->left_ms = now_ms;
+    atomic_store_explicit(&g->running, 0, memory_order_release);
+}
 /* A turn's name is gone, and another one may stand in its place. */
 void gauge_forget_turn(struct gauge *g);
 /* Between these, callbacks follow one upon the other. Looking at the clock costs more than many of
