@@ -64,6 +64,12 @@ static inline struct task *window_at(struct window *w, size_t i)
     return i < w->count ? &w->tasks[(w->first + i) % WINDOW_TASKS] : NULL;
 }
 
+/* Where the next one is made. */
+static inline struct task *window_place(struct window *w)
+{
+    return &w->tasks[(w->first + w->count) % WINDOW_TASKS];
+}
+
 /* A question that it waits for the answer of. */
 struct question {
     struct question *next;

@@ -85,12 +85,6 @@ static size_t size_of(const struct task *t)
     return t->box ? event_box_size(t->box) : sizeof *t;
 }
 
-static void window_add(struct window *w, const struct task *t)
-{
-    w->tasks[(w->first + w->count++) % WINDOW_TASKS] = *t;
-    w->bytes += size_of(t);
-}
-
 /* False: there was none. */
 static bool window_take(struct window *w, struct task *t)
 {
@@ -251,14 +245,17 @@ static void put_task(struct guest *g, const struct task *t)
 
 /* ---- sending ---- */
 
-static void send_task(struct guest *g, const struct task *t)
+/* The one that has been made at window_place. */
+static void send_made(struct guest *g)
 {
+    const struct task *const t = window_place(&g->sent);
     if (!g->sent.count)
         g->waits_ms = clock_mono_ms();
     if (t->turn)
         t->turn->told = true;
     put_task(g, t);
-    window_add(&g->sent, t);
+    g->sent.bytes += size_of(t);
+    g->sent.count++;
 }
 
 /* A task may open its turn, and behind it may be the end. */
@@ -271,10 +268,11 @@ static bool has_room(struct guest *g)
 static void send_event(struct guest *g, const struct backlog_item *item)
 {
     struct guest_turn *const turn = item->turn;
-    struct task t = make_task(FRAME_EVENT, turn);
-    t.box = item->box;
-    send_task(g, &t);
-    turn->done = turn->done || event_box_get(t.box)->kind == TC_DONE;
+    struct task *const t = window_place(&g->sent);
+    *t = make_task(FRAME_EVENT, turn);
+    t->box = item->box;
+    send_made(g);
+    turn->done = turn->done || event_box_get(item->box)->kind == TC_DONE;
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
@@ -330,8 +328,10 @@ static void send_events(struct guest *g, size_t max)
 static void send_from(struct guest *g, struct task_list *l)
 {
     struct task *const t = list_take(l);
-    if (t)
-        send_task(g, t);
+    if (!t)
+        return;
+    *window_place(&g->sent) = *t;
+    send_made(g);
     free(t);
 }
 
