@@ -41,7 +41,7 @@ static const struct conf_agent conf = {.name = name, .ask_timeout_ms = TIMEOUT_M
 
 static void begin(int t)
 {
-    char id[16];
+    char id[24];
     snprintf(id, sizeof id, "turn-%d", t);
     turns[t] = requests_begin(
         all, &(struct requests_turn_spec){

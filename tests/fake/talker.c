@@ -5,7 +5,8 @@
  *
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
  * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
- * is gone; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
+ * is gone; flood writes lines that say nothing, without a pause, until the file FOLDER/ID has a
+ * byte; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
  * that is said; fail ends in an error; hang never ends. The answer tells the id, the session, and
  * how long the files of the message are. */
 #include <poll.h>
@@ -19,7 +20,7 @@
 struct wish {
     char id[64], echo[256]; /* of JSON, and for JSON */
     long tools, ms, chars, files, bytes;
-    int fail, hang, gated;
+    int fail, hang, gated, flood;
 };
 
 #define GATE_S 600 /* nothing waits for ever, whatever became of the test */
@@ -64,6 +65,7 @@ static struct wish read_wish(const char *message)
     w.fail = strstr(message, "fail") != NULL;
     w.hang = strstr(message, "hang") != NULL;
     w.gated = strstr(message, "gated") != NULL;
+    w.flood = strstr(message, "flood") != NULL;
     read_files(&w, message);
     return w;
 }
@@ -150,6 +152,15 @@ static void answer(const struct wish *w)
     fflush(stdout);
 }
 
+static void flood(const struct wish *w)
+{
+    char gate[4096];
+    snprintf(gate, sizeof gate, "%s/%s", gates, w->id);
+    while (!is_open(gate, 1) && !ferror(stdout))
+        for (int i = 0; i < 10000; i++)
+            puts("{\"type\":\"keep_alive\"}");
+}
+
 static void fail(const struct wish *w)
 {
     printf("{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,"
@@ -180,6 +191,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     for (long i = 1; i <= w.tools; i++)
         use_tool(i, &w);
+    if (w.flood)
+        flood(&w);
     if (w.tools == 0)
         rest(&w, 1);
     while (w.hang)
