@@ -15,16 +15,15 @@
 #include "event/fields.h"
 
 struct event_box {
-    struct event event; /* immutable, and first: see event_box_get */
+    struct event_box_front front; /* immutable, and first: see event_box_get */
     atomic_uint refs;
     bool line_placed;                /* the line's memory is somebody else's */
     _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
     struct slab_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
-    size_t text_bytes;
-    char text[]; /* immutable */
+    char text[];                     /* immutable */
 };
 
-_Static_assert(offsetof(struct event_box, event) == 0, "a box begins with its event");
+_Static_assert(offsetof(struct event_box, front.event) == 0, "a box begins with its event");
 
 struct box_line {
     size_t len;
@@ -129,7 +128,7 @@ static void find_texts(struct box_texts *all, const struct event *ev)
 
 static void copy_texts(struct event_box *box, const struct box_texts *all)
 {
-    char *const base = (char *)&box->event, *at = box->text;
+    char *const base = (char *)&box->front.event, *at = box->text;
     for (size_t i = 0; i < all->count; i++) {
         const struct box_text *const t = all->found[i].of;
         const struct str text = all->found[i].text;
@@ -156,9 +155,9 @@ struct event_box *event_box_make(struct slab *slab, const struct event *ev)
     atomic_init(&box->line, NULL);
     box->chunk = chunk;
     box->line_placed = false;
-    box->text_bytes = texts.bytes;
-    box->event = *ev;
-    box->event.u.meta = &box->event.meta;
+    box->front.bytes = sizeof *box + texts.bytes;
+    box->front.event = *ev;
+    box->front.event.u.meta = &box->front.event.meta;
     copy_texts(box, &texts);
     return box;
 }
@@ -199,9 +198,9 @@ void event_box_unref(struct event_box *box)
         slab_release(box->chunk);
 }
 
-size_t event_box_size(const struct event_box *box)
+static size_t text_bytes(const struct event_box *box)
 {
-    return sizeof(*box) + box->text_bytes;
+    return box->front.bytes - sizeof *box;
 }
 
 static struct box_line *make_line(const struct event_box *box)
@@ -209,9 +208,9 @@ static struct box_line *make_line(const struct event_box *box)
     const size_t head = offsetof(struct box_line, text);
     struct buf b = {0};
     /* Keys and envelope take less than 512 bytes; escapes may still make it grow. */
-    buf_reserve(&b, head + box->text_bytes + 512);
+    buf_reserve(&b, head + text_bytes(box) + 512);
     b.len = head;
-    codec_encode(&b, &box->event);
+    codec_encode(&b, &box->front.event);
     const size_t len = b.len - head;
     struct box_line *const line = xrealloc(buf_steal(&b), head + len + 1);
     line->len = len;
@@ -264,7 +263,7 @@ static size_t used_bytes(enum tc_kind kind)
 /* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
 static inline void flatten_pointer(char *to, const struct event_box *box, size_t at)
 {
-    const char *const text = pointer_at(&box->event, at);
+    const char *const text = pointer_at(&box->front.event, at);
     const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
     memcpy(to + at, &place, sizeof place);
 }
@@ -277,7 +276,7 @@ static inline void flatten_pointer(char *to, const struct event_box *box, size_t
     static void flatten_##lower(char *to, const struct event_box *box)                             \
     {                                                                                              \
         static const char *const none;                                                             \
-        memcpy(to, &box->event, offsetof(struct event, u) + sizeof(struct tc_##lower));            \
+        memcpy(to, &box->front.event, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
         memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */                 \
         EACH_MEMBER(lower)                                                                         \
     }
@@ -293,7 +292,7 @@ static void flatten_event(char *to, const struct event_box *box)
     static void (*const flatten[TC_KINDS])(char *to,
                                            const struct event_box *box) = {EVENT_KINDS(K)};
 #undef K
-    flatten[box->event.kind](to, box);
+    flatten[box->front.event.kind](to, box);
 }
 
 /* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
@@ -320,7 +319,7 @@ static size_t line_at(enum tc_kind kind, size_t text_bytes)
 
 size_t event_box_flat_size(const struct event_box *box, struct str line)
 {
-    return line_at(box->event.kind, box->text_bytes) + line_bytes(line);
+    return line_at(box->front.event.kind, text_bytes(box)) + line_bytes(line);
 }
 
 static void flatten_line(char *to, struct str line)
@@ -333,12 +332,12 @@ static void flatten_line(char *to, struct str line)
 
 void event_box_flatten(char *to, const struct event_box *box, struct str line)
 {
-    const enum tc_kind kind = box->event.kind;
-    const size_t texts = texts_at(kind), lines = line_at(kind, box->text_bytes);
+    const enum tc_kind kind = box->front.event.kind;
+    const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(box));
     memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
-    *(struct flat *)(void *)to = (struct flat){box->text_bytes, line_bytes(line)};
+    *(struct flat *)(void *)to = (struct flat){text_bytes(box), line_bytes(line)};
     flatten_event(to + sizeof(struct flat), box);
-    memcpy(to + texts, box->text, box->text_bytes);
+    memcpy(to + texts, box->text, text_bytes(box));
     if (line.p)
         flatten_line(to + lines, line);
 }
@@ -347,14 +346,14 @@ void event_box_flatten(char *to, const struct event_box *box, struct str line)
 static inline bool is_flag(const struct event_box *box, size_t at)
 {
     unsigned char flag;
-    memcpy(&flag, (const char *)&box->event + at, sizeof flag);
+    memcpy(&flag, (const char *)&box->front.event + at, sizeof flag);
     return flag <= 1;
 }
 
 static inline bool is_tri(const struct event_box *box, size_t at)
 {
     int tri;
-    memcpy(&tri, (const char *)&box->event + at, sizeof tri);
+    memcpy(&tri, (const char *)&box->front.event + at, sizeof tri);
     return tri >= -1 && tri <= 1;
 }
 
@@ -362,7 +361,7 @@ static inline bool is_tri(const struct event_box *box, size_t at)
 static inline bool raise_pointer(struct event_box *box, struct str texts, size_t at, size_t len_at,
                                  const char *dflt)
 {
-    char *const base = (char *)&box->event;
+    char *const base = (char *)&box->front.event;
     const char **const text = (const char **)(void *)(base + at);
     const size_t len = len_at ? *(const size_t *)(const void *)(base + len_at) : 0;
     uintptr_t place;
@@ -381,8 +380,8 @@ static inline bool raise_pointer(struct event_box *box, struct str texts, size_t
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
     static bool raise_##lower(struct event_box *box, const struct event *ev, struct str texts)     \
     {                                                                                              \
-        memcpy(&box->event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));            \
-        box->event.u.meta = &box->event.meta;                                                      \
+        memcpy(&box->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
+        box->front.event.u.meta = &box->front.event.meta;                                          \
         return true EACH_MEMBER(lower);                                                            \
     }
 EVENT_KINDS(K)
@@ -446,7 +445,7 @@ struct event_box *event_box_raise(struct buf *place, const char *flat, size_t le
     buf_reset(place);
     struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
     box->chunk = NULL;
-    box->text_bytes = head->text_bytes;
+    box->front.bytes = sizeof *box + head->text_bytes;
     box->line_placed = head->line_bytes != 0;
     atomic_init(&box->refs, 1);
     atomic_init(&box->line, head->line_bytes ? (struct box_line *)(uintptr_t)line : NULL);

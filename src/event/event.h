@@ -89,6 +89,11 @@ const struct field *event_meta_fields(void);
 
 /* An immutable copy of an event, shared by reference between threads. */
 struct event_box;
+/* What it begins with. */
+struct event_box_front {
+    struct event event;
+    size_t bytes; /* it occupies, strings included */
+};
 
 /* Copies the draft and all its strings in one allocation; the caller owns one reference. */
 struct event_box *event_box_new(const struct event *ev);
@@ -99,13 +104,16 @@ struct event_box *event_box_ref(struct event_box *box);
 /* `n` references at once: one write to memory that many threads share. */
 struct event_box *event_box_ref_many(struct event_box *box, unsigned n);
 void event_box_unref(struct event_box *box); /* NULL is fine */
-/* Borrows; valid while a reference is held. It is what the box begins with. */
+/* Borrows; valid while a reference is held. */
 static inline const struct event *event_box_get(const struct event_box *box)
 {
-    return (const struct event *)(const void *)box;
+    return &((const struct event_box_front *)(const void *)box)->event;
 }
 /* Bytes it occupies, strings included. */
-size_t event_box_size(const struct event_box *box);
+static inline size_t event_box_size(const struct event_box *box)
+{
+    return ((const struct event_box_front *)(const void *)box)->bytes;
+}
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
 const char *event_box_line(struct event_box *box, size_t *len);

@@ -340,7 +340,7 @@ static struct event_box *take_box(struct waiting *w)
     return join_box(event_box_get(w->box), &w->text);
 }
 
-static void close_lane(struct backlog *b, struct lane *lane)
+void backlog_close(struct backlog *b, struct lane *lane)
 {
     *(lane->prev ? &lane->prev->next : &b->lanes) = lane->next;
     if (lane->next)
@@ -363,19 +363,7 @@ static void take_first(struct backlog *b, struct backlog_item *item, int64_t now
     if (is_paced(kind))
         lane->hold_until = now_ms + b->limits.pace_ms;
     if (kind == TC_DONE)
-        close_lane(b, lane);
-}
-
-bool backlog_pass(struct backlog *b, struct lane *lane, struct event_box *box,
-                  struct backlog_item *item)
-{
-    if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
-        return false;
-    b->stats.pushed++;
-    *item = (struct backlog_item){lane->turn, box};
-    if (event_box_get(box)->kind == TC_DONE)
-        close_lane(b, lane);
-    return true;
+        backlog_close(b, lane);
 }
 
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
@@ -427,7 +415,7 @@ void backlog_fini(struct backlog *b)
     while (b->ready.first)
         backlog_remove(b, b->ready.first);
     while (b->lanes)
-        close_lane(b, b->lanes);
+        backlog_close(b, b->lanes);
     while (b->spare) {
         struct waiting *const w = b->spare;
         b->spare = w->next;

@@ -83,10 +83,21 @@ void backlog_fini(struct backlog *b);
 struct lane *backlog_open(struct backlog *b, void *turn);
 /* Takes over one reference of the box. */
 void backlog_push(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms);
+/* Its last event has been taken. */
+void backlog_close(struct backlog *b, struct lane *lane);
 /* Hands an event through that need not wait: nothing else does, and its lane has nothing to tell.
  * False: push it. */
-bool backlog_pass(struct backlog *b, struct lane *lane, struct event_box *box,
-                  struct backlog_item *item);
+static inline bool backlog_pass(struct backlog *b, struct lane *lane, struct event_box *box,
+                                struct backlog_item *item)
+{
+    if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
+        return false;
+    b->stats.pushed++;
+    *item = (struct backlog_item){lane->turn, box};
+    if (event_box_get(box)->kind == TC_DONE)
+        backlog_close(b, lane);
+    return true;
+}
 /* Takes up to max items that are due. The caller owns the boxes. */
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms);
 /* When something held back becomes due; INT64_MAX: nothing is held. */
