@@ -31,6 +31,10 @@
 #define FLOOD_EVENTS ((size_t)128) /* so many in one nap: the next one is long */
 #define BRISK_NS ((int64_t)200000) /* a sleep shorter than that: more will come */
 #define BRISK_EVENTS ((size_t)2)   /* so many in one nap: still more will come */
+/* A source that can wait does not use all of a large queue: events that wait long leave the caches.
+ */
+#define AHEAD_EVENTS ((size_t)2048)
+#define AHEAD_BYTES ((size_t)2 << 20)
 #define NS_PER_MS ((int64_t)1000000)
 
 enum consumer { AWAKE, NAPPING, ASLEEP };
@@ -273,10 +277,16 @@ void queue_close(struct queue *q)
     wake(q);
 }
 
+static size_t at_most(size_t n, size_t most)
+{
+    return n < most ? n : most;
+}
+
 static bool below(const struct queue *q, size_t part)
 {
-    return count_events(q) <= q->backlog.limits.events / part &&
-           count_bytes(q) <= q->backlog.limits.bytes / part;
+    const struct backlog_limits *const l = &q->backlog.limits;
+    return count_events(q) <= at_most(l->events, AHEAD_EVENTS) / part &&
+           count_bytes(q) <= at_most(l->bytes, AHEAD_BYTES) / part;
 }
 
 bool queue_wait_room(struct queue *q, int timeout_ms)

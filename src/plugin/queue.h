@@ -28,8 +28,9 @@ void queue_gather(struct queue *q, bool on);
 void queue_close(struct queue *q);
 /* Any thread: how full it is, 0.0–1.0 and above. */
 double queue_fill(const struct queue *q);
-/* Producer: whether the queue is at most half full; if not, blocks until it is a quarter full, or
- * closed, or timeout_ms passed. For sources that can wait (replay). */
+/* Producer: whether the queue is at most half full, where a large one counts as of 2,048 events or
+ * 2 MiB; if not, blocks until it is a quarter full, or closed, or timeout_ms passed. For sources
+ * that can wait (replay). */
 bool queue_wait_room(struct queue *q, int timeout_ms);
 
 /* Producer: takes over. Never dropped, and the consumer learns of it at once. */
