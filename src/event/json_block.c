@@ -59,20 +59,12 @@ static const char *parts_find(const char *p, const char *end, uint64_t *stops)
 
 #if defined(__x86_64__) && defined(__SSE2__)
 #define CHOOSES 1
-static bool has_avx2, has_avx512;
-
-/* Before any other code of the program that reads JSON. */
-__attribute__((__constructor__(101))) static void look_at_processor(void)
-{
-    has_avx2 = JSON_HAS_AVX2;
-    has_avx512 = JSON_HAS_AVX512;
-}
 #endif
 
 uint64_t json_block_stops(const char *p)
 {
 #ifdef CHOOSES
-    if (has_avx2)
+    if (JSON_HAS_AVX2)
         return json_avx2_stops(p);
 #endif
     return parts_stops(p);
@@ -81,9 +73,9 @@ uint64_t json_block_stops(const char *p)
 const char *json_block_find(const char *p, const char *end, uint64_t *stops)
 {
 #ifdef CHOOSES
-    if (has_avx512)
+    if (JSON_HAS_AVX512)
         return json_avx512_find(p, end, stops);
-    if (has_avx2)
+    if (JSON_HAS_AVX2)
         return json_avx2_find(p, end, stops);
 #endif
     return parts_find(p, end, stops);
@@ -92,7 +84,7 @@ const char *json_block_find(const char *p, const char *end, uint64_t *stops)
 const char *json_block_unescape(char **out, const char *p, const char *end)
 {
 #ifdef CHOOSES
-    if (has_avx512)
+    if (JSON_HAS_AVX512)
         return json_avx512_unescape(out, p, end);
 #endif
     (void)out;
@@ -103,7 +95,7 @@ const char *json_block_unescape(char **out, const char *p, const char *end)
 bool json_block_checks(void)
 {
 #ifdef CHOOSES
-    return has_avx512;
+    return JSON_HAS_AVX512;
 #else
     return false;
 #endif
@@ -112,7 +104,7 @@ bool json_block_checks(void)
 const char *json_block_check(char **out, const char *p, const char *end)
 {
 #ifdef CHOOSES
-    if (has_avx512)
+    if (JSON_HAS_AVX512)
         return json_avx512_check(out, p, end);
 #endif
     (void)out;

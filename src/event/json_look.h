@@ -7,14 +7,10 @@
 #include "event/json_block.h"
 
 #if defined(__x86_64__)
-#include <sys/platform/x86.h>
-
-/* As the C library knows since it was loaded. The compiler's way asks the processor anew in each
- * process, which under a hypervisor takes 10 us a question, and there are twenty. */
-#define JSON_HAS_AVX2 CPU_FEATURE_ACTIVE(AVX2)
+#define JSON_HAS_AVX2 __builtin_cpu_supports("avx2")
 #define JSON_HAS_AVX512                                                                            \
-    (CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512_VBMI) &&                            \
-     CPU_FEATURE_ACTIVE(AVX512_VBMI2) && CPU_FEATURE_ACTIVE(BMI2))
+    (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&                 \
+     __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2"))
 
 /* As json_block.h says. */
 uint64_t json_avx2_stops(const char *p);
