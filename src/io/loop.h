@@ -14,8 +14,8 @@ struct loop_signal;
 /* The last: one of many, and where they crowd what they bring may gather (lull.h). */
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_CROWD = 4 };
 
-/* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. */
-/* Raises the limit of open files to what is possible. */
+/* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. Raises the
+ * limit of open files to what is possible. */
 struct loop *loop_new(void);
 /* What it was: what agents get. 0: not known. */
 uint64_t loop_files_before(const struct loop *l);
