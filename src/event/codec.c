@@ -86,10 +86,13 @@ void codec_encode_payload(struct buf *out, const struct event *ev)
     buf_add(out, "}", 1);
 }
 
+/* Until February 2106; then a double is too coarse to be the same number of microseconds again. */
+#define MICROSECONDS_MAX 0x1p32
+
 /* Unix seconds with at most microseconds, without trailing zeros. */
 static void put_time(struct buf *out, double ts)
 {
-    if (!(ts >= 0 && ts < 9e9)) {
+    if (!(ts >= 0 && ts < MICROSECONDS_MAX)) {
         jsonw_real(out, ts);
         return;
     }
