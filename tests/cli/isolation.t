@@ -74,16 +74,24 @@ connector=$TURNCAST_CONNECTOR
 TURNCAST_CONNECTOR=$scratch/older
 replay "$(other)"
 has "$err" "turncast-connector is not installed where this program looks for it" "it is missed"
-cat >"$TURNCAST_CONNECTOR" <<OLDER
+# older WORD: what begins with that word is called as by a host of another version.
+older() {
+    cat >"$TURNCAST_CONNECTOR" <<OLDER
 #!/bin/sh
-name=\$1 host=\$2
+name=\$1 host=\$2 version=\$3
 shift 3
-exec "$connector" "\$name" "\$host" 0.0.1 "\$@"
+case \$name in $1*) version=0.0.1 ;; esac
+exec "$connector" "\$name" "\$host" "\$version" "\$@"
 OLDER
-chmod +x "$TURNCAST_CONNECTOR"
-replay "$(other)"
-has "$err" "is started by turncast" "that of another version does not begin"
+    chmod +x "$TURNCAST_CONNECTOR"
+    replay "$(other)"
+}
+older --probe
+has "$err" "and the host is not: start the host again" "that of another version tries nothing"
 is "$(ls "$scratch"/*.jsonl 2>/dev/null)" "" "so nothing is loaded"
+older other
+has "$err" "error instance other: is of version" "nor is it an instance, which the log says"
+is "$(told well | wc -l)" "$all" "the healthy one goes on"
 TURNCAST_CONNECTOR=$connector
 
 # Nobody's init waits for another's to return: these would wait for each other in vain.
