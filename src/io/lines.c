@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/align.h"
 #include "base/str.h"
 
 /* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
@@ -13,9 +14,8 @@
 #define KEEP_BUSY ((size_t)1 << 20)
 #define KEEP_IDLE ((size_t)4 << 10)
 
-#define CACHE_LINE 64
 #define AHEAD ((size_t)512) /* bytes; nearer ones come by themselves */
-#define AHEAD_SPAN ((size_t)8 * CACHE_LINE)
+#define AHEAD_SPAN (8 * ALIGN_LINE)
 
 static size_t line_cap(const struct lines *s)
 {
@@ -76,7 +76,7 @@ static void fetch_ahead(const char *p, const char *end)
 {
     if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)
         return;
-    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += CACHE_LINE)
+    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += ALIGN_LINE)
         __builtin_prefetch(at);
 }
 

@@ -46,9 +46,9 @@ void ring_unmap(struct ring *r); /* also one that is not mapped */
  * something else. */
 static inline void ring_expect(const char *at)
 {
-    enum { LINE = 64, LINES = 8 };
+    enum { LINES = 8 };
     for (size_t i = 0; i < LINES; i++)
-        __builtin_prefetch(at + i * LINE, 1);
+        __builtin_prefetch(at + i * ALIGN_LINE, 1);
 }
 
 static inline char *ring_at(const struct ring *r, uint64_t position)
