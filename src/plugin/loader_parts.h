@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A loader between its files: loader.c (what passed), loader_probe.c (the process in which a file
- * is tried), loader_file.c (the file), loader_module.c (its code). */
+ * A loader between its files: loader.c (what passed), loader_probe.c (the trial of a file) and
+ * probe.c (the process in which that is), loader_file.c (the file), loader_module.c (its code). */
 #ifndef PLUGIN_LOADER_PARTS_H
 #define PLUGIN_LOADER_PARTS_H
 

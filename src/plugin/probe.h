@@ -15,7 +15,7 @@
 
 /* Descriptors it begins with, beside standard ones, which lead nowhere: of the first file; those of
  * file i are 2 * i on. */
-enum { PROBE_OUT = 3, PROBE_FILE, PROBE_FILES };
+enum { PROBE_OUT = 3, PROBE_FILE };
 
 /* Tries n files; ends before, when the host is gone. */
 __attribute__((__noreturn__)) void probe_main(pid_t host, int n);
