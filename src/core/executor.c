@@ -8,8 +8,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "core/executor_impl.h"
 #include "core/launch.h"
+
+/* What an agent is told that resumes a session in which it has already acted. */
+#define CONTINUE_MESSAGE                                                                           \
+    "The previous attempt was interrupted by a temporary error. Continue the task from where it "  \
+    "stopped. Do not repeat actions that are already done; check their results first."
 
 /* --- what comes from the agent -------------------------------------------------------------- */
 
@@ -17,8 +23,11 @@
 static void on_outcome(struct executor *x)
 {
     x->outcome = true;
-    if (x->why == WHY_NONE && !end_retry(x).again)
+    const struct retry retry = end_retry(x);
+    if (x->why == WHY_NONE && !retry.again) {
+        end_annotate_error(x, &retry);
         turn_release(x->turn);
+    }
     ladder_outcome(x);
 }
 
@@ -97,8 +106,10 @@ static void on_line(void *ctx, const char *line, size_t len)
 static void send_message(struct executor *x)
 {
     CLEANUP_FREE char *cwd = x->agent->cwd ? xstrdup(x->agent->cwd) : getcwd(NULL, 0);
-    const struct dialect_prompt prompt = {.text = x->message.p,
-                                          .len = x->message.len,
+    const struct str message =
+        x->continues ? STR(CONTINUE_MESSAGE) : (struct str){x->message.p, x->message.len};
+    const struct dialect_prompt prompt = {.text = message.p,
+                                          .len = message.len,
                                           .session_id = x->session_id,
                                           .cwd = cwd ? cwd : "/",
                                           .mode = x->agent->mode};
@@ -173,7 +184,10 @@ static void try_again(struct executor *x, const struct retry *retry)
     else
         buf_printf(&text, " of %lld in %lld s", (long long)x->agent->attempts,
                    (long long)retry->delay_ms / 1000);
+    if (retry->continues)
+        buf_add_str(&text, ", continuing the session");
     log_line(LOG_WARN, x->log_name, "%s", text.p);
+    x->continues = retry->continues;
     struct stream_end_info end = {.how = STREAM_EOF};
     turn_end_attempt(x->turn, &end, text.p);
     x->outcome = false;
@@ -195,15 +209,15 @@ void executor_attempt_over(struct executor *x)
     if (retry.again)
         try_again(x, &retry);
     else
-        executor_finish(x);
+        executor_finish(x, &retry);
 }
 
-void executor_finish(struct executor *x)
+void executor_finish(struct executor *x, const struct retry *retry)
 {
     x->rung = RUNG_OVER;
     struct stream_end_info end = {.how = STREAM_EOF};
     CLEANUP_BUF struct buf text = {0};
-    end_explain(x, &end, &text);
+    end_explain(x, retry, &end, &text);
     turn_end_attempt(x->turn, &end, NULL);
     ladder_fini(x);
     x->ended(x->ctx, x->spawn_failed);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "core/executor_impl.h"
+#include "core/launch.h"
 #include "core/retry.h"
 
 #define STDERR_LOGGED ((size_t)2 << 10)
@@ -18,9 +19,9 @@
 /* What the rules look at: the error's text and the end of stderr. */
 static void error_text(const struct executor *x, struct buf *out)
 {
-    const char *const error = turn_held_error(x->turn);
-    if (error) {
-        buf_add(out, error, strnlen(error, STDERR_SEARCHED));
+    const struct tc_error *const error = turn_held_error(x->turn);
+    if (error && error->message) {
+        buf_add(out, error->message, strnlen(error->message, STDERR_SEARCHED));
         buf_add_char(out, '\n');
     }
     tail_copy(out, &x->tail, STDERR_SEARCHED);
@@ -35,6 +36,23 @@ static bool is_session_lost(const struct executor *x)
     return retry_is_session_lost(error.p);
 }
 
+static const char *find_cause(const struct executor *x)
+{
+    const struct tc_error *const held = turn_held_error(x->turn);
+    CLEANUP_BUF struct buf error = {0};
+    error_text(x, &error);
+    return retry_find_cause(held ? held->code : NULL, error.p);
+}
+
+/* The agent has named a session that the next attempt can resume. */
+static bool can_continue(const struct executor *x)
+{
+    const struct dialect *const dialect = turn_dialect(x->turn);
+    const struct dialect_input *const input = dialect ? dialect->input : NULL;
+    return (x->agent->resume[0] || (input && input->loads_session)) &&
+           launch_is_session(turn_session_id(x->turn));
+}
+
 struct retry end_retry(const struct executor *x)
 {
     const struct retry no = {.again = false};
@@ -42,14 +60,18 @@ struct retry end_retry(const struct executor *x)
         return no;
     if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
         return no; /* a final, or an error that was told */
+    if (is_session_lost(x) && x->continues)
+        return no; /* a new session knows nothing of what was done */
     if (is_session_lost(x) && x->session_id)
         return (struct retry){.again = true, .without_session = true, .reason = "session lost"};
-    CLEANUP_BUF struct buf error = {0};
-    error_text(x, &error);
-    const char *const reason = retry_reason(error.p);
-    if (!reason || (int64_t)x->attempt >= x->agent->attempts)
+    struct retry retry = {.reason = find_cause(x), .delay_ms = retry_delay_ms(x->attempt)};
+    if (!retry.reason || (int64_t)x->attempt >= x->agent->attempts)
         return no;
-    return (struct retry){.again = true, .reason = reason, .delay_ms = retry_delay_ms(x->attempt)};
+    const bool acted = turn_acting_tool(x->turn);
+    retry.continues = x->continues || (acted && can_continue(x));
+    retry.would_repeat = acted && !can_continue(x);
+    retry.again = !retry.would_repeat;
+    return retry;
 }
 
 /* --- the end of the turn ---------------------------------------------------------------------- */
@@ -150,9 +172,30 @@ static void explain(struct executor *x, struct stream_end_info *end, struct buf 
         *end = (struct stream_end_info){.how = STREAM_EOF};
 }
 
-void end_explain(struct executor *x, struct stream_end_info *end, struct buf *text)
+/* Appends how many attempts there were, and after `retry` (or NULL) why there is no further one. */
+static void explain_attempts(const struct executor *x, const struct retry *retry, struct buf *text)
+{
+    if (retry && retry->would_repeat)
+        buf_printf(text, " (%s; not tried again, because the agent had already called %s)",
+                   retry->reason, turn_acting_tool(x->turn));
+    else if (x->attempt > 1)
+        buf_printf(text, " (attempt %u of %lld)", x->attempt, (long long)x->agent->attempts);
+}
+
+void end_annotate_error(struct executor *x, const struct retry *retry)
+{
+    CLEANUP_BUF struct buf note = {0};
+    explain_attempts(x, retry, &note);
+    if (note.len)
+        turn_annotate_error(x->turn, note.p);
+}
+
+void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
+                 struct buf *text)
 {
     explain(x, end, text);
+    if (end->code)
+        explain_attempts(x, retry, text);
     if (x->why == WHY_NONE && is_session_lost(x))
         end->code = "agent_session";
     end->message = text->p;

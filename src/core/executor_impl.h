@@ -39,6 +39,7 @@ struct executor {
     struct loop_timer *total;
     int64_t deadline_ms; /* of all attempts together; 0: none */
     unsigned attempt;    /* from 1 */
+    bool continues;      /* the next attempt gets CONTINUE_MESSAGE instead of the user's */
     unsigned cancels;
     enum why why;
     /* the attempt */
@@ -62,8 +63,10 @@ struct executor {
 void executor_attempt_over(struct executor *x);
 /* executor.c: the pause before the next attempt is over. */
 void executor_next_attempt(struct executor *x);
-/* executor.c: ends the turn now; there is no process. */
-void executor_finish(struct executor *x);
+struct retry;
+/* executor.c: ends the turn now; there is no process. `retry` (or NULL) says why there is no
+ * further attempt. */
+void executor_finish(struct executor *x, const struct retry *retry);
 
 /* executor.c: lets `say` append what goes to the agent's stdin. False: there was nothing. */
 bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *out));
@@ -84,13 +87,20 @@ void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt
 struct retry {
     bool again;
     bool without_session;
-    const char *reason;
+    bool continues;     /* resumes what the failed attempt began, instead of repeating it */
+    bool would_repeat;  /* refused: the cause is temporary, but the attempt has acted */
+    const char *reason; /* the temporary cause, or NULL */
     int64_t delay_ms;
 };
 /* Whether the attempt is worth another one, by what is known of its error. */
 struct retry end_retry(const struct executor *x);
-/* Fills `end` with how the attempt ended; the texts it points to live in `text`. Logs what an
+/* The error that the agent reported states the same as that of end_explain: attempts, and why there
+ * is no further one. Before turn_release. */
+void end_annotate_error(struct executor *x, const struct retry *retry);
+/* Fills `end` with how the attempt ended; the texts it points to live in `text`. The error states
+ * how many attempts there were, and after `retry` why there is no further one. Logs what an
  * operator must know. */
-void end_explain(struct executor *x, struct stream_end_info *end, struct buf *text);
+void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
+                 struct buf *text);
 
 #endif

@@ -87,7 +87,7 @@ static void on_step(void *arg)
         break;
     case RUNG_PAUSE:
         if (x->why != WHY_NONE || x->spawn_failed)
-            executor_finish(x);
+            executor_finish(x, NULL);
         else
             executor_next_attempt(x);
         break;

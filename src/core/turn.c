@@ -36,6 +36,7 @@ struct turn {
     bool keeps;
     const struct dialect *dialect;
     char *id, *task;
+    char *acting_tool; /* of this attempt; or NULL */
     int64_t began_ms, ended_ms;
     unsigned attempt; /* from 1 */
     bool released;    /* no other attempt: nothing is held back */
@@ -204,11 +205,21 @@ char *turn_agents_id(const struct turn *t, const char *request_id)
     return xstrndup(request_id, len - tail);
 }
 
+/* A call that is not known to be read-only may have had side effects, whoever made it: a
+ * sub-agent's count, too. */
+static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
+{
+    if (!t->acting_tool && call->read_only != 1)
+        t->acting_tool = xstrdup(call->name ? call->name : "a tool");
+}
+
 static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
     if (!t->dialect && t->translate.dialect)
         note_dialect(t);
+    if (ev->kind == TC_TOOL_CALL)
+        note_tool_call(t, &ev->u.tool_call);
     if (is_ignored(t, ev))
         return;
     if (ev->kind == TC_REQUEST)
@@ -323,6 +334,8 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
         return;
     }
     forget_held(t);
+    free(t->acting_tool);
+    t->acting_tool = NULL;
     translate_fini(&t->translate);
     read_from_start(t);
     t->attempt++;
@@ -365,10 +378,31 @@ bool turn_is_asking(const struct turn *t)
     return guard_is_asking(&t->guard) && dialog_answers(t->dialect);
 }
 
-const char *turn_held_error(const struct turn *t)
+const struct tc_error *turn_held_error(const struct turn *t)
 {
     const struct event *const ev = find_held(t, TC_ERROR);
-    return ev ? ev->u.error.message : NULL;
+    return ev ? &ev->u.error : NULL;
+}
+
+void turn_annotate_error(struct turn *t, const char *note)
+{
+    for (size_t i = 0; i < t->n_held; i++) {
+        struct event ev = *event_box_get(t->held[i]);
+        if (ev.kind != TC_ERROR)
+            continue;
+        CLEANUP_FREE char *text =
+            xasprintf("%s%s", ev.u.error.message ? ev.u.error.message : "", note);
+        ev.u.error.message = text;
+        ev.u.meta = &ev.meta;
+        struct event_box *const old = t->held[i];
+        t->held[i] = event_box_new(&ev);
+        event_box_unref(old);
+    }
+}
+
+const char *turn_acting_tool(const struct turn *t)
+{
+    return t->acting_tool;
 }
 
 void turn_abandon(struct turn *t)
@@ -416,5 +450,6 @@ void turn_free(struct turn *t)
     result_fini(&t->result);
     free(t->id);
     free(t->task);
+    free(t->acting_tool);
     free(t);
 }

@@ -62,8 +62,13 @@ void turn_notice(struct turn *t, const char *level, const char *code, const char
 bool turn_has_outcome(const struct turn *t);
 /* The agent waits for a person, who can answer. */
 bool turn_is_asking(const struct turn *t);
-/* Text of the error held back, or NULL: what the retry rules look at. Borrowed. */
-const char *turn_held_error(const struct turn *t);
+/* The error held back, or NULL: what the retry rules look at. Borrowed, until the attempt ends. */
+const struct tc_error *turn_held_error(const struct turn *t);
+/* Appends a note to the message of the error held back. Without one it does nothing. */
+void turn_annotate_error(struct turn *t, const char *note);
+/* Name of the first tool of this attempt whose call may have had side effects (it was not declared
+ * read-only), or NULL. Borrowed, until the next attempt. */
+const char *turn_acting_tool(const struct turn *t);
 /* The outcome is kept: it is told, and all that was held back with it. */
 void turn_committed(struct turn *t);
 /* Nothing is held back for turn_committed. */

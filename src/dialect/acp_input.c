@@ -282,4 +282,5 @@ const struct dialect_input acp_input = {
     .interrupt = interrupt,
     .close = close_state,
     .keep_open = true,
+    .loads_session = true,
 };

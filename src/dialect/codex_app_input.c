@@ -250,4 +250,5 @@ const struct dialect_input codex_app_input = {
     .interrupt = interrupt,
     .close = close_state,
     .keep_open = true,
+    .loads_session = true,
 };

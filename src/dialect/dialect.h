@@ -89,6 +89,7 @@ struct dialect_input {
     void (*close)(void *state); /* frees what state owns; may be NULL */
     bool keep_open;             /* stdin stays open until the outcome was seen */
     bool ends_by_eof;           /* after an interrupt end of file hurries it, and loses nothing */
+    bool loads_session;         /* `begin` resumes the session that the prompt names */
 };
 
 #define DIALECT_SURE 100

@@ -14,6 +14,10 @@
 #define SAY_HI                                                                                     \
     "text={\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"content\":"  \
     "[{\"type\":\"text\",\"text\":\"hi\"}]},\"session_id\":\"s-1\"}"
+#define SAY_TOOL(name)                                                                             \
+    "text={\"type\":\"assistant\",\"message\":{\"id\":\"m0\",\"role\":\"assistant\",\"content\":"  \
+    "[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"" name                                       \
+    "\",\"input\":{\"command\":\"deploy\"}}]},\"session_id\":\"s-1\"}"
 #define RESULT(text)                                                                               \
     "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"" text           \
     "\",\"session_id\":\"s-1\",\"num_turns\":1,\"usage\":{\"input_tokens\":7,"                     \

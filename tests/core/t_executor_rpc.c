@@ -2,7 +2,10 @@
  * The way to the turn of an agent that speaks JSON-RPC: slow, failed, broken off, or talked over;
  * and what it asks in one attempt and asks again in the next. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "core/stage.h"
 #include "tap/tap.h"
 
@@ -26,6 +29,10 @@
     "text={\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"session/request_permission\",\"params\":{"    \
     "\"sessionId\":\"s-1\",\"toolCall\":{\"toolCallId\":\"t\",\"rawInput\":{\"command\":\"ls\"}}," \
     "\"options\":[{\"optionId\":\"yes\",\"kind\":\"allow_once\"}]}}"
+#define TOOL                                                                                       \
+    "text={\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s-1\","   \
+    "\"update\":{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\",\"title\":\"deploy\","       \
+    "\"kind\":\"execute\",\"status\":\"in_progress\"}}}"
 #define FINAL_HI "final(hi) done(completed)"
 
 /* It never has to be pushed: what follows is read at once, or it leaves by itself. */
@@ -114,6 +121,24 @@ static void test_lost_session(void)
     stage_run(&s, FINAL_HI, "a session that is lost begins anew");
 }
 
+/* An agent that has acted gets the message once: where its session cannot be loaded any more, the
+ * turn is over. */
+static void test_lost_after_tool(void)
+{
+    struct stage s;
+    char *const count = path_of("count", "gone"), *const heard = path_of("tee", "heard");
+    set(&s, WORDS(count, "on=1", HELLO, OPEN, "await=session/prompt", TOOL,
+                  FAILURE("prompt", "429 Too Many Requests"), "exit=1", "on=2", heard, HELLO,
+                  "await=session/load", FAILURE("load", "Session not found"), "eof"));
+    s.agent.attempts = 3;
+    stage_run(&s, "error(*", "a session that is lost after a tool call");
+    size_t runs = 0;
+    free(tap_slurp(count + strlen("count="), &runs));
+    is_int((long long)runs, 2, "is not begun anew");
+    CLEANUP_FREE char *said = tap_slurp(heard + strlen("tee="), NULL);
+    ok(!strstr(said, "do it"), "the message is not sent again");
+}
+
 static enum tc_accepted answer(struct requests *registry, const struct stage *s,
                                const char *request)
 {
@@ -151,6 +176,7 @@ int main(void)
     test_deaths();
     test_early();
     test_lost_session();
+    test_lost_after_tool();
     test_asked_again();
     stage_fini();
     return 0;

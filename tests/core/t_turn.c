@@ -189,10 +189,10 @@ static void test_held(void)
     struct turn *t = begin(NULL);
     feed(t, "ss\nux\nebad\nderror\n");
     ok(turn_has_outcome(t), "an error is an outcome");
-    is_str(turn_held_error(t), "bad", "that is held back");
+    is_str(turn_held_error(t)->message, "bad", "that is held back");
     is_str(cast_log_text(&log_), "start(-)", "and not told");
     feed(t, "eworse\nflate\n");
-    is_str(turn_held_error(t), "bad", "the first one counts");
+    is_str(turn_held_error(t)->message, "bad", "the first one counts");
     turn_release(t);
     ok(!turn_held_error(t), "until it is released");
     has_str(cast_log_text(&log_), "error(-: bad) usage(1)", "with what came with it");
