@@ -219,6 +219,7 @@ void executor_finish(struct executor *x, const struct retry *retry)
     CLEANUP_BUF struct buf text = {0};
     end_explain(x, retry, &end, &text);
     turn_end_attempt(x->turn, &end, NULL);
+    end_log(x, &end);
     ladder_fini(x);
     x->ended(x->ctx, x->spawn_failed);
 }

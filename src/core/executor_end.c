@@ -76,15 +76,22 @@ struct retry end_retry(const struct executor *x)
 
 /* --- the end of the turn ---------------------------------------------------------------------- */
 
-static void log_end(const struct executor *x, const char *what)
+void end_log(const struct executor *x, const struct stream_end_info *end)
 {
+    const struct result *const result = turn_result(x->turn);
+    const bool failed = result->has_error && end->code && result->error_code.len &&
+                        strcmp(result->error_code.p, end->code) == 0;
+    if (!failed || x->spawn_failed || x->why == WHY_SHUTDOWN)
+        return;
+    const int len = (int)(x->reason_len ? x->reason_len : strlen(end->message));
     CLEANUP_BUF struct buf tail = {0}, safe = {0};
     tail_copy(&tail, &x->tail, STDERR_LOGGED);
     log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
     if (safe.len)
-        log_line(LOG_ERR, x->log_name, "%s; the end of its stderr: %s", what, safe.p);
+        log_line(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
+                 safe.p);
     else
-        log_line(LOG_ERR, x->log_name, "%s", what);
+        log_line(LOG_ERR, x->log_name, "%.*s", len, end->message);
 }
 
 /* The short form for people: one line of stderr, secrets masked. */
@@ -128,7 +135,6 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
         buf_add_str(text, "The turn was cancelled.");
         return;
     }
-    log_end(x, text->p);
 }
 
 static void explain_signal(struct executor *x, struct stream_end_info *end, struct buf *text)
@@ -155,7 +161,7 @@ static void explain_exit(struct executor *x, struct stream_end_info *end, struct
         *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
         buf_add_str(text, "The agent exited without a result");
     }
-    log_end(x, text->p);
+    x->reason_len = text->len;
     add_stderr_line(x, text);
     buf_add_char(text, '.');
 }

@@ -57,6 +57,7 @@ struct executor {
     bool spawn_failed;
     int status; /* of waitid, once exited */
     struct tc_err spawn_error;
+    size_t reason_len; /* of the final error: its part before the line of stderr */
 };
 
 /* executor.c: the attempt's processes are gone. Frees nothing of x, but `ended` may have. */
@@ -98,9 +99,11 @@ struct retry end_retry(const struct executor *x);
  * is no further one. Before turn_release. */
 void end_annotate_error(struct executor *x, const struct retry *retry);
 /* Fills `end` with how the attempt ended; the texts it points to live in `text`. The error states
- * how many attempts there were, and after `retry` why there is no further one. Logs what an
- * operator must know. */
+ * how many attempts there were, and after `retry` why there is no further one. */
 void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
                  struct buf *text);
+/* After turn_end_attempt: logs `end` as an error, with the end of stderr, if the turn ended with
+ * it. Some dialects report the answer only at the end of the stream; then nothing is logged. */
+void end_log(const struct executor *x, const struct stream_end_info *end);
 
 #endif

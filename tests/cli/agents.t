@@ -43,6 +43,7 @@ agent() {
     has "$(cat "$scratch/env")" "$6=passed" "$name: what is passed on"
     lacks "$(cat "$scratch/env")" SECRET_OF_THE_HOST "$name: and nothing else"
     has "$out" "{\"result\":\"$8\"" "$name: the answer"
+    lacks "$err" "error agent" "$name: a good turn logs no error"
 
     try run -c "$conf" -s 0a1b2c3d-0000-4000-8000-000000000001 -- "$GREETING"
     is "$(tr '\n' ' ' <"$scratch/args")" "$3 $4 " "$name: resumed"
