@@ -122,6 +122,9 @@ struct claude_profile {
     const char *dialect, *provider, *source; /* provider: or NULL */
     const char *const *start_keys;           /* of the init line, kept in the start's x */
     int cache_counted;                       /* its input tokens include those from a cache */
+    /* The result text (escaped, without quotes) ends with an error of the API, although the result
+     * claims success. NULL: results say themselves whether they failed. */
+    bool (*is_failure)(struct str text);
 };
 
 struct claude {

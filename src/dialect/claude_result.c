@@ -7,9 +7,10 @@ struct result {
     struct str duration, turns, denials, index, origin, structured, api_type, api_error, startup;
     struct str error;
     bool failed;
+    bool failed_by_text; /* the line claims success */
 };
 
-static struct result read_result(struct str line)
+static struct result read_result(const struct claude *c, struct str line)
 {
     struct result r = {0};
     const struct value_row wants[] = {
@@ -34,7 +35,11 @@ static struct result read_result(struct str line)
         {"startup_failure_reason", &r.startup},
     };
     value_pick(line, VALUE_ROWS(wants));
-    r.failed = value_true(r.is_error) || str_has_prefix(value_string(r.subtype), STR("error"));
+    const bool failed =
+        value_true(r.is_error) || str_has_prefix(value_string(r.subtype), STR("error"));
+    r.failed_by_text =
+        !failed && c->profile->is_failure && c->profile->is_failure(value_string(r.text));
+    r.failed = failed || r.failed_by_text;
     return r;
 }
 
@@ -123,6 +128,8 @@ static const char *join_errors(struct claude *c, struct str errors)
 
 static const char *error_message(struct claude *c, const struct result *r)
 {
+    if (r->failed_by_text && c->api_error.len)
+        return c->api_error.p; /* without the answer that the error broke off */
     const char *const text = claude_text(c, r->text);
     if (!is_blank(text))
         return text;
@@ -298,7 +305,7 @@ static void after_result(struct claude *c, const struct result *r)
 
 void claude_result(struct claude *c, const struct claude_line *l)
 {
-    const struct result r = read_result(l->self);
+    const struct result r = read_result(c, l->self);
     close_turn(c);
     check_index(c, &r);
     if (c->closed) {
@@ -317,7 +324,7 @@ void claude_result(struct claude *c, const struct claude_line *l)
 void claude_result_held(struct claude *c)
 {
     const struct str line = {c->held_result.p, c->held_result.len};
-    const struct result r = read_result(line);
+    const struct result r = read_result(c, line);
     c->cost_seen = c->cost_unheld;
     decide(c, &r, line);
 }

@@ -22,6 +22,12 @@ static size_t find_failure(struct str text)
     return found;
 }
 
+/* Version 0.15 reports errors of the API as successful results. */
+static bool is_failure(struct str text)
+{
+    return find_failure(text) < text.len;
+}
+
 /* Cuts them off; they are told as what they are when no result repeats them. */
 static void cut_failure(struct claude *c, struct str *text)
 {
@@ -91,7 +97,8 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 {
     static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
                                              "qwen_code_version", NULL};
-    static const struct claude_profile profile = {"qwen", NULL, "qwen-code", start_keys, 1};
+    static const struct claude_profile profile = {"qwen",     NULL, "qwen-code",
+                                                  start_keys, 1,    is_failure};
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;
