@@ -14,6 +14,8 @@
 #include "cli/tokens.h"
 #include "core/executor.h"
 #include "core/keep.h"
+#include "core/launch.h"
+#include "core/sessions.h"
 #include "io/loop.h"
 
 #define MESSAGE_MAX ((size_t)16 << 20)
@@ -21,7 +23,7 @@
 static const struct arg rows[] = {
     ARG_AGENT("which agent of the configuration; without it the default one"),
     {'C', ARG_TEXT, "conversation", "NAME", offsetof(struct args, conversation),
-     "the conversation this turn belongs to"},
+     "the conversation this turn belongs to; its session is resumed"},
     {'s', ARG_TEXT, "session", "ID", offsetof(struct args, session),
      "resume this session of the agent"},
     ARG_PLUGIN,
@@ -38,6 +40,9 @@ struct run {
     struct visibility visibility;
     struct buf message; /* as it goes to the agent */
     struct host host;
+    struct shelf *shelf;       /* NULL: the session is not looked up, nor kept */
+    struct sessions *sessions; /* the same */
+    struct buf session;        /* that is resumed; empty: a new one */
     struct turn *turn;
     struct requests_turn *requests;
     struct executor *executor; /* NULL: it has not begun */
@@ -151,6 +156,25 @@ static void on_spawned(void *ctx, pid_t pid)
         keep_agent(r->host.ledger, turn_id(r->turn), pid);
 }
 
+/* ---- the session of the conversation ---- */
+
+/* A turn without a conversation, or without a state directory, has no session to go on with. */
+static void open_sessions(struct run *r)
+{
+    if (!r->args->conversation || !r->host.ledger)
+        return;
+    r->shelf = shelf_new(r->host.loop, r->conf);
+    r->sessions = sessions_new(r->host.ledger, r->shelf);
+}
+
+static void keep_session(struct run *r)
+{
+    const char *const id = turn_session_id(r->turn);
+    const bool same = r->session.len && strcmp(id, r->session.p) == 0;
+    if (r->sessions && launch_is_session(id))
+        sessions_keep(r->sessions, r->agent->name, r->args->conversation, id, !same);
+}
+
 /* ---- the agent ---- */
 
 static void on_ended(void *ctx, bool spawn_failed)
@@ -158,6 +182,7 @@ static void on_ended(void *ctx, bool spawn_failed)
     struct run *const r = ctx;
     r->spawn_failed = spawn_failed;
     r->ended = true;
+    keep_session(r);
     look_for_end(r);
 }
 
@@ -200,7 +225,7 @@ static void begin(struct run *r)
         .agent = r->agent,
         .message = r->message.p,
         .message_len = r->message.len,
-        .session_id = r->args->session,
+        .session_id = r->session.len ? r->session.p : NULL,
         .conversation = r->args->conversation,
         .spawned = on_spawned,
         .unasked = on_unasked,
@@ -231,6 +256,33 @@ static void admit(struct run *r)
     keep_turn(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
 }
 
+static void admit_or_begin(struct run *r)
+{
+    if (r->host.ledger)
+        admit(r);
+    else
+        begin(r);
+}
+
+static void on_session(void *ctx, const char *id)
+{
+    struct run *const r = ctx;
+    if (id)
+        buf_add_str(&r->session, id);
+    admit_or_begin(r);
+}
+
+/* The option --session wins over what the conversation remembers. */
+static void find_session(struct run *r)
+{
+    if (r->args->session)
+        on_session(r, r->args->session);
+    else if (r->sessions)
+        sessions_find(r->sessions, r->agent->name, r->args->conversation, on_session, r);
+    else
+        on_session(r, NULL);
+}
+
 /* Runs the loop until the executor has ended. */
 static void run_loop(struct run *r)
 {
@@ -239,10 +291,7 @@ static void run_loop(struct run *r)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (stop_is_wanted(signals[i]))
             watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
-    if (r->host.ledger)
-        admit(r);
-    else
-        begin(r);
+    find_session(r);
     loop_run(r->host.loop);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         loop_signal_free(watched[i]);
@@ -296,8 +345,13 @@ static int start_and_run(struct run *r)
         return EXIT_USAGE;
     if (host_start(&r->host, r->conf, r->args, true) < 0)
         return EXIT_USAGE;
+    open_sessions(r);
     const int status = run_turn(r, &result);
+    if (r->shelf)
+        shelf_free(r->shelf);
     host_end(&r->host);
+    sessions_free(r->sessions);
+    buf_fini(&r->session);
     puts(result.p);
     return status;
 }

@@ -75,6 +75,17 @@ is "$status $err" "2 turncast: $scratch/none.conf: cannot be opened: No such fil
 try run -p missing hello
 is "$status" 2 "a plugin that is not there"
 
+session=5e551011-0000-4000-8000-000000000001
+try run -a named -C chat-2 hello
+lacks "$(cat "$scratch/dump")" resumed "the first turn of a conversation has no session"
+try run -a named -C chat-2 hello
+has "$(cat "$scratch/dump")" "\"mark=resumed\",\"$session\"" "the next one resumes it"
+try run -a named -C chat-3 hello
+lacks "$(cat "$scratch/dump")" resumed "another conversation does not"
+try run -a named hello
+lacks "$(cat "$scratch/dump")" resumed "a turn without one neither"
+try run -a named -C chat-2 -s 5e55 hello
+has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session wins"
 try run -a named -C chat-1 -s 5e55 hello
 has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session resumes"
 
