@@ -250,8 +250,11 @@ void *runner_open(struct runner *r, const struct channel_turn *turn)
 
 void runner_resume(struct runner *r)
 {
-    if (r->services.ledger)
+    if (r->services.ledger) {
+        /* A restart or reload may have ended its previous process during a request. */
+        ledger_take_over(r->services.ledger, r->name, NULL, NULL);
         recast_load(r, 0);
+    }
     if (r->post)
         post_start(r->post, r->channel);
     recast_begin(r);

@@ -94,6 +94,10 @@ enum record_status journal_settle(struct journal *j, int64_t seq, const struct r
 enum record_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
                                           const struct record_settlement *s,
                                           int64_t first) MUST_CHECK;
+/* Rows of a connector that its previous process left in flight become queued and in doubt, as
+ * journal_open does for all of them. Nothing may be in flight for that connector any more.
+ * UNCHANGED: there was none. */
+enum record_status journal_take_over(struct journal *j, const char *conn) MUST_CHECK;
 /* The rows of a connector in their order. */
 enum record_status journal_load(struct journal *j, const char *conn,
                                 void (*each)(void *ctx, const struct record_row *row),

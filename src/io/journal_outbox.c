@@ -89,6 +89,23 @@ enum record_status journal_start(struct journal *j, int64_t seq)
     return status;
 }
 
+static int take_over(struct sql *db, void *ctx)
+{
+    struct laying *const l = ctx;
+    if (sql_run(db,
+                "update outbox set state='queued', in_doubt=1 where conn=?1 and state='sending'",
+                sql_text(l->conn)) < 0)
+        return -1;
+    l->done = sql_changes(db) > 0;
+    return 0;
+}
+
+enum record_status journal_take_over(struct journal *j, const char *conn)
+{
+    struct laying l = {.conn = conn};
+    return journal_transact(j, STORE_NORMAL, take_over, &l, &l.done);
+}
+
 struct settling {
     struct laying rows;
     const struct record_settlement *s;

@@ -333,6 +333,18 @@ void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx)
     post(o);
 }
 
+static enum record_status run_take_over(struct journal *j, struct order *o)
+{
+    return journal_take_over(j, o->key);
+}
+
+void ledger_take_over(struct ledger *l, const char *conn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_take_over, done, ctx);
+    o->key = copy(o, conn);
+    post(o);
+}
+
 static enum record_status run_settle(struct journal *j, struct order *o)
 {
     return journal_settle(j, o->seq, &o->settlement, o->first);

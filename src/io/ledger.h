@@ -91,6 +91,9 @@ void ledger_bury_event(struct ledger *l, const char *conn, const char *turn, str
                        int64_t attempts, ledger_done *done, void *ctx);
 /* An attempt begins. UNCHANGED: there is no such row, or it is in flight already. */
 void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx);
+/* What the previous process of a connector left in flight is queued and in doubt. Before
+ * ledger_load for the process that takes its place. UNCHANGED: there was nothing. */
+void ledger_take_over(struct ledger *l, const char *conn, ledger_done *done, void *ctx);
 /* What came of it, or of waiting. UNCHANGED: there is no such row, and nothing was laid. */
 int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlement *s,
                       ledger_done *done, void *ctx);

@@ -29,7 +29,7 @@ struct post_spec {
 
 struct post *post_new(const struct post_spec *spec);
 /* The channel that replies go to; once, before anything else. What the ledger still holds for this
- * instance is sent from now on. */
+ * instance is sent from now on. The caller has called ledger_take_over before. */
 void post_start(struct post *p, struct channel *c);
 /* A row that was laid for this instance by somebody else is sent, too. */
 void post_take_row(struct post *p, int64_t seq);

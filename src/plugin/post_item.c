@@ -231,7 +231,7 @@ void post_start_item(void *ctx, struct parcel *parcel, void *arg)
     item->parcel = parcel;
     if (item->asks_first) {
         item->asks_first = false;
-        tell_unsent(item, HTTPC_AMBIGUOUS, "the host died while it was under way");
+        tell_unsent(item, HTTPC_AMBIGUOUS, "it was in flight when the host or the connector ended");
         return;
     }
     if (!item->seq || item->is_on_record) {

@@ -107,6 +107,24 @@ static void test_attempts(void)
     journal_close(j);
 }
 
+/* One connector is restarted while the host lives on. */
+static void test_take_over(void)
+{
+    struct journal *const j = kit_fresh();
+    const struct record_request other = {.turn = "t", .lane = "c", .body = {"z", 1}};
+    kit_add(j, "a b");
+    kit_start(j, "a");
+    is_int(journal_add(j, "slack", &other, 1, 90), RECORD_DONE, "another connector has a row");
+    is_int(journal_start(j, 90), RECORD_DONE, "that is in flight, too");
+    is_int(journal_take_over(j, "tg"), RECORD_DONE, "a row of tg was in flight");
+    is_str(kit_rows(j), "a1? b", "it is in doubt, its attempt counted");
+    is_int(kit_stats(j).in_flight, 1, "what another connector sends stays in flight");
+    is_int(journal_take_over(j, "tg"), RECORD_UNCHANGED, "nothing is in flight any more");
+    is_int(kit_start(j, "a"), RECORD_DONE, "it can be sent again");
+    is_int(kit_stats(j).in_flight, 2, "as another attempt");
+    journal_close(j);
+}
+
 static void test_dead_letters(void)
 {
     struct journal *j = kit_fresh();
@@ -278,6 +296,7 @@ int main(void)
     test_places();
     test_rows();
     test_attempts();
+    test_take_over();
     test_dead_letters();
     test_poison();
     test_ages();

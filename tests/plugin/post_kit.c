@@ -97,14 +97,8 @@ static void *open_turn(void *ctx, const struct channel_turn *turn)
     return k->refuses_turns ? NULL : k;
 }
 
-static void start(struct kit *k)
+static void start_post(struct kit *k)
 {
-    struct tc_err err = {0};
-    if (k->dir) {
-        k->ledger = ledger_open(k->loop, k->dir, NULL, &err);
-        if (!k->ledger)
-            bail("%s", err_str(&err));
-    }
     k->post = post_new(&(struct post_spec){.instance = "kit",
                                            .loop = k->loop,
                                            .http = k->http,
@@ -116,6 +110,26 @@ static void start(struct kit *k)
                                            .ctx = k});
     post_start(k->post, &k->channel);
     post_open_turn(k->post, "t", k);
+}
+
+static void start(struct kit *k)
+{
+    struct tc_err err = {0};
+    if (k->dir) {
+        k->ledger = ledger_open(k->loop, k->dir, NULL, &err);
+        if (!k->ledger)
+            bail("%s", err_str(&err));
+    }
+    start_post(k);
+}
+
+void kit_restart(struct kit *k)
+{
+    post_free(k->post);
+    k->post = NULL;
+    loop_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
+    ledger_take_over(k->ledger, "kit", NULL, NULL);
+    start_post(k);
 }
 
 void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count)

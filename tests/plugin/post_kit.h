@@ -44,6 +44,8 @@ struct kit {
 void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count);
 /* The host dies: what is under way stays as it is; then it comes back with another server. */
 void kit_die(struct kit *k);
+/* The connector is restarted by a host that lives on, with the same ledger and server. */
+void kit_restart(struct kit *k);
 void kit_end(struct kit *k);
 
 /* One batch of the turn "t", or of another. */

@@ -120,11 +120,31 @@ static void test_in_flight(void)
     kit_run_replies(&k, 1);
     is_str(told(), "1 ambiguous 0 1 doubt\n", "the plugin is asked first");
     ok(httpd_requests(k.server) == 0, "before anything goes again");
-    has_str(k.error, "the host died", "and is told why");
+    has_str(k.error, "it was in flight when the host or the connector ended", "and is told why");
     kit_run_idle(&k);
     is_str(told(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
            "then once more, and the next behind it");
     end("", "all is done");
+}
+
+/* The host lives on: nobody has looked through the journal for what was in flight. */
+static void test_restart_in_flight(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_SILENT, NULL}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    begin(steps, 3);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE),
+             TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2", .flags = TC_DURABLE));
+    kit_run_requests(&k, 1);
+    kit_restart(&k);
+    kit_run_replies(&k, 1);
+    is_str(told(), "1 ambiguous 0 1 doubt\n",
+           "a request that was in flight when the connector was restarted is in doubt");
+    kit_run_idle(&k);
+    is_str(told(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
+           "and is sent again, with the next one behind it");
+    end("", "restarted: none is a dead letter");
 }
 
 /* What the plugin makes of a doubt: an edit in its place. */
@@ -439,6 +459,7 @@ int main(void)
     test_waiting();
     test_resumed();
     test_in_flight();
+    test_restart_in_flight();
     test_in_doubt_replaced();
     test_unsettled();
     test_replaced();
