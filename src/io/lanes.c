@@ -17,6 +17,10 @@ struct track {
     char *name; /* owned; NULL: of one item */
     struct bucket hold, buckets[LANE_MAX_RATES];
     uint64_t served; /* the turn at which it was served last, or made */
+    /* One back-off for all items of the lane: live items expire sooner than it ends, and each that
+     * follows would begin it anew. */
+    unsigned misses;  /* attempts since the service was reached last */
+    int64_t retry_ms; /* no attempt before */
 };
 
 struct lanes {
@@ -95,7 +99,7 @@ static bool is_forgettable(const struct lanes *s, const struct track *t, int64_t
 {
     if (!t->name)
         return lane_is_idle(&t->lane);
-    bool full = lane_is_idle(&t->lane) && bucket_is_full(&t->hold, now_ms);
+    bool full = lane_is_idle(&t->lane) && bucket_is_full(&t->hold, now_ms) && t->retry_ms <= now_ms;
     for (size_t i = 0; i < s->rate_count && full; i++)
         full = bucket_is_full(&t->buckets[i], now_ms);
     return full;
@@ -163,6 +167,7 @@ static int64_t item_wait_ms(struct lanes *s, const struct lane_item *item, int64
 {
     const struct track *const t = track_of(item);
     int64_t wait = later(item->not_before_ms - now_ms, 0);
+    wait = later(wait, t->retry_ms - now_ms);
     wait = later(wait, bucket_wait_ms(&s->hold, now_ms));
     wait = later(wait, bucket_wait_ms(&t->hold, now_ms));
     for (size_t i = 0; i < s->rate_count; i++) {
@@ -268,6 +273,15 @@ static void hold(struct lanes *s, const struct lane_item *item, enum verdict_sco
     }
 }
 
+/* The service was not reached: the whole lane waits. */
+static void back_off_lane(struct lanes *s, struct lane_item *item, int64_t now_ms)
+{
+    struct track *const t = track_of(item);
+    t->misses++;
+    t->retry_ms = now_ms + verdict_backoff_ms(t->misses, draw(s));
+    item->not_before_ms = t->retry_ms;
+}
+
 /* When the next attempt may start. */
 static void postpone(struct lanes *s, struct lane_item *item, const struct verdict *v,
                      int64_t now_ms)
@@ -279,7 +293,10 @@ static void postpone(struct lanes *s, struct lane_item *item, const struct verdi
         item->is_unsent = false;
     } else {
         item->attempts++;
-        item->not_before_ms = now_ms + verdict_backoff_ms(item->attempts, draw(s));
+        if (item->is_unsent)
+            back_off_lane(s, item, now_ms);
+        else
+            item->not_before_ms = now_ms + verdict_backoff_ms(item->attempts, draw(s));
     }
 }
 
@@ -312,8 +329,13 @@ void lanes_miss(struct lanes *s, struct lane_item *item)
 
 void lanes_hit(struct lanes *s, int64_t now_ms)
 {
-    for (struct track *t = s->tracks; t && s->is_away; t = t->next)
-        lane_hurry(&t->lane, now_ms + (int64_t)(draw(s) % HIT_JITTER_MS));
+    for (struct track *t = s->tracks; t && s->is_away; t = t->next) {
+        const int64_t until = now_ms + (int64_t)(draw(s) % HIT_JITTER_MS);
+        lane_hurry(&t->lane, until);
+        t->misses = 0;
+        if (t->retry_ms > until)
+            t->retry_ms = until;
+    }
     s->is_away = false;
 }
 

@@ -50,7 +50,8 @@ int64_t lanes_wait_ms(struct lanes *s, int64_t now_ms);
 void lanes_decide(struct lanes *s, struct lane_item *item, const struct verdict *v, int64_t now_ms);
 /* There was no attempt: it counts on no rate. Before lanes_decide. */
 void lanes_spare(struct lanes *s, const struct lane_item *item);
-/* The attempt did not reach the service: it counts on no rate. Before lanes_decide. */
+/* The attempt did not reach the service: it counts on no rate, and the whole lane backs off.
+ * Before lanes_decide. */
 void lanes_miss(struct lanes *s, struct lane_item *item);
 /* The service has answered something: what did not reach it goes again soon, not when its back-off
  * ends. */
