@@ -7,15 +7,18 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/host.h"
+#include "conf/secret.h"
 #include "event/json.h"
 #include "event/redact.h"
 #include "io/journal.h"
+#include "plugin/loader.h"
 #include "text/clean.h"
 
 static const struct arg rows[] = {ARG_CONFIG, {0}};
@@ -56,6 +59,35 @@ static void print_body(struct str body)
         return;
     print_text((struct str){body.p + line + 1, body.len - line - 1});
     putchar('\n');
+}
+
+/* ---- the secrets of the configuration, registered with the one place that masks them */
+
+/* The plugin cannot say which of its options are secret: each may be. */
+static void mask_all_options(const struct conf_instance *inst, struct arena *arena)
+{
+    for (const struct conf_pair *o = inst->options; o && o->key; o++) {
+        struct tc_err err = {0};
+        if (o->resolved)
+            log_add_secret(o->value);
+        else
+            secret_resolve(o->value, arena, &err);
+    }
+}
+
+static void mask_secrets(const struct conf *conf)
+{
+    struct arena arena = {0};
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        struct tc_err err = {0};
+        struct loaded *const l =
+            loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
+        if (!l || loader_try_options(l, inst, conf->file, &err) < 0)
+            mask_all_options(inst, &arena);
+        loader_free(l);
+    }
+    arena_fini(&arena);
 }
 
 /* ---- the actions. They return the exit status. */
@@ -241,6 +273,8 @@ static int run(const struct args *args)
     struct conf *conf = host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;
+    if (!a->act || a->act == show_one)
+        mask_secrets(conf);
     status = act(conf, a, words, n);
     conf_unref(conf);
     return status;
