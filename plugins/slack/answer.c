@@ -15,7 +15,8 @@
 
 #define PARTS_MAX 8                 /* messages of one answer; a longer one is files */
 #define STREAM_TEXT_MAX (96u << 10) /* a longer answer is not kept beside the end of a stream */
-#define TAIL_PART 100               /* number of the first message behind a stream */
+#define LOSS_AGE_MS ((int64_t)24 * 3600 * 1000)
+#define TAIL_PART 100 /* number of the first message behind a stream */
 
 static const char in_doubt[] = "it is not known whether Slack took it";
 
@@ -69,6 +70,37 @@ int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
     return answer_post(turn, markdown, flags);
 }
 
+/* Not durable: beside a durable request that takes its place the answer would be no dead letter. */
+static void tell_loss(struct tc_turn *turn, const char *reason)
+{
+    const struct route *at = route_of(turn);
+    const char *text = tc_sprint(turn,
+                                 "\xe2\x9a\xa0 An answer could not be delivered here: %s. "
+                                 "It is kept: `turncast dead list`",
+                                 text_label(turn, reason, 200));
+    const struct call how = {.tag = "loss",
+                             .lane = at->lane,
+                             .priority = TC_P_NOTICE,
+                             .flags = TC_IDEMPOTENT,
+                             .max_age_ms = LOSS_AGE_MS};
+    if (text)
+        call_json(turn, POST_MESSAGE,
+                  json_pack("{s:s, s:s*, s:s}", "channel", at->channel, "thread_ts", at->thread,
+                            "text", text),
+                  &how);
+}
+
+/* Where nothing can be shown, that cannot be said either. */
+void answer_lost(struct tc_turn *turn, const struct fault *f, const struct tc_verdict *v)
+{
+    struct cast *cast = cast_of(turn);
+    if (v->next != TC_NEXT_FAIL || f->kind == FAULT_TARGET || cast->told_loss ||
+        !route_of(turn)->channel)
+        return;
+    cast->told_loss = true;
+    tell_loss(turn, v->reason ? v->reason : f->error);
+}
+
 /* Payload: what was asked is changed so that it is taken; NULL: there is no other form. */
 static json_t *plainer(json_t *body)
 {
@@ -83,12 +115,13 @@ int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
     json_auto_t *body = json_loads(r->http->body, 0, NULL), *data = answer_data(r);
     fault_judge(turn, &f, r, false, v);
     if (f.kind == FAULT_DOUBT) {
-        fault_replaced(v, find_message(turn, body, data), in_doubt);
+        find_message(turn, body, data, v);
     } else if (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER) {
         json_auto_t *other = plainer(body);
         if (other)
             fault_replaced(v, answer_repeat(turn, json_incref(other), json_incref(data)), f.error);
     }
+    answer_lost(turn, &f, v);
     return 0;
 }
 
@@ -155,6 +188,8 @@ int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
     const char *text = json_string_value(json_object_get(data, "text"));
     const char *ts = json_string_value(json_object_get(body, "ts"));
     fault_judge(turn, &f, r, true, v);
+    if (f.kind == FAULT_DROPPED)
+        answer_lost(turn, &f, v);
     if (!text || f.kind == FAULT_DROPPED ||
         (f.kind == FAULT_NONE && is_whole(turn, data, body, text)))
         return 0;

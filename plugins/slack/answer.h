@@ -10,6 +10,8 @@
 
 #include <turncast/plugin.h>
 
+#include "fault.h"
+
 /* The text as new messages, or as files when it is too long for that. -1: not all of it is sent. */
 int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags);
 /* The same, never as files. */
@@ -24,5 +26,8 @@ int answer_on_stop(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
 json_t *answer_data(const struct tc_reply *r);
 /* Sends a body again as the message it was. */
 int answer_repeat(struct tc_turn *turn, json_t *body, json_t *data);
+
+/* When the verdict is that an answer is given up, the chat is told so, once per turn. */
+void answer_lost(struct tc_turn *turn, const struct fault *f, const struct tc_verdict *v);
 
 #endif

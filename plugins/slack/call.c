@@ -93,12 +93,12 @@ static int send(struct tc_turn *turn, enum method m, const char *query, const ch
     const char *url = url_of(turn, m, query);
     if (!url || !how->tag)
         return -1;
-    return tc_http(turn,
-                   TC_HTTP(.method = query ? "GET" : "POST", .url = url,
-                           .headers = m == CONNECTIONS_OPEN ? app : bot, .header_count = 1,
-                           .body = body, .lane = how->lane, .priority = how->priority,
-                           .key = how->key, .rates = how->lane ? methods[m].rates : 0,
-                           .flags = how->flags, .max_age_ms = how->max_age_ms, .tag = how->tag));
+    return tc_http(turn, TC_HTTP(.method = query ? "GET" : "POST", .url = url,
+                                 .headers = m == CONNECTIONS_OPEN ? app : bot, .header_count = 1,
+                                 .body = body, .lane = how->lane, .priority = how->priority,
+                                 .key = how->key, .rates = how->lane ? methods[m].rates : 0,
+                                 .flags = how->flags, .max_age_ms = how->max_age_ms,
+                                 .delay_ms = how->delay_ms, .tag = how->tag));
 }
 
 int call_json(struct tc_turn *turn, enum method m, json_t *body, const struct call *how)

@@ -36,7 +36,7 @@ struct call {
     enum tc_priority priority;
     uint32_t flags;
     const char *key;
-    int64_t max_age_ms;
+    int64_t max_age_ms, delay_ms;
 };
 
 /* Sends a JSON body, which it takes over; as tc_http. */

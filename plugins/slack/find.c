@@ -12,7 +12,9 @@
 #include "slack.h"
 #include "upload.h"
 
-#define DOUBTS_MAX 6 /* so often the same message may get lost on its way */
+#define BACKOFF_MS 1000
+#define BACKOFF_MAX_MS (5 * 60 * 1000)
+#define DOUBTS_MAX 300 /* of one message: with their back-off a day */
 #define PAGES_MAX 20
 
 struct place {
@@ -35,6 +37,16 @@ static bool is_kind(const json_t *what, const char *kind)
     return have && strcmp(have, kind) == 0;
 }
 
+/* The first search is at once, those that follow later and later. */
+static int64_t search_delay_ms(const json_t *what)
+{
+    const json_int_t doubts =
+        json_integer_value(json_object_get(json_object_get(what, "data"), "doubts"));
+    if (doubts < 2 || json_object_get(what, "cursor"))
+        return 0;
+    return doubts < 10 ? BACKOFF_MS << (doubts - 2) : BACKOFF_MAX_MS;
+}
+
 /* What is looked for: data of the tag. "body" (and "data") is sent again when it is not there, or
  * "text" posted. */
 static int look(struct tc_turn *turn, json_t *what)
@@ -46,17 +58,20 @@ static int look(struct tc_turn *turn, json_t *what)
         turn, "channel=%s&limit=200&include_all_metadata=true%s%s%s%s%s%s", at.channel,
         at.thread ? "&ts=" : "", at.thread ? at.thread : "", r->ts ? "&oldest=" : "",
         r->ts ? r->ts : "", cursor ? "&cursor=" : "", cursor ? call_quote(turn, cursor) : "");
+    const int64_t delay_ms = search_delay_ms(what);
+    const char *lane = route_lane(turn, at.channel, at.thread);
     const struct call how = {.tag = call_tag(turn, "find", what),
-                             .lane = route_lane(turn, at.channel, at.thread),
+                             .lane = lane,
                              .priority = TC_P_FINAL,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+                             .flags = TC_DURABLE | TC_IDEMPOTENT,
+                             .delay_ms = delay_ms};
     return call_get(turn, at.thread ? REPLIES : HISTORY, query, &how);
 }
 
 static int look_for_body(struct tc_turn *turn, const char *kind, json_t *body, const json_t *data)
 {
     const json_int_t doubts = json_integer_value(json_object_get(data, "doubts"));
-    if (!body || doubts >= DOUBTS_MAX || json_is_true(json_object_get(data, "resent")))
+    if (!body || doubts >= DOUBTS_MAX)
         return -1;
     json_t *next = data ? json_deep_copy(data) : json_object(), *kept = json_copy(body);
     json_object_set_new(next, "doubts", json_integer(doubts + 1));
@@ -65,19 +80,29 @@ static int look_for_body(struct tc_turn *turn, const char *kind, json_t *body, c
     return look(turn, json_pack("{s:s, s:o, s:o}", "kind", kind, "body", kept, "data", next));
 }
 
-int find_message(struct tc_turn *turn, json_t *body, const json_t *data)
+static void find_body(struct tc_turn *turn, const char *kind, json_t *body, const json_t *data,
+                      struct tc_verdict *v)
 {
-    return look_for_body(turn, "message", body, data);
+    if (json_is_true(json_object_get(data, "resent")))
+        *v = (struct tc_verdict){.next = TC_NEXT_AGAIN};
+    else
+        fault_replaced(v, look_for_body(turn, kind, body, data),
+                       "it is not known whether Slack took it");
 }
 
-int find_question(struct tc_turn *turn, json_t *body, const json_t *data)
+void find_message(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v)
 {
-    return look_for_body(turn, "question", body, data);
+    find_body(turn, "message", body, data, v);
 }
 
-int find_file(struct tc_turn *turn, json_t *body, const json_t *data)
+void find_question(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v)
 {
-    return look_for_body(turn, "file", body, data);
+    find_body(turn, "question", body, data, v);
+}
+
+void find_file(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v)
+{
+    find_body(turn, "file", body, data, v);
 }
 
 int find_stream(struct tc_turn *turn, const char *ts, const char *text)
@@ -179,6 +204,8 @@ int find_on_read(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdi
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     json_auto_t *what = answer_data(r);
     fault_judge(turn, &f, r, true, v);
+    if (f.kind == FAULT_DROPPED)
+        answer_lost(turn, &f, v);
     if (!fault_is_end(v) || f.kind == FAULT_DROPPED)
         return 0;
     const json_t *found =

@@ -7,13 +7,16 @@
 
 #include <turncast/plugin.h>
 
-/* Each sends the durable search: 0, or -1: no more is to be done. `data` is that of the post. */
-int find_message(struct tc_turn *turn, json_t *body, const json_t *data);
-int find_question(struct tc_turn *turn, json_t *body, const json_t *data);
-/* The end of the stream `ts`; not found, the text is posted, and it is ended once more. */
-int find_stream(struct tc_turn *turn, const char *ts, const char *text);
+/* What becomes of a post, with `data` in its tag, that Slack may have taken: a durable search takes
+ * its place; or, where the search is not possible and the post already says that it may be there
+ * twice, it is sent again as it is, with the host's back-off. */
+void find_message(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v);
+void find_question(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v);
 /* A file; not found, it is completed again as `body` says. */
-int find_file(struct tc_turn *turn, json_t *body, const json_t *data);
+void find_file(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v);
+/* The end of the stream `ts`; not found, the text is posted, and it is ended once more. 0, or -1:
+ * the search could not be sent. */
+int find_stream(struct tc_turn *turn, const char *ts, const char *text);
 int find_on_read(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);
 
 #endif

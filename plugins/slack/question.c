@@ -25,7 +25,6 @@
 #define PLACES_MAX 8
 #define ANSWERS_UNITS 300
 
-static const char in_doubt[] = "it is not known whether Slack took it";
 static const char turn_over[] = "no longer needed: the turn has ended";
 
 static bool is_of(const struct question *q, const char *id)
@@ -498,7 +497,7 @@ int question_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_v
     const bool durable = r->http->flags & TC_DURABLE;
     fault_judge(turn, &f, r, false, v);
     if (durable && f.kind == FAULT_DOUBT) {
-        fault_replaced(v, find_question(turn, body, data), in_doubt);
+        find_question(turn, body, data, v);
         return 0;
     }
     if (!fault_is_end(v))

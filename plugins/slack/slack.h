@@ -67,8 +67,9 @@ enum surface { SURFACE_STREAM, SURFACE_EDIT, SURFACE_NONE };
 
 /* What is known of a turn; zeroed by the host, so all of it is lost in a restart. */
 struct cast {
-    bool begun; /* on_start came to this process */
-    bool over;  /* the outcome is sent: nothing live any more */
+    bool begun;     /* on_start came to this process */
+    bool over;      /* the outcome is sent: nothing live any more */
+    bool told_loss; /* that an answer could not be delivered */
     enum surface surface;
     struct route route;
     int64_t begin_ms, event_ms, wake_ms, beat_ms; /* see pulse_now */

@@ -145,9 +145,9 @@ int upload_on_complete(struct tc_turn *turn, const struct tc_reply *r, struct tc
 {
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     fault_judge(turn, &f, r, false, v);
-    if (f.kind != FAULT_DOUBT)
-        return 0;
     json_auto_t *body = json_loads(r->http->body, 0, NULL), *data = answer_data(r);
-    fault_replaced(v, find_file(turn, body, data), "it is not known whether Slack took it");
+    if (f.kind == FAULT_DOUBT)
+        find_file(turn, body, data, v);
+    answer_lost(turn, &f, v);
     return 0;
 }
