@@ -77,13 +77,17 @@ static enum refusal classify(const struct answer *a, int status)
 struct answer answer_read(const struct tc_reply *reply)
 {
     struct answer a = {.body = json_loadb(reply->body, reply->body_len, 0, NULL),
-                       .description = ""};
+                       .description = "",
+                       .status = reply->status};
     const json_t *const parameters = json_object_get(a.body, "parameters");
     const char *const description = call_str(a.body, "description");
     const double retry = json_number_value(json_object_get(parameters, "retry_after"));
     if (description)
         a.description = description;
     a.result = json_object_get(a.body, "result");
+    /* A proxy or a captive portal answers 200, too. */
+    a.done = reply->outcome == TC_OK && json_is_true(json_object_get(a.body, "ok"));
+    a.in_doubt = reply->outcome == TC_AMBIGUOUS || (reply->outcome == TC_OK && !a.done);
     if (retry > 0)
         a.retry_ms = (int64_t)((retry < FLOOD_MAX_S ? retry : FLOOD_MAX_S) * 1000);
     a.moved_to = call_int(parameters, "migrate_to_chat_id");
@@ -102,7 +106,11 @@ void answer_free(struct answer *a)
 static void die(struct tc_turn *turn, const struct answer *a)
 {
     struct telegram *const s = state_of(turn);
-    if (!s->dead)
+    if (!s->dead && a->status == 404)
+        tc_log(turn->inst, TC_ERR,
+               "the server answers 404 (%s): token or api_base is wrong; this instance stops",
+               *a->description ? a->description : "no Bot API server");
+    else if (!s->dead)
         tc_log(turn->inst, TC_ERR, "Telegram refuses the token (%s): this instance stops",
                a->description);
     s->dead = true;

@@ -14,6 +14,7 @@
 #define ENTITIES 95
 #define RICH_MAX 32000
 #define DOCUMENT_MAX ((size_t)14 << 20) /* what is durable may be a little longer */
+#define LOSS_AGE_MS ((int64_t)24 * 3600 * 1000)
 #define SILENCE "The turn has ended without an answer."
 
 static json_t *reply_to(const struct target *to)
@@ -218,27 +219,83 @@ static void clear_up(struct tc_turn *turn, const json_t *tag)
     live_use(turn);
 }
 
+/* A live edit whose reply was lost may reach the message up to LATE_MS later, and would replace
+ * what it says for good. The same edit once more, behind that, does no harm: in a lane of its own,
+ * as nothing has to wait for it. */
+static void confirm_edit(struct tc_turn *turn, const struct tc_reply *reply)
+{
+    if (!live_may_come_late(turn))
+        return;
+    call_send(turn,
+              &(struct call){.method = strrchr(reply->http->url, '/') + 1,
+                             .body = json_loadb(reply->http->body, reply->http->body_len, 0, NULL),
+                             .tag = call_tag("confirm"),
+                             .priority = TC_P_NOTICE,
+                             .flags = TC_DURABLE | TC_IDEMPOTENT,
+                             .delay_ms = LATE_MS});
+}
+
 static void arrived(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag)
 {
-    if (strstr(reply->http->url, "/editMessageText"))
+    if (strstr(reply->http->url, "/editMessageText")) {
         live_use(turn); /* it is the answer now */
+        confirm_edit(turn, reply);
+    }
     if (call_str(tag, "sum"))
         clear_up(turn, tag);
+}
+
+/* ---- it never will ---- */
+
+/* The person who asked is told, once per turn. Not durable: beside a durable request that takes its
+ * place the answer would be no dead letter. */
+static void tell_loss(struct tc_turn *turn, const char *reason)
+{
+    struct live *const l = turn->state;
+    const struct target to = route_read(turn);
+    if (l->told_loss || to.chat == 0)
+        return;
+    l->told_loss = true;
+    json_t *const body = final_body(turn, &to, 0);
+    json_object_set_new(body, "text",
+                        json_string(tc_sprint(turn,
+                                              "⚠ An answer could not be delivered here: %s. "
+                                              "It is kept: turncast dead list",
+                                              reason)));
+    call_send(turn, &(struct call){.method = "sendMessage",
+                                   .body = body,
+                                   .tag = call_tag("loss"),
+                                   .to = &to,
+                                   .paced = true,
+                                   .priority = TC_P_NOTICE,
+                                   .flags = TC_IDEMPOTENT,
+                                   .max_age_ms = LOSS_AGE_MS});
+}
+
+/* Where nothing can be said, that cannot be said either. */
+static bool is_loss_told(const struct answer *a)
+{
+    return a->refusal != REFUSED_CHAT && a->refusal != REFUSED_TOKEN;
 }
 
 int final_on_reply(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
                    struct tc_verdict *v)
 {
     struct answer a = answer_read(reply);
-    int rc = 0;
-    if (reply->outcome == TC_OK || a.refusal == REFUSED_SAME) {
+    bool lost = false;
+    if (a.done || a.refusal == REFUSED_SAME) {
         v->next = TC_NEXT_DONE;
         arrived(turn, reply, tag);
-    } else if (reply->outcome == TC_REJECTED || reply->outcome == TC_AMBIGUOUS) {
-        rc = ladder_step(turn, reply, tag, &a, v);
+    } else if (reply->outcome == TC_DROPPED) {
+        v->reason = reply->error;
+        lost = true;
+    } else if (reply->outcome == TC_REJECTED || a.in_doubt) {
+        lost = !ladder_step(turn, reply, tag, &a, v);
     }
+    if (lost && is_loss_told(&a))
+        tell_loss(turn, v->reason);
     answer_free(&a);
-    return rc;
+    return 0;
 }
 
 int final_on_cleared(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
@@ -246,8 +303,12 @@ int final_on_cleared(struct tc_turn *turn, const struct tc_reply *reply, const j
 {
     (void)tag;
     struct answer a = answer_read(reply);
-    if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v))
+    if (a.in_doubt)
+        v->next = TC_NEXT_AGAIN; /* it can be repeated */
+    else if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v))
         v->next = TC_NEXT_DONE; /* nobody misses it */
+    else if (a.done && !strstr(reply->http->url, "/deleteMessage"))
+        confirm_edit(turn, reply);
     answer_free(&a);
     return 0;
 }

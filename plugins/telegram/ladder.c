@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Owns what is tried when an outcome did not get through as it was: the same without what was
  * refused, smaller, as a file, elsewhere; and what may have got through although nobody said so.
- * Each step is made once, the tag remembers which. */
+ * Each step is made once, the tag remembers which; only what is in doubt is repeated until it is
+ * too old. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,31 +250,39 @@ static bool try_marked(struct step *s)
     return resend(s);
 }
 
-/* Once: what is in doubt again may be there three times. */
-static bool take_doubt(struct step *s)
+/* What is marked already says that it may be there twice: it goes again as it is, after a back-off,
+ * until it is too old. */
+static bool take_doubt(struct step *s, struct tc_verdict *v)
 {
-    return !was_tried(s, "resent") && (try_edit(s) || try_marked(s));
+    if (!was_tried(s, "resent"))
+        return try_edit(s) || try_marked(s);
+    if (strcmp(conf_of(s->turn)->ambiguous, "drop") == 0)
+        return false;
+    v->next = TC_NEXT_AGAIN;
+    return true;
 }
 
-int ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
-                const struct answer *a, struct tc_verdict *v)
+bool ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                 const struct answer *a, struct tc_verdict *v)
 {
     struct step s;
-    const bool doubt = reply->outcome == TC_AMBIGUOUS;
-    if (doubt && reply->http->flags & TC_IDEMPOTENT)
-        return 0; /* the host does it again */
-    if (a->refusal != REFUSED_METHOD && answer_rule(turn, a, v))
-        return 0;
-    v->next = TC_NEXT_FAIL;
-    if (!open_step(&s, turn, reply, tag, a)) {
-        v->reason = "its own request cannot be read";
-        return 0;
+    if (a->in_doubt && reply->http->flags & TC_IDEMPOTENT) {
+        v->next = TC_NEXT_AGAIN;
+        return true;
     }
-    const bool sent = doubt ? take_doubt(&s) : take(&s);
-    if (!sent)
-        v->reason = doubt ? "whether it arrived is not known"
-                          : tc_sprint(turn, "Telegram: %s", a->description);
+    if (a->refusal != REFUSED_METHOD && answer_rule(turn, a, v))
+        return v->next == TC_NEXT_AGAIN;
+    v->next = TC_NEXT_FAIL;
+    v->reason = NULL;
+    if (!open_step(&s, turn, reply, tag, a)) {
+        v->reason = "the connector cannot read its own request";
+        return false;
+    }
+    const bool goes_on = a->in_doubt ? take_doubt(&s, v) : take(&s);
+    if (!goes_on)
+        v->reason = a->in_doubt ? "whether it arrived is not known"
+                                : tc_sprint(turn, "Telegram: %s", a->description);
     json_decref(s.body);
     json_decref(s.tag);
-    return 0;
+    return goes_on;
 }

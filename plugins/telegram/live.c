@@ -180,6 +180,8 @@ void live_begin(struct tc_turn *turn)
     json_t *const memory = turn->memory ? json_loads(turn->memory, 0, NULL) : NULL;
     l->message = call_int(memory, "message");
     json_decref(memory);
+    if (l->message)
+        l->doubt_ms = l->began_ms; /* the process before this one may have had an edit in flight */
     memory_read(turn);
     l->over = l->to.chat == 0;
     if (l->over)
@@ -232,6 +234,13 @@ int64_t live_message(const struct tc_turn *turn, const json_t *tag)
     const bool known = memory != NULL;
     json_decref(memory);
     return known ? kept : call_int(tag, "p");
+}
+
+/* A process that did not begin the turn does not know what the one before it had in flight. */
+bool live_may_come_late(const struct tc_turn *turn)
+{
+    const struct live *const l = turn->state;
+    return !l->began_ms || (l->doubt_ms && call_now_ms() - l->doubt_ms < LATE_MS);
 }
 
 void live_use(struct tc_turn *turn)
@@ -314,6 +323,8 @@ int live_on_edited(struct tc_turn *turn, const struct tc_reply *reply, const jso
     (void)tag;
     struct live *const l = turn->state;
     struct answer a = answer_read(reply);
+    if (a.in_doubt)
+        l->doubt_ms = call_now_ms();
     if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v)) {
         v->next = TC_NEXT_DONE;
         on_refusal(turn, &a);

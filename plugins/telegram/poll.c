@@ -165,7 +165,7 @@ int poll_on_hook(struct tc_turn *lobby, const struct tc_reply *reply, const json
     return 0;
 }
 
-/* Wrong tokens and wrong addresses are answered alike. */
+/* A token of a wrong form and a wrong api_base are both answered 404. */
 static void refuse_all(struct tc_turn *lobby, struct answer *a, struct tc_verdict *v)
 {
     a->refusal = REFUSED_TOKEN;
@@ -176,7 +176,8 @@ static int64_t on_failure(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     struct telegram *const s = state_of(lobby);
     if (++s->failures == TELL_AFTER)
-        tc_log(lobby->inst, TC_WARN, "Telegram does not answer: %s", reply->error);
+        tc_log(lobby->inst, TC_WARN, "no answer from Telegram, %d times now: %s", TELL_AFTER,
+               *reply->error ? reply->error : "its reply is not that of a Bot API server");
     return backoff(BACKOFF_MS, BACKOFF_MAX_MS, s->failures);
 }
 

@@ -350,10 +350,10 @@ int question_on_asked(struct tc_turn *turn, const struct tc_reply *reply, const 
     struct question *const q = id ? question_find(state_of(turn), turn->id, id) : NULL;
     struct place *const p = q && n < q->places ? &q->place[n] : NULL;
     struct answer a = answer_read(reply);
-    const bool refused = reply->outcome == TC_REJECTED || reply->outcome == TC_AMBIGUOUS;
-    if (reply->outcome == TC_OK && p)
+    const bool refused = reply->outcome == TC_REJECTED || a.in_doubt;
+    if (a.done && p)
         on_sent(turn, q, p, &a);
-    else if (reply->outcome == TC_OK)
+    else if (a.done)
         disarm(turn, reply, call_int(a.result, "message_id"));
     else if (refused && q && q->decided)
         v->next = TC_NEXT_DONE; /* too late to ask */
@@ -362,7 +362,7 @@ int question_on_asked(struct tc_turn *turn, const struct tc_reply *reply, const 
     /* The ladder says why it has nothing left. */
     const bool given_up = reply->outcome == TC_DROPPED || v->next == TC_NEXT_DONE ||
                           (v->next == TC_NEXT_FAIL && (v->reason || !refused));
-    if (reply->outcome != TC_OK && p && given_up) {
+    if (!a.done && p && given_up) {
         p->pending = false;
         forget_settled(state_of(turn));
     }
@@ -387,6 +387,8 @@ int question_on_decided(struct tc_turn *turn, const struct tc_reply *reply, cons
                       call_tag("clear"), TC_DURABLE);
         json_decref(sent);
         v->next = TC_NEXT_DONE;
+    } else if (a.in_doubt) {
+        v->next = TC_NEXT_AGAIN; /* it can be repeated */
     }
     answer_free(&a);
     return 0;

@@ -13,6 +13,8 @@
 #define ID_MAX 80
 #define HEADLINE_MAX 240
 #define THINKING_MAX 1000
+/* Nothing takes effect later than this after its connection has ended. */
+#define LATE_MS 10000
 #define FILE_BYTES_MAX (20 << 20) /* what getFile gives */
 
 struct conf {
@@ -74,7 +76,9 @@ struct live {
     struct target to;
     int64_t began_ms, active_ms, typing_ms, edited_ms, beat_ms;
     int64_t message;     /* the progress message; 0: none */
+    int64_t doubt_ms;    /* when the reply to an edit was lost last; 0: never */
     bool creating, lost; /* lost: it may be there, but its id is not known */
+    bool told_loss;      /* that an answer could not be delivered */
     bool over;           /* the outcome is on its way: nothing is shown any more */
     bool visible, dirty, plain, used;
     bool fresh;        /* the next narration begins a line */
@@ -176,10 +180,13 @@ struct answer {
     const json_t *result;
     enum refusal refusal;
     const char *description; /* "" when there is none */
+    int status;              /* of HTTP; 0: no reply */
     int64_t retry_ms, moved_to;
+    bool done;     /* the service itself has confirmed it: 2xx with "ok":true */
+    bool in_doubt; /* it may have been done: no reply, a 5xx, or a 2xx of somebody else */
 };
 
-/* Of a reply that is not lost. answer_free even when it was. */
+/* answer_free also when the reply was lost. */
 struct answer answer_read(const struct tc_reply *reply);
 void answer_free(struct answer *a);
 /* What holds for any method: 429 waits as it is told, 401 and 404 end all. Returns whether the
@@ -289,6 +296,8 @@ void live_wake(struct tc_turn *turn);
 void live_end(struct tc_turn *turn);
 /* The progress message, also of an earlier run; 0: none. */
 int64_t live_message(const struct tc_turn *turn, const json_t *tag);
+/* An edit whose reply was lost, by this process or one before it, may still reach the message. */
+bool live_may_come_late(const struct tc_turn *turn);
 /* It has become the answer, or is gone. */
 void live_use(struct tc_turn *turn);
 int live_on_created(struct tc_turn *, const struct tc_reply *, const json_t *tag,
@@ -392,8 +401,9 @@ int final_on_cleared(struct tc_turn *, const struct tc_reply *, const json_t *ta
 
 /* ---- ladder.c ---- */
 
-/* The next step of an outcome, or request, that was refused or is in doubt. */
-int ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
-                const struct answer *a, struct tc_verdict *v);
+/* The next step of an outcome, or request, that was refused or is in doubt: something else is sent
+ * in its place, or it is sent again. False: it is given up, v->reason says why. */
+bool ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                 const struct answer *a, struct tc_verdict *v);
 
 #endif
