@@ -203,8 +203,12 @@ static void note_failure(const struct post_commit *c)
         return;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
-    log_line(is_durable(item->letter) ? LOG_ERR : LOG_INFO, c->post->instance,
-             "turn %s: a request was given up: %s", item->letter->turn, reason.p);
+    const int level = is_durable(item->letter) ? LOG_ERR : LOG_INFO;
+    if (*item->letter->turn)
+        log_line(level, c->post->instance, "turn %s: a request was given up: %s",
+                 item->letter->turn, reason.p);
+    else
+        log_line(level, c->post->instance, "a request of no turn was given up: %s", reason.p);
 }
 
 static void take_effect(struct post_commit *c)

@@ -268,6 +268,16 @@ void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct h
     tell_answer(item, reply);
 }
 
+/* Its time limit has passed: with what the last attempt came to, if there was one. */
+static void drop_expired(struct post_item *item)
+{
+    CLEANUP_BUF struct buf why = {0};
+    buf_add_str(&why, "not delivered within its time limit");
+    if (item->error)
+        buf_printf(&why, "; the last attempt: %s", item->error);
+    post_drop_item(item, why.p);
+}
+
 void post_end_item(void *ctx, void *arg, enum lanes_end end)
 {
     (void)ctx;
@@ -282,7 +292,7 @@ void post_end_item(void *ctx, void *arg, enum lanes_end end)
         post_drop_item(item, "a newer one or the final has taken its place");
         return;
     case LANES_EXPIRED:
-        post_drop_item(item, "it is too old");
+        drop_expired(item);
         return;
     }
 }
