@@ -69,6 +69,8 @@ libtcio_la_SOURCES = \
 	src/io/record.h \
 	src/io/redis.c \
 	src/io/redis.h \
+	src/io/salvage.c \
+	src/io/salvage.h \
 	src/io/sandbox.c \
 	src/io/sandbox.h \
 	src/io/sandbox_landlock.c \

@@ -25,7 +25,7 @@ struct sql {
 };
 
 /* A write beyond RLIMIT_FSIZE or a quota is no SQLITE_FULL, and its errno is lost on the way. */
-static enum sql_failure classify(int code)
+enum sql_failure sql_classify(int code)
 {
     if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)
         return SQL_DISK_FULL;
@@ -44,7 +44,7 @@ static enum sql_failure classify(int code)
 static int fail(struct sql *db)
 {
     const int code = sqlite3_extended_errcode(db->handle);
-    db->failure = classify(code);
+    db->failure = sql_classify(code);
     snprintf(db->message, sizeof db->message, "%s (%d)", sqlite3_errmsg(db->handle), code);
     return -1;
 }
@@ -211,4 +211,14 @@ int64_t sql_changes(const struct sql *db)
 bool sql_in_transaction(const struct sql *db)
 {
     return !sqlite3_get_autocommit(db->handle);
+}
+
+bool sql_is_read_only(const struct sql *db)
+{
+    return sqlite3_db_readonly(db->handle, "main") == 1;
+}
+
+const char *sql_version(void)
+{
+    return sqlite3_libversion();
 }

@@ -22,6 +22,9 @@ enum sql_failure {
     SQL_BROKEN,    /* anything else */
 };
 
+/* Of an extended result code of SQLite. */
+enum sql_failure sql_classify(int code);
+
 /* A value to bind. */
 struct sql_value {
     enum { SQL_NULL, SQL_INT, SQL_TEXT, SQL_BLOB } type;
@@ -102,5 +105,9 @@ int sql_end(struct sql_rows *rows) MUST_CHECK;
 /* Rows changed by the last insert, update or delete. */
 int64_t sql_changes(const struct sql *db);
 bool sql_in_transaction(const struct sql *db);
+/* SQLite reads this file and does not write it, known after the first statement. */
+bool sql_is_read_only(const struct sql *db);
+/* Of the library. */
+const char *sql_version(void);
 
 #endif

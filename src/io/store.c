@@ -19,7 +19,11 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "base/trust.h"
+#include "io/salvage.h"
 #include "io/store_dir.h"
+
+/* Of the copy of a damaged state.db while it is made. */
+#define SALVAGE_SUFFIX ".salvaged"
 
 struct store {
     struct store_spec spec;
@@ -184,6 +188,12 @@ static int read_version(const struct store *s, int64_t *version, enum sql_failur
         *failure = sql_failure(s->db);
         return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
     }
+    if (sql_is_read_only(s->db)) {
+        *failure = SQL_BROKEN;
+        return err_set(err, s->file,
+                       "can only be read: its file format is newer than this SQLite (%s) writes",
+                       sql_version());
+    }
     const int64_t newest = newest_version(s);
     *failure = *version <= 0 && tables ? SQL_DAMAGED : SQL_BROKEN;
     if (*failure == SQL_DAMAGED)
@@ -205,6 +215,8 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     int64_t version = 0;
     if (read_version(s, &version, failure, err) < 0)
         return -1;
+    /* Of an older version also after a clean stop: a migration must not work on damage. */
+    check |= version > 0 && s->spec.schema[version];
     if (check &&
         (check_database(s, failure, err) < 0 || check_schema(s, version, failure, err) < 0))
         return -1;
@@ -217,47 +229,99 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     return migrate(s, version, failure, err);
 }
 
-/* With its log, under the names by which sqlite3 opens both together. */
-static int set_aside(const struct store *s, const char *why, struct tc_err *err)
+/* The damaged file keeps its log, under the names by which sqlite3 opens both together. */
+static int set_aside(const struct store *s, char **bad, struct tc_err *err)
 {
-    CLEANUP_FREE char *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall());
-    CLEANUP_FREE char *bad_log = xasprintf("%s-wal", bad);
+    *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall());
+    CLEANUP_FREE char *bad_log = xasprintf("%s-wal", *bad);
     CLEANUP_FREE char *log = xasprintf("%s-wal", s->file);
     CLEANUP_FREE char *shm = xasprintf("%s-shm", s->file);
-    if (rename(s->file, bad) < 0)
+    if (rename(s->file, *bad) < 0)
         return err_sys(err, errno, s->file, "is damaged and cannot be moved");
     if ((rename(log, bad_log) < 0 || unlink(shm) < 0) && errno != ENOENT)
         return err_sys(err, errno, log, "is damaged and cannot be moved");
-    log_line(LOG_ERR, "store", "%s; moved to %s, starting empty: turns and messages in it are lost",
-             why, bad);
     return 0;
 }
 
-static int start_empty(struct store *s, struct tc_err *err)
+static int remove_file(const char *file, struct tc_err *err)
 {
-    enum sql_failure failure = SQL_NO_FAILURE;
+    return unlink(file) == 0 || errno == ENOENT ? 0
+                                                : err_sys(err, errno, file, "cannot be removed");
+}
+
+/* A copy that was not finished is begun anew. */
+static int make_salvage_file(const char *file, struct tc_err *err)
+{
+    CLEANUP_FREE char *journal = xasprintf("%s-journal", file);
+    if (remove_file(journal, err) < 0 || remove_file(file, err) < 0)
+        return -1;
+    CLEANUP_FD const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? err_sys(err, errno, file, "cannot be made") : 0;
+}
+
+/* The copy is complete before the damaged file is moved, and whoever dies between the two renames
+ * leaves the copy under its own name (finish_salvage). */
+static int exchange(struct store *s, const char *copy, const char *why, int64_t kept,
+                    const char *report, struct tc_err *err)
+{
+    CLEANUP_FREE char *bad = NULL;
+    if (set_aside(s, &bad, err) < 0)
+        return -1;
+    store_point(s, "mid-salvage");
+    if (rename(copy, s->file) < 0)
+        return err_sys(err, errno, copy, "cannot be renamed");
+    if (kept)
+        log_line(LOG_ERR, "store", "%s; moved to %s; its readable rows are recovered: %s", why, bad,
+                 report);
+    else
+        log_line(LOG_ERR, "store",
+                 "%s; moved to %s, starting empty: turns and messages in it are lost", why, bad);
+    return 0;
+}
+
+/* SQLite throws the log of an empty file away: that is not opened, but moved with its log. */
+static int replace_damaged(struct store *s, bool is_empty, struct tc_err *err)
+{
     const struct tc_err why = *err;
     *err = (struct tc_err){0};
     sql_close(s->db);
     s->db = NULL;
-    if (set_aside(s, err_str(&why), err) < 0 || check_file(s->file, err) < 0)
+    CLEANUP_FREE char *copy = xasprintf("%s" SALVAGE_SUFFIX, s->file);
+    CLEANUP_BUF struct buf report = {0};
+    enum sql_failure failure = SQL_NO_FAILURE;
+    if (make_salvage_file(copy, err) < 0)
+        return -1;
+    const int64_t kept =
+        is_empty ? 0 : salvage_copy(s->file, copy, s->spec.schema, &report, &failure, err);
+    if (kept < 0 || exchange(s, copy, err_str(&why), kept, report.p, err) < 0)
         return -1;
     return open_database(s, false, &failure, err);
+}
+
+/* A process that replaced a damaged file died between the two renames. */
+static int finish_salvage(const struct store *s, struct tc_err *err)
+{
+    CLEANUP_FREE char *copy = xasprintf("%s" SALVAGE_SUFFIX, s->file);
+    if (access(s->file, F_OK) == 0 || access(copy, F_OK) < 0)
+        return 0;
+    return rename(copy, s->file) < 0 ? err_sys(err, errno, copy, "cannot be renamed") : 0;
 }
 
 static int open_or_replace(struct store *s, struct tc_err *err)
 {
     enum sql_failure failure = SQL_NO_FAILURE;
+    if (finish_salvage(s, err) < 0)
+        return -1;
     switch (check_file(s->file, err)) {
     case -1:
         return -1;
     case 1:
         err_set(err, s->file, "is empty");
-        return start_empty(s, err);
+        return replace_damaged(s, true, err);
     }
     if (open_database(s, s->was_unclean, &failure, err) == 0)
         return 0;
-    return failure == SQL_DAMAGED ? start_empty(s, err) : -1;
+    return failure == SQL_DAMAGED ? replace_damaged(s, false, err) : -1;
 }
 
 static struct store *open_beside(const struct store_spec *spec, struct tc_err *err)
@@ -359,23 +423,44 @@ static void tell_failure(struct store *s, enum sql_failure before)
              s->failure == SQL_DISK_FULL ? "the disk is full: " : "", sql_message(s->db));
 }
 
+/* A write that fails once need not mean a full disk: another process may have freed space since. */
+static bool repeat_once(struct store *s, enum store_commit how,
+                        int (*body)(struct sql *db, void *ctx), void *ctx)
+{
+    char why[256];
+    snprintf(why, sizeof why, "%s", sql_message(s->db));
+    if (try_once(s, how, body, ctx) < 0)
+        return false;
+    log_line(LOG_WARN, "store", "%s: a write failed (%s); the transaction was repeated and is kept",
+             s->file, why);
+    return true;
+}
+
+static bool repeat_with_reserve(struct store *s, enum store_commit how,
+                                int (*body)(struct sql *db, void *ctx), void *ctx)
+{
+    if (how != STORE_MUST || !store_dir_spend_reserve(&s->dir))
+        return false;
+    log_line(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
+             s->file);
+    store_point(s, "reserve-spent");
+    return try_once(s, how, body, ctx) == 0;
+}
+
 int store_transact(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
                    void *ctx)
 {
     const enum sql_failure before = s->failure;
-    s->failure = SQL_NO_FAILURE;
-    if (try_once(s, how, body, ctx) == 0)
-        return 0;
-    if (how == STORE_MUST && s->failure == SQL_DISK_FULL && store_dir_spend_reserve(&s->dir)) {
-        log_line(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
-                 s->file);
-        store_point(s, "reserve-spent");
+    bool kept = try_once(s, how, body, ctx) == 0;
+    if (!kept && s->failure == SQL_DISK_FULL)
+        kept = repeat_once(s, how, body, ctx);
+    if (!kept && s->failure == SQL_DISK_FULL)
+        kept = repeat_with_reserve(s, how, body, ctx);
+    if (kept)
         s->failure = SQL_NO_FAILURE;
-        if (try_once(s, how, body, ctx) == 0)
-            return 0;
-    }
-    tell_failure(s, before);
-    return -1;
+    else
+        tell_failure(s, before);
+    return kept ? 0 : -1;
 }
 
 enum sql_failure store_failure(const struct store *s)

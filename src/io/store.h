@@ -28,9 +28,10 @@ enum store_commit {
     STORE_MUST,    /* durable, and spends the reserve when the disk is full */
 };
 
-/* Takes the folder's lock, checks after an unclean stop, sets a damaged file aside (as
- * state.db.bad.TIME, logged) and starts empty, and migrates after a backup. Refuses a newer
- * schema. SIGXFSZ is ignored from here on: a file size limit is a full disk, not a death. */
+/* Takes the folder's lock, checks the file after an unclean stop and before a migration, and
+ * migrates after a backup. A damaged file is moved to state.db.bad.TIME, and its readable rows are
+ * copied into a new one (salvage.h); the log says how many. Refuses a newer schema or file
+ * format. SIGXFSZ is ignored from here on: a file size limit is a full disk, not a death. */
 struct store *store_open(const struct store_spec *spec, struct tc_err *err);
 /* NULL is fine. */
 void store_close(struct store *s);
@@ -39,8 +40,10 @@ struct sql *store_sql(struct store *s);
 /* The last owner of the folder stopped without closing. */
 bool store_was_unclean(const struct store *s);
 
-/* Runs body in a transaction: committed when it returns 0, else as if it had never run. It can
- * run twice (STORE_MUST). -1 with the reason in store_failure; logged, a burst once. */
+/* Runs body in a transaction: committed when it returns 0, else as if it had never run. When a
+ * write fails for lack of space, the transaction is repeated once, and for STORE_MUST once more
+ * with the reserve; so body can run three times. -1 with the reason in store_failure; repeated
+ * failures of the same kind are logged once. */
 int store_transact(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
                    void *ctx) MUST_CHECK;
 /* Why the last transaction failed. */

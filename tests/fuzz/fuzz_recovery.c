@@ -237,7 +237,7 @@ static void lay_out(const uint8_t *data, size_t size)
 static bool is_refused(const struct tc_err *err)
 {
     static const char *const words[] = {"has schema", "no migration from",
-                                        "unsupported file format", "no such"};
+                                        "unsupported file format", "can only be read", "no such"};
     bool found = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         found |= strstr(err->text, words[i]) != NULL;

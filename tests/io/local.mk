@@ -30,8 +30,14 @@ EXTRA_tests_io_t_process_files_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 check_PROGRAMS += tests/io/t_cgroup
 tests_io_t_cgroup_LDADD = $(TEST_IO)
 
+STORE_KIT = tests/io/store_kit.h
 check_PROGRAMS += tests/io/t_store
+tests_io_t_store_SOURCES = tests/io/t_store.c $(STORE_KIT)
 tests_io_t_store_LDADD = $(TEST_IO)
+
+check_PROGRAMS += tests/io/t_salvage
+tests_io_t_salvage_SOURCES = tests/io/t_salvage.c $(STORE_KIT)
+tests_io_t_salvage_LDADD = $(TEST_IO)
 
 JOURNAL_KIT = tests/io/journal_kit.c tests/io/journal_kit.h
 check_PROGRAMS += tests/io/t_journal

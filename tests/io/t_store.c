@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/store_dir.h"
+#include "io/store_kit.h"
 #include "tap/tap.h"
 
 static const char *const one[] = {
@@ -24,31 +25,6 @@ static const char *const one[] = {
 static const char *const two[] = {
     "create table t(n integer primary key, body text); pragma user_version=1;",
     "alter table t add column extra text default 'new'; pragma user_version=2;", NULL};
-
-static struct tc_err why;
-static char log_path[600];
-
-/* A folder of the test's own, static until the next call. */
-static const char *fresh(void)
-{
-    static char dir[600];
-    static int n;
-    snprintf(dir, sizeof dir, "%s/s%d", tap_tmpdir(), n++);
-    return dir;
-}
-
-static const char *in(const char *dir, const char *name)
-{
-    static char path[700];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static struct store *open_as(const char *dir, const char *const *schema)
-{
-    why = (struct tc_err){0};
-    return store_open(&(struct store_spec){.dir = dir, .schema = schema}, &why);
-}
 
 static int insert(struct sql *db, void *ctx)
 {
@@ -75,30 +51,6 @@ static void fill(const char *dir, int rows)
         if (!s || add_row(s, STORE_NORMAL, body) < 0)
             bail("cannot fill %s: %s", dir, err_str(&why));
     store_close(s);
-}
-
-static mode_t mode_of(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) < 0 ? 0 : st.st_mode & 07777;
-}
-
-static unsigned matches(const char *dir, const char *pattern)
-{
-    glob_t g;
-    const bool any = glob(in(dir, pattern), 0, NULL, &g) == 0;
-    const unsigned n = any ? (unsigned)g.gl_pathc : 0;
-    if (any)
-        globfree(&g);
-    return n;
-}
-
-static bool logged(const char *text)
-{
-    char *const all = tap_slurp(log_path, NULL);
-    const bool found = strstr(all, text) != NULL;
-    free(all);
-    return found;
 }
 
 static void test_making(void)
@@ -184,17 +136,6 @@ static void test_two_processes(void)
     store_close(s);
 }
 
-static void spoil(const char *path, off_t at, size_t n)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    char *const junk = xmalloc(n);
-    memset(junk, 0xa5, n);
-    if (fd < 0 || pwrite(fd, junk, n, at) != (ssize_t)n)
-        bail("cannot spoil %s", path);
-    free(junk);
-    close(fd);
-}
-
 static void started_empty(const char *dir, const char *what)
 {
     struct store *const s = open_as(dir, one);
@@ -202,6 +143,7 @@ static void started_empty(const char *dir, const char *what)
     is_int(s ? count_rows(s) : -1, 0, "%s: empty", what);
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
     ok(logged(in(dir, "state.db.bad.")), "%s: with an alarm that names it", what);
+    ok(logged("starting empty: turns and messages in it are lost"), "%s: and says so", what);
     store_close(s);
 }
 
@@ -213,22 +155,11 @@ static void test_damage(void)
     started_empty(dir, "no database");
     dir = fresh();
     fill(dir, 50);
-    if (truncate(in(dir, "state.db"), 20000) < 0)
-        bail("truncate");
-    started_empty(dir, "truncated");
-    dir = fresh();
-    fill(dir, 50);
-    if (truncate(in(dir, "state.db"), 0) < 0)
-        bail("truncate");
+    shorten(in(dir, "state.db"), 0);
     started_empty(dir, "zero length");
     dir = fresh();
     fill(dir, 50);
-    spoil(in(dir, "state.db"), 40960, 8192);
-    tap_spew(in(dir, "lock"), "1\n", 2);
-    started_empty(dir, "pages overwritten, after an unclean stop");
-    dir = fresh();
-    fill(dir, 50);
-    tap_spew(in(dir, "lock"), "1\n", 2);
+    stopped_uncleanly(dir);
     struct store *const s = open_as(dir, one);
     is_int(count_rows(s), 50, "an unclean stop alone loses nothing");
     is_int(matches(dir, "state.db.bad.*"), 0, "nor sets anything aside");
@@ -412,14 +343,6 @@ static void test_file_systems(void)
     ok(!store_dir_refused_fs(0x01021994), "tmpfs is not");
 }
 
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 /* The disk "has room again" once the reserve is spent. */
 static void on_point(void *ctx, struct sql *db, const char *name)
 {
@@ -430,14 +353,14 @@ static void on_point(void *ctx, struct sql *db, const char *name)
     }
 }
 
+static char big[300000];
+
 static void test_size_limit(void)
 {
     const char *const dir = fresh();
     int spent = 0;
     struct store *const s = store_open(
         &(struct store_spec){.dir = dir, .schema = one, .point = on_point, .ctx = &spent}, &why);
-    static char big[300000];
-    memset(big, 'x', sizeof big - 1);
     limit_file_size(200000);
     ok(add_row(s, STORE_DURABLE, big) < 0, "a file size limit does not kill");
     is_int(store_failure(s), SQL_DISK_FULL, "and is a full disk");
@@ -453,6 +376,39 @@ static void test_size_limit(void)
     store_tidy(s);
     ok(access(in(dir, "reserve"), F_OK) == 0, "and lays a reserve up again when idle");
     store_close(s);
+}
+
+/* Each run but the last of `times` finds a full disk. */
+struct shortage {
+    int runs, times;
+};
+
+static int insert_in_shortage(struct sql *db, void *ctx)
+{
+    struct shortage *const shortage = ctx;
+    limit_file_size(++shortage->runs < shortage->times ? 200000 : RLIM_INFINITY);
+    return sql_run(db, "insert into t(body) values(?1)", sql_text(big));
+}
+
+static void test_failed_write(void)
+{
+    static const enum store_commit ways[] = {STORE_NORMAL, STORE_DURABLE, STORE_MUST};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *const dir = fresh();
+        struct store *const s = open_as(dir, one);
+        struct shortage once = {.times = 2};
+        is_int(store_transact(s, ways[i], insert_in_shortage, &once), 0,
+               "one write fails: the transaction is repeated");
+        is_int(once.runs, 2, "once");
+        is_int(store_failure(s), SQL_NO_FAILURE, "no failure remains");
+        is_int(count_rows(s), 1, "the row is there once");
+        ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not spent");
+        struct shortage always = {.times = 10};
+        ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0, "all writes fail");
+        is_int(always.runs, ways[i] == STORE_MUST ? 3 : 2, "the attempts are bounded");
+        limit_file_size(RLIM_INFINITY);
+        store_close(s);
+    }
 }
 
 /* In a child with a file system of its own: 0 passed, 1 failed, 2 not possible here. */
@@ -491,10 +447,7 @@ static void test_full_disk(void)
 int main(void)
 {
     plan_lazy();
-    snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());
-    const int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    log_setup(LOG_TEXT, LOG_WARN, log);
-    umask(0);
+    const int log = open_log();
     test_making();
     test_transactions();
     test_two_processes();
@@ -506,7 +459,9 @@ int main(void)
     test_links_and_modes();
     test_read_only();
     test_file_systems();
+    memset(big, 'x', sizeof big - 1);
     test_size_limit();
+    test_failed_write();
     test_full_disk();
     close(log);
     return 0;

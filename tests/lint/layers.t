@@ -58,7 +58,7 @@ library_includes() {
         only("^md4c", "^src/text/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown*")
         only("^hiredis", "^src/io/redis\\.c$", "Redis is spoken through io/redis.h")
         only("^seccomp", "^src/io/sandbox_seccomp\\.c$", "libseccomp stays in src/io/sandbox_seccomp.c")
-        only("^sqlite3", "^src/io/sql\\.c$", "SQLite stays in src/io/sql.c")
+        only("^sqlite3", "^src/io/(sql|salvage)\\.c$", "SQLite stays in src/io/sql.c and salvage.c")
         only("^dlfcn", "^src/(plugin/loader_module|io/lib[a-z]+)\\.c$",
              "modules are opened in src/plugin/loader_module.c, libraries in src/io/lib*.c")
         only("^curl/", "^src/io/libcurl\\.h$", "libcurl comes through src/io/libcurl.h")
