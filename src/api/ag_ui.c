@@ -304,13 +304,14 @@ static void resume(struct run *run, const struct principal *p)
 
 /* ---- the turn ---- */
 
-static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+static void on_submitted(void *ctx, const struct conversations_result *result)
 {
     struct run *const run = ctx;
     struct api *const a = run->api;
-    const struct turnlog_turn *const t = turn ? turnlog_find(a->host.turnlog, turn) : NULL;
+    const struct turnlog_turn *const t =
+        result->turn ? turnlog_find(a->host.turnlog, result->turn) : NULL;
     if (!t) {
-        turns_refuse(run->request, accepted, text);
+        turns_refuse(run->request, result);
         free_run(run);
         return;
     }

@@ -63,12 +63,13 @@ static void answer(struct chat *c)
         chat_whole(c);
 }
 
-static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+static void on_submitted(void *ctx, const struct conversations_result *result)
 {
     struct chat *const c = ctx;
-    const struct turnlog_turn *const t = turn ? turnlog_find(c->api->host.turnlog, turn) : NULL;
+    const struct turnlog_turn *const t =
+        result->turn ? turnlog_find(c->api->host.turnlog, result->turn) : NULL;
     if (!t) {
-        turns_refuse(c->request, accepted, text);
+        turns_refuse(c->request, result);
         chat_free(c);
         return;
     }

@@ -192,26 +192,27 @@ static void free_wanted(struct wanted *w)
     free(w);
 }
 
-void turns_refuse(struct httpd_request *r, enum tc_accepted accepted, const char *text)
+void turns_refuse(struct httpd_request *r, const struct conversations_result *result)
 {
-    if (accepted == TC_FULL && strcmp(text, CONVERSATIONS_DISK_FULL) == 0)
-        reply_error(r, 503, "disk_full", text);
-    else if (accepted == TC_FULL)
-        reply_error(r, 429, "queue_full", text);
-    else if (accepted == TC_KNOWN)
+    if (result->accepted == TC_FULL && result->refusal == CONVERSATIONS_DISK_FULL)
+        reply_error(r, 503, "disk_full", result->text);
+    else if (result->accepted == TC_FULL)
+        reply_error(r, 429, "queue_full", result->text);
+    else if (result->accepted == TC_KNOWN)
         reply_error(r, 409, "known", "the turn of this key is over and forgotten");
     else
         reply_error(r, 503, "not_kept", "the message cannot be kept now");
 }
 
-static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+static void on_submitted(void *ctx, const struct conversations_result *result)
 {
     struct wanted *const w = ctx;
-    const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
+    const struct turnlog_turn *const t =
+        result->turn ? turnlog_find(w->api->host.turnlog, result->turn) : NULL;
     if (t)
         answer_turn(w->api, w->request, 202, t);
     else
-        turns_refuse(w->request, accepted, text);
+        turns_refuse(w->request, result);
     free_wanted(w);
 }
 

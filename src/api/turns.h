@@ -5,6 +5,7 @@
 
 #include "api/auth.h"
 #include "base/buf.h"
+#include "core/conversations.h"
 #include "core/requests.h"
 #include "core/turnlog.h"
 
@@ -17,6 +18,6 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
 const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
                                       const struct principal *p);
 /* Answers that no turn was begun, which conversations_submit told so. */
-void turns_refuse(struct httpd_request *r, enum tc_accepted accepted, const char *text);
+void turns_refuse(struct httpd_request *r, const struct conversations_result *result);
 
 #endif

@@ -241,10 +241,36 @@ static void queue_message(struct conversations *cs, const struct admission *a)
     CLEANUP_BUF struct buf text = {0};
     if (waits)
         answer_queued(&text, c, cs->draining);
-    a->done(a->ctx, waits ? TC_QUEUED : TC_ACCEPTED, m->alone ? a->id : c->first->id,
-            waits ? text.p : NULL);
+    a->done(a->ctx, &(struct conversations_result){
+                        .accepted = waits ? TC_QUEUED : TC_ACCEPTED,
+                        .turn = m->alone ? a->id : c->first->id,
+                        .text = waits ? text.p : NULL,
+                    });
     if (!c->ready)
         conversation_await_calm(c, m->alone ? 0 : cs->limits->debounce_ms);
+}
+
+/* Of a message that the journal does not take; `text` is what the journal answered. */
+static struct conversations_result refusal_of(enum record_status status, const char *text)
+{
+    switch (status) {
+    case RECORD_UNCHANGED:
+        return (struct conversations_result){.accepted = TC_KNOWN, .turn = text};
+    case RECORD_TOO_BIG:
+        return (struct conversations_result){.accepted = TC_FULL,
+                                             .refusal = CONVERSATIONS_TOO_LONG,
+                                             .text = "This message is too long."};
+    case RECORD_DISK_FULL: /* the person is told, and what comes behind it goes on */
+        return (struct conversations_result){
+            .accepted = TC_FULL,
+            .refusal = CONVERSATIONS_DISK_FULL,
+            .text = "This message cannot be accepted now: the disk is full."};
+    case RECORD_DONE:
+    case RECORD_REFUSED:
+    case RECORD_FAILED:
+        break;
+    }
+    return (struct conversations_result){.accepted = TC_NOT_KEPT};
 }
 
 static void on_admitted(void *ctx, enum record_status status, const char *text)
@@ -253,16 +279,12 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
     struct conversations *const cs = a->all;
     a->conversation->n_admitting--;
     cs->admitting--;
-    if (status == RECORD_DONE)
+    if (status == RECORD_DONE) {
         queue_message(cs, a);
-    else if (status == RECORD_UNCHANGED)
-        a->done(a->ctx, TC_KNOWN, text, NULL);
-    else if (status == RECORD_TOO_BIG)
-        a->done(a->ctx, TC_FULL, NULL, "This message is too long.");
-    else if (status == RECORD_DISK_FULL) /* the person is told, and what comes behind it goes on */
-        a->done(a->ctx, TC_FULL, NULL, CONVERSATIONS_DISK_FULL);
-    else
-        a->done(a->ctx, TC_NOT_KEPT, NULL, NULL);
+    } else {
+        const struct conversations_result refused = refusal_of(status, text);
+        a->done(a->ctx, &refused);
+    }
     drop_if_idle(cs, a->conversation);
     arena_fini(&a->arena);
     free(a);
@@ -341,7 +363,7 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
     struct conversations_message now = *m;
     now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
     if (!now.agent) { /* gone since it was looked up */
-        done(ctx, TC_DENIED, NULL, NULL);
+        done(ctx, &(struct conversations_result){.accepted = TC_DENIED});
         return;
     }
     m = &now;
@@ -350,7 +372,8 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
     if (ahead >= (size_t)cs->limits->queue) {
         CLEANUP_BUF struct buf full = {0};
         answer_full(&full, c);
-        done(ctx, TC_FULL, NULL, full.p);
+        done(ctx, &(struct conversations_result){
+                      .accepted = TC_FULL, .refusal = CONVERSATIONS_QUEUE_FULL, .text = full.p});
         return;
     }
     struct admission *const a = admission_new(cs, c, m);

@@ -48,11 +48,23 @@ struct conversations_message {
  * client is gone then, it is dropped. */
 #define CONVERSATIONS_DETACHED "http"
 
-/* Once, at once or later. TC_ACCEPTED, TC_QUEUED, TC_KNOWN: `turn` is the one it is part of. `text`
- * (or NULL) is for people; of TC_FULL it can be CONVERSATIONS_DISK_FULL. */
-#define CONVERSATIONS_DISK_FULL "This message cannot be accepted now: the disk is full."
-typedef void conversations_done(void *ctx, enum tc_accepted accepted, const char *turn,
-                                const char *text);
+/* Why a message is answered with TC_FULL. */
+enum conversations_refusal {
+    CONVERSATIONS_NOT_REFUSED,
+    CONVERSATIONS_QUEUE_FULL,
+    CONVERSATIONS_TOO_LONG,
+    CONVERSATIONS_DISK_FULL,
+};
+
+/* What became of a message. Borrowed for the call. */
+struct conversations_result {
+    enum tc_accepted accepted;
+    enum conversations_refusal refusal; /* of TC_FULL */
+    const char *turn; /* TC_ACCEPTED, TC_QUEUED, TC_KNOWN: the turn that it is part of; or NULL */
+    const char *text; /* for people; or NULL */
+};
+/* Called once, before conversations_submit returns or later. */
+typedef void conversations_done(void *ctx, const struct conversations_result *result);
 void conversations_submit(struct conversations *cs, const struct conversations_message *m,
                           conversations_done *done, void *ctx);
 

@@ -178,9 +178,9 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
 
 /* ---- messages ---- */
 
-static void on_submitted(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+static void on_submitted(void *ctx, const struct conversations_result *result)
 {
-    ask_answer(ctx, accepted, turn, text);
+    ask_answer(ctx, result->accepted, result->turn, result->text);
     CRASH_POINT("after-ack");
 }
 
