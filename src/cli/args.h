@@ -15,6 +15,7 @@ struct args {
     const char *config, *agent, *conversation, *session, *dialect;
     double speed; /* 0: as fast as it goes */
     const char *turn, *reason, *input;
+    const char *from;
     bool verbose, json, all, list;
     const char **answers; /* n_answers of them, borrowed */
     size_t n_answers;

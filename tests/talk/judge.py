@@ -132,9 +132,15 @@ def behind_done(events):
     return [after for kind, after in zip(kinds, kinds[1:]) if kind == "done" and after != "again"]
 
 
+def audit_files(path):
+    """Those of a rotated log, oldest first: PATH.2, PATH.1, PATH."""
+    rotated = [p for p in path.parent.glob(f"{path.name}.*") if p.suffix[1:].isdigit()]
+    return [*sorted(rotated, key=lambda p: -int(p.suffix[1:])), path]
+
+
 def judge_audit(host, turns):
     verified = subprocess.run(
-        [BUILD / "turncast", "audit", "verify", host.audit],
+        [BUILD / "turncast", "audit", "verify", *audit_files(host.audit)],
         capture_output=True, text=True, check=False)
     equal(verified.returncode, 0, "the audit log holds")
     note(f"audit: {verified.stdout.splitlines()[0] if verified.stdout else verified.stderr}")
