@@ -80,6 +80,25 @@ static void add_instance(void *ctx, const struct dispatch_instance *i)
     buf_add_str(out, "}");
 }
 
+/* What the configuration has and does not run, with the place of the reason. */
+static void add_disabled(struct buf *out, const struct conf *conf, const struct dispatch *d)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        const struct tc_err *const why =
+            inst->enabled ? dispatch_why_disabled(d, inst->name) : NULL;
+        char place[280];
+        if (inst->enabled && !why)
+            continue;
+        snprintf(place, sizeof place, "%s:%d", conf->file, inst->line);
+        begin_item(out);
+        jsonw_member_str(out, "name", inst->name);
+        jsonw_member_str(out, "place", why ? why->place : place);
+        jsonw_member_str(out, "reason", why ? why->text : "enabled = false");
+        buf_add_str(out, "}");
+    }
+}
+
 static void add_outbox(struct buf *out, const struct journal_stats *s)
 {
     jsonw_key(out, "outbox");
@@ -121,6 +140,10 @@ static void tell(const struct asked *a, enum record_status status,
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");
     dispatch_each_instance(host.dispatch, add_instance, &out);
+    buf_add_str(&out, "]");
+    jsonw_key(&out, "disabled");
+    buf_add_str(&out, "[");
+    add_disabled(&out, server_conf(a->control->server), host.dispatch);
     buf_add_str(&out, "]");
     if (status == RECORD_DONE)
         add_outbox(&out, stats);

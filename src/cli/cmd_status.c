@@ -126,6 +126,22 @@ static void print_instances(const json_t *instances)
     }
 }
 
+static void print_disabled(const json_t *instances)
+{
+    size_t i;
+    const json_t *in;
+    if (json_array_size(instances))
+        puts("\nDISABLED         WHERE AND WHY");
+    json_array_foreach(instances, i, in)
+    {
+        table_print_text(in, "name", 17);
+        table_print_text(in, "place", 0);
+        printf(": ");
+        table_print_text(in, "reason", 0);
+        putchar('\n');
+    }
+}
+
 static void print_outbox(const json_t *o)
 {
     if (!o)
@@ -152,6 +168,7 @@ static void print_table(const json_t *s)
     print_turns(json_object_get(s, "turns"));
     print_requests(table_number(s, "open_requests"));
     print_instances(json_object_get(s, "instances"));
+    print_disabled(json_object_get(s, "disabled"));
     print_outbox(json_object_get(s, "outbox"));
 }
 

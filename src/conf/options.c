@@ -253,6 +253,18 @@ int options_fill(void *out, const struct tc_option *rows, const struct conf_pair
     return 0;
 }
 
+int options_fill_instance(void *out, const struct tc_option *rows, const struct conf_instance *inst,
+                          const char *file, struct arena *arena, struct tc_err *err)
+{
+    if (options_fill(out, rows, inst->options, file, inst->line, arena, err) == 0)
+        return 0;
+    if (err && inst->line <= 0) {
+        const struct tc_err why = *err;
+        snprintf(err->text, sizeof err->text, "instance %.64s: %.640s", inst->name, why.text);
+    }
+    return -1;
+}
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;

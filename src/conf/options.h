@@ -21,6 +21,10 @@ int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err 
  * there. rows and pairs may be NULL. */
 int options_fill(void *out, const struct tc_option *rows, const struct conf_pair *pairs,
                  const char *file, int line, struct arena *arena, struct tc_err *err) MUST_CHECK;
+/* The same with the options of an instance. One that no line of the configuration declares
+ * (autoload, --plugin) is named in the error. */
+int options_fill_instance(void *out, const struct tc_option *rows, const struct conf_instance *inst,
+                          const char *file, struct arena *arena, struct tc_err *err) MUST_CHECK;
 /* The nearest of n names by edit distance, or NULL when none is near. */
 const char *options_nearest(const char *word, const char *const *names, size_t n);
 

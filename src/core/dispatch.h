@@ -34,6 +34,10 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
 /* Instances that run. */
 size_t dispatch_count(const struct dispatch *d);
 
+/* Why the enabled instance of that name did not start, as an error with its place; NULL: it did, or
+ * there is none. */
+const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char *name);
+
 struct dispatch_instance {
     const char *name, *plugin, *path;
     struct channel_health health;

@@ -38,12 +38,20 @@ struct room {
     int64_t events, bytes;
 };
 
+/* An instance that did not start with the host. */
+struct disabled {
+    struct disabled *next;
+    char *name;
+    struct tc_err why; /* the text does not name it */
+};
+
 struct dispatch {
     struct services services;
     struct roster *roster;
     struct seat *seats;
     struct group *groups;
     struct dispatch_turn *turns;
+    struct disabled *disabled;
     size_t n, n_groups;
     size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
     int patience_ms;

@@ -115,6 +115,79 @@ struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct con
     return path ? loader_probe_begin(trial, path) : NULL;
 }
 
+/* ---- those that did not start ---- */
+
+/* Some errors name the instance in front of the reason. */
+static const char *skip_name(const char *text, const char *name)
+{
+    CLEANUP_FREE char *front = xasprintf("instance %s", name);
+    const size_t n = strlen(front);
+    static const char *const links[] = {" is disabled: ", ": "};
+    for (size_t i = 0; strncmp(text, front, n) == 0 && i < sizeof links / sizeof *links; i++)
+        if (strncmp(text + n, links[i], strlen(links[i])) == 0)
+            return text + n + strlen(links[i]);
+    return text;
+}
+
+static bool is_in(const char *place, const char *file)
+{
+    const size_t n = strlen(file);
+    return strncmp(place, file, n) == 0 && (!place[n] || place[n] == ':');
+}
+
+/* "my.conf:10: instance tg is disabled: option …": the line is that of the option if the error has
+ * one, else that of the instance. */
+static struct tc_err place_reason(const struct conf *conf, const struct conf_instance *spec,
+                                  const struct tc_err *err)
+{
+    struct tc_err why = {0};
+    const bool placed = is_in(err->place, conf->file);
+    const char *const text = skip_name(err->text, spec->name);
+    if (placed)
+        err_set(&why, err->place, "%s", text);
+    else
+        err_set(&why, conf->file, "%s%s%s", err->place, *err->place ? ": " : "", text);
+    if (!placed && spec->line > 0)
+        snprintf(why.place, sizeof why.place, "%.200s:%d", conf->file, spec->line);
+    return why;
+}
+
+static void note_disabled(struct dispatch *d, const struct conf_instance *spec,
+                          const struct tc_err *err)
+{
+    struct disabled *const entry = xmalloc(sizeof *entry);
+    *entry = (struct disabled){d->disabled, xstrdup(spec->name),
+                               place_reason(d->roster->conf, spec, err)};
+    d->disabled = entry;
+    log_line(LOG_ERR, "host", "%s: instance %s is disabled: %s", entry->why.place, spec->name,
+             entry->why.text);
+}
+
+static void log_switched_off(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (!conf->instances[i].enabled)
+            log_line(LOG_INFO, "host", "%s:%d: instance %s is disabled: enabled = false",
+                     conf->file, conf->instances[i].line, conf->instances[i].name);
+}
+
+const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char *name)
+{
+    const struct disabled *entry = d->disabled;
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry && dispatch_find_seat(d, name) == d->n ? &entry->why : NULL;
+}
+
+static void free_disabled(struct dispatch *d)
+{
+    for (struct disabled *entry; (entry = d->disabled);) {
+        d->disabled = entry->next;
+        free(entry->name);
+        free(entry);
+    }
+}
+
 /* ---- all at the start ---- */
 
 /* An instance on its way. */
@@ -141,15 +214,14 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
     if (!s->loaded)
         return;
     if (has_begun(starts, i, spec->name))
-        err_set(&s->err, conf->file, "instance %s is disabled: there is one of that name already",
-                spec->name);
+        err_set(&s->err, NULL, "there is one of that name already");
     else if (dispatch_fill_seat(d, &s->seat, conf, spec, s->loaded, &s->err) == 0)
         return;
     loader_free(s->loaded);
 }
 
 /* False: it is told why. */
-static bool finish_start(struct dispatch *d, struct start *s)
+static bool finish_start(struct dispatch *d, const struct conf_instance *spec, struct start *s)
 {
     if (s->seat.runner && dispatch_await_seat(&s->seat, &s->err) == 0) {
         const size_t at = dispatch_add_seat(d); /* which may move the seats */
@@ -157,7 +229,7 @@ static bool finish_start(struct dispatch *d, struct start *s)
         return true;
     }
     loader_free(s->seat.loaded);
-    log_line(LOG_ERR, "host", "%s", err_str(&s->err));
+    note_disabled(d, spec, &s->err);
     return false;
 }
 
@@ -168,6 +240,7 @@ static unsigned start_all(struct dispatch *d)
     const struct roster *const r = d->roster;
     CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
     unsigned refused = 0;
+    log_switched_off(r->conf);
     struct loader_trial *const trial = loader_trial_new();
     for (size_t i = 0; i < r->n; i++)
         starts[i].probe = dispatch_probe(trial, r->conf, r->wanted[i], &starts[i].err);
@@ -179,7 +252,7 @@ static unsigned start_all(struct dispatch *d)
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
     for (size_t i = 0; i < r->n; i++)
-        refused += !finish_start(d, &starts[i]);
+        refused += !finish_start(d, r->wanted[i], &starts[i]);
     return refused;
 }
 
@@ -286,6 +359,7 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
     }
     for (size_t i = 0; i < d->n_groups; i++)
         free(d->groups[i].audience);
+    free_disabled(d);
     roster_free(d->roster);
     free(d->seats);
     free(d->groups);

@@ -39,12 +39,23 @@ static bool is_configured(const struct conf *conf, const char *name)
     return false;
 }
 
+/* What writes to a file or to the terminal has to be asked for by an instance: it shows everything,
+ * and has no use without a place to write to. */
+static bool is_log(const char *name)
+{
+    static const char *const logs[] = {"audit", "cli", "jsonl", "null"};
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
+        if (strcmp(name, logs[i]) == 0)
+            return true;
+    return false;
+}
+
 static void add_file(void *ctx, const char *path)
 {
     struct roster *const r = ctx;
     const char *const base = strrchr(path, '/') + 1;
     char *const name = xstrndup(base, strlen(base) - strlen(".so"));
-    if (is_configured(r->conf, name) || has_name(r, name)) {
+    if (is_log(name) || is_configured(r->conf, name) || has_name(r, name)) {
         free(name);
         return;
     }

@@ -182,8 +182,7 @@ int loader_try_options(const struct loaded *l, const struct conf_instance *inst,
 {
     struct arena arena = {0};
     CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
-    const int rc =
-        options_fill(filled, l->plugin.options, inst->options, file, inst->line, &arena, err);
+    const int rc = options_fill_instance(filled, l->plugin.options, inst, file, &arena, err);
     arena_fini(&arena);
     return rc;
 }

@@ -23,6 +23,7 @@ dist_check_SCRIPTS += \
 	tests/cli/contain.t \
 	tests/cli/anew.t tests/cli/control.t \
 	tests/cli/dead.t \
+	tests/cli/disabled.t \
 	tests/cli/doctor.t \
 	tests/cli/help.t \
 	tests/cli/kept.t \
