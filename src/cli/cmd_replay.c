@@ -151,8 +151,10 @@ static void end_turn(struct replay *r, int failed)
     struct stream_end_info end = {
         .how = r->stopped ? STREAM_CANCELLED : STREAM_EOF,
         .code = r->stopped ? NULL : "agent_no_result",
-        .message = failed ? "the recording could not be read to its end"
-                          : "the recording ends without a result",
+        .message = failed                       ? "the recording could not be read to its end"
+                   : turn_is_unmatched(r->turn) ? "no dialect matches the recording; name one with "
+                                                  "--dialect"
+                                                : "the recording ends without a result",
     };
     turn_end_attempt(r->turn, &end, NULL);
 }
@@ -201,8 +203,12 @@ static int start_and_cast(struct replay *r)
     if (started)
         status = cast(r);
     stop_fini(&r->stop);
-    if (started)
-        host_end(&r->host);
+    if (!started)
+        return status;
+    /* What was asked for is what an instance writes. */
+    if (host_settle(&r->host) && status == 0)
+        status = EXIT_TURN_ERROR;
+    host_end(&r->host);
     return status;
 }
 

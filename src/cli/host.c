@@ -3,6 +3,7 @@
 #include "cli/host.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,6 +127,22 @@ int host_start(struct host *h, const struct conf *conf, const struct args *args,
     }
     host_end(h);
     return -1;
+}
+
+static void add_failures(void *ctx, const struct dispatch_instance *i)
+{
+    if (i->health.failed)
+        fprintf(stderr, "turncast: instance %s: %" PRIu64 " of its callbacks failed\n", i->name,
+                i->health.failed);
+    *(uint64_t *)ctx += i->health.failed;
+}
+
+uint64_t host_settle(struct host *h)
+{
+    uint64_t failures = 0;
+    dispatch_drain(h->dispatch, HOST_GRACE_MS);
+    dispatch_each_instance(h->dispatch, add_failures, &failures);
+    return failures;
 }
 
 void host_end(struct host *h)

@@ -39,6 +39,9 @@ struct host {
  * that --plugin asked for did not start; that was logged. */
 int host_start(struct host *h, const struct conf *conf, const struct args *args,
                bool keeps) MUST_CHECK;
+/* Waits until the instances have done what they were told, within HOST_GRACE_MS. Returns how many
+ * of their callbacks have failed, and tells on stderr of whom. */
+uint64_t host_settle(struct host *h);
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void host_end(struct host *h);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is

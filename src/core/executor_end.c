@@ -106,9 +106,9 @@ static void add_stderr_line(const struct executor *x, struct buf *text)
 
 static void explain_spawn(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
-    log_line(LOG_ERR, x->log_name, "cannot be started: %s", err_str(&x->spawn_error));
     *end = (struct stream_end_info){.how = STREAM_SPAWN, .code = "agent_spawn"};
-    buf_printf(text, "The agent could not be started: %s.", x->spawn_error.text);
+    buf_printf(text, "cannot start agent \"%s\": %s", x->agent->name, err_str(&x->spawn_error));
+    log_line(LOG_ERR, x->log_name, "%s", text->p);
 }
 
 static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)

@@ -425,6 +425,11 @@ const struct dialect *turn_dialect(const struct turn *t)
     return t->dialect;
 }
 
+bool turn_is_unmatched(const struct turn *t)
+{
+    return translate_is_unmatched(&t->translate);
+}
+
 const struct result *turn_result(const struct turn *t)
 {
     return &t->result;

@@ -82,6 +82,8 @@ void turn_abandon(struct turn *t);
 const char *turn_session_id(const struct turn *t);
 const char *turn_id(const struct turn *t);
 const struct dialect *turn_dialect(const struct turn *t);
+/* No dialect has recognised a line of the stream, and none was named. */
+bool turn_is_unmatched(const struct turn *t);
 const struct result *turn_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
 /* A turn that was not ended is ended as one the host gave up (host_shutdown); what is held back is

@@ -240,5 +240,6 @@ int process_exec_explain(const char *command, const char *cwd, const struct shim
     case SHIM_EXEC:
         break;
     }
-    return err_sys(err, r->value, command, "cannot be run");
+    const char *const reason = strerrordesc_np(r->value);
+    return err_set(err, command, "%s", reason ? reason : "cannot be run");
 }

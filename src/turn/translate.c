@@ -138,6 +138,7 @@ static void read_held(void *ctx, const char *line, size_t len, const char *event
 /* The dialect is known now: it reads what was kept for it. */
 static void settle(struct translate *t, const struct dialect *dialect)
 {
+    t->unmatched = !t->sniff.best;
     open_dialect(t, dialect);
     sniff_replay(&t->sniff, read_held, t);
     sniff_fini(&t->sniff);
@@ -196,7 +197,8 @@ void translate_end(struct translate *t, struct stream_end_info *end)
     if (!t->dialect)
         settle(t, sniff_end(&t->sniff));
     arena_reset(&t->scratch);
-    end->truncated |= t->cut_off;
+    end->truncated |=
+        t->cut_off && !translate_is_unmatched(t); /* what is no stream is not cut off */
     if (t->dialect->end)
         t->dialect->end(t->state, &t->out, end);
     if (!t->spoken)
@@ -206,4 +208,9 @@ void translate_end(struct translate *t, struct stream_end_info *end)
     const char *const text =
         arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid", t->noisy - NOISY_MAX);
     tell_noise(t, "unparsable_line", text, NULL);
+}
+
+bool translate_is_unmatched(const struct translate *t)
+{
+    return t->dialect ? t->unmatched : !t->sniff.best;
 }

@@ -30,6 +30,7 @@ struct translate {
     struct translate_stats stats;
     struct buf early; /* lines that are no JSON, from before the first event (the start) */
     uint64_t noisy;   /* lines that are no JSON: the first ones are told, the rest is counted */
+    bool unmatched;   /* the dialect is a guess: no line was recognised */
     bool spoken;      /* the dialect has told something */
     bool last_bad;    /* the newest line was not valid */
     bool cut_off;     /* it had no newline either */
@@ -49,5 +50,7 @@ void translate_line(struct translate *t, const char *line, size_t len, bool comp
 /* A line over the cap was skipped: notice{warn, line_dropped} with its size. */
 void translate_dropped(struct translate *t, uint64_t bytes);
 void translate_end(struct translate *t, struct stream_end_info *end);
+/* No dialect has recognised a line so far, and none was named. */
+bool translate_is_unmatched(const struct translate *t);
 
 #endif

@@ -148,7 +148,9 @@ between 1200 "$ms" 20000 "by the lines' own times: 1.2 s"
 
 echo '{"line_ms": [0, 1, 2, 60000]}' >"$scratch/paced.meta.json"
 for signal in INT TERM HUP; do
-    "$turncast" replay -p "jsonl,path=$scratch/$signal" --speed 1 "$scratch/paced.jsonl" &
+    # Whoever runs this may ignore SIGHUP (nohup), which the program rightly keeps.
+    env --default-signal="$signal" \
+        "$turncast" replay -p "jsonl,path=$scratch/$signal" --speed 1 "$scratch/paced.jsonl" &
     pid=$!
     wait_for grep -q narration "$scratch/$signal"
     kill -s "$signal" "$pid"
@@ -156,4 +158,20 @@ for signal in INT TERM HUP; do
     is $? 1 "SIG$signal ends it"
     has "$(sed -n '$p' "$scratch/$signal")" '"reason":"cancelled"' "the turn is told as cancelled"
 done
+
+"$turncast" replay -p jsonl "$turn" >/dev/full 2>"$scratch/err.full"
+is $? 1 "what is written to a full disk is not written"
+has "$(cat "$scratch/err.full")" "cannot write to stdout: No space left on device" "the plugin says so"
+has "$(cat "$scratch/err.full")" "turncast: instance jsonl: " "and the program says whose events are lost"
+"$turncast" replay -p jsonl "$turn" 2>"$scratch/err.head" | head -n 1 >/dev/null
+is "$(cat "$scratch/err.head")" "" "a reader that stops early is no failure"
+
+echo "some text, not of an agent" >"$scratch/y.txt"
+for recording in "$scratch/y.txt" /bin/ls; do
+    try replay -p jsonl "$recording"
+    is "$status" 1 "$recording is not a recording"
+    has "$out" '"no dialect matches the recording; name one with --dialect' "which is said"
+done
+try replay -d claude -p jsonl "$scratch/y.txt"
+has "$out" "the recording ends without a result" "with a dialect that is named there is no guess"
 finish

@@ -56,6 +56,10 @@ try run -a none hello
 is "$status" 3 "an agent that cannot be started"
 has "$out" '"is_error":true' "has a result, too"
 has "$(tail -n 3 "$scratch/log")" '"code":"agent_spawn"' "and is told to connectors"
+why="cannot start agent \\\"none\\\": $scratch/no-such-program: No such file or directory"
+has "$out" "$why" "the result names the agent and the program"
+has "$(tail -n 3 "$scratch/log")" "$why" "so does the event"
+has "$err" "cannot start agent \"none\": $scratch/no-such-program: No such file or directory" "and the log"
 try run -a nobody hello
 is "$status $out" "2 " "an agent that is not configured"
 has "$err" 'there is no agent "nobody", but: main, bad, none' "says which are"

@@ -285,16 +285,18 @@ static void test_spawn(const char *program, const char *cwd, const char *wanted,
 
 static void test_spawns(void)
 {
-    static const char no[] = "error(agent_spawn: The agent could not be started: cannot be run: ";
+    static const char no[] = "error(agent_spawn: cannot start agent \"fake\": ";
     char wanted[200];
-    snprintf(wanted, sizeof wanted, "%sNo such file or directory.) done(error)", no);
+    snprintf(wanted, sizeof wanted, "%s/nonexistent/agent: No such file or directory) done(error)",
+             no);
     test_spawn("/nonexistent/agent", "/", wanted, "no such program");
-    snprintf(wanted, sizeof wanted, "%sPermission denied.) done(error)", no);
+    snprintf(wanted, sizeof wanted, "%s/tmp: Permission denied) done(error)", no);
     test_spawn("/tmp", "/", wanted, "a directory");
-    test_spawn("/bin/true", "/nonexistent",
-               "error(agent_spawn: The agent could not be started: its working directory "
-               "/nonexistent cannot be entered: No such file or directory.) done(error)",
-               "no such directory");
+    snprintf(wanted, sizeof wanted,
+             "%s/bin/true: its working directory /nonexistent cannot be entered: "
+             "No such file or directory) done(error)",
+             no);
+    test_spawn("/bin/true", "/nonexistent", wanted, "no such directory");
 }
 
 /* What people read is short, what the operator reads is whole, and neither has a secret in it. */
