@@ -32,6 +32,7 @@ GROUPS = ("memory", "write", "read", "open", "sync", "connect", "fork", "dlopen"
 EACH = {"memory": 10, "write": 8, "read": 8, "open": 8}  # of the short form; of others:
 FEW = 4
 FEWER = {"serve": 3}  # of every group
+MANY = 60  # of every group in the long form, which lasts about ten minutes; all would be a day
 PATIENCE_S = 3  # until an answer comes in spite of all; then the host is stopped
 FOR_EVER = 1 << 40
 DEADLINE_S = 60  # a program under a sanitizer is slow
@@ -246,8 +247,8 @@ def one(job):
 
 def places(name, group, count, chance):
     """All of them, or some, spread over the whole and with both ends."""
-    wanted = FEWER.get(name) or EACH.get(group, FEW)
-    if LONG or count <= wanted:
+    wanted = MANY if LONG else FEWER.get(name) or EACH.get(group, FEW)
+    if count <= wanted:
         return range(1, count + 1)
     step = (count - 2) / (wanted - 2)
     inner = (2 + int((i + chance.random()) * step) for i in range(wanted - 2))
