@@ -8,12 +8,15 @@
 /* Of no byte: where nothing was entered there are no members. */
 #define NO_LEAD (-1)
 
-/* Keeps the first error. Nothing lies behind it: whoever reads on meets the end of the line. */
+/* Keeps the first error and ends the line at it. The quotes that were found ahead of the error are
+ * dropped with it, because json_read_string and json_next_key take a string from them without
+ * testing for the end. */
 static const char *fail(struct json *j, const char *at, const char *error)
 {
     if (!j->error)
         j->error = error;
-    j->p = j->end = at;
+    j->p = j->end = j->block = at;
+    j->stops = 0;
     return NULL;
 }
 

@@ -419,6 +419,85 @@ static void test_errors_stick(void)
     is_int(json_finish(&j), -1, "not JSON");
 }
 
+/* Reads everything, entering whatever can be entered; stops at the first error. */
+static void walk(struct json *j, unsigned depth)
+{
+    struct str key, s;
+    if (depth < 8 && json_peek(j) == JSON_AT_OBJECT && json_enter_object(j)) {
+        while (json_next_key(j, &key))
+            walk(j, depth + 1);
+    } else if (depth < 8 && json_peek(j) == JSON_AT_ARRAY && json_enter_array(j)) {
+        while (json_next_element(j))
+            walk(j, depth + 1);
+    } else if (!json_read_string(j, &s)) {
+        json_skip(j, NULL);
+    }
+}
+
+static bool read_key(struct json *j)
+{
+    struct str key = STR("kept");
+    const bool found = json_next_key(j, &key);
+    return found || !str_is(key, "kept");
+}
+
+static bool skip_value(struct json *j)
+{
+    struct str slice = STR("kept");
+    json_skip(j, &slice);
+    return !str_is(slice, "kept");
+}
+
+static bool peek_value(struct json *j)
+{
+    return json_peek(j) != JSON_AT_END;
+}
+
+/* -1: the cursor has no error; else 1 if a reader still reads something or moves, 0 if none does.
+ */
+static int reads_after_error(const struct json *j)
+{
+    static bool (*const readers[])(struct json *) = {
+        read_string,      read_int, read_real,  read_bool,  json_enter_object,
+        json_enter_array, read_key, skip_value, peek_value, json_next_element,
+    };
+    if (!j->error)
+        return -1;
+    bool read = false;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        struct json copy = *j;
+        read |= readers[i](&copy) || copy.p != j->p || copy.end != j->end;
+        read |= copy.error != j->error || json_finish(&copy) != -1;
+    }
+    return read;
+}
+
+/* Each byte of a line of many strings is replaced in turn: most of that makes an error, with
+ * quotes right behind it. */
+static void test_nothing_after_an_error(void)
+{
+    static const char line[] = "{\"k\":[1,\"secret\",\"more\"],\"a\":\"b\",\"c\":{\"d\":\"e\"},"
+                               "\"f\":[\"g\",\"h\"],\"i\":\"j\"}";
+    static const char by[] = " \"x,:\\\n\xff";
+    int errors = 0, read = 0;
+    for (size_t at = 0; at < sizeof line - 1; at++)
+        for (const char *c = by; *c; c++) {
+            char text[sizeof line];
+            memcpy(text, line, sizeof line);
+            text[at] = *c;
+            struct json j;
+            json_start(&j, text, sizeof line - 1);
+            walk(&j, 0);
+            const int result = reads_after_error(&j);
+            errors += result >= 0;
+            read += result > 0;
+            if (result > 0)
+                diag("%s: %s", j.error, text);
+        }
+    ok(errors > 300, "%d lines have an error", errors);
+    is_int(read, 0, "behind it nothing is read");
+}
+
 static void test_incomplete_walks(void)
 {
     struct json j;
@@ -482,6 +561,7 @@ int main(void)
     test_mismatch();
     test_numbers();
     test_errors_stick();
+    test_nothing_after_an_error();
     test_incomplete_walks();
     test_inside();
     test_string_end();
