@@ -35,8 +35,8 @@
 extern "C" {
 #endif
 
-#include <turncast/service.h>
-
+/* Members, types and macros that are newer than TURNCAST_API_MINOR are not declared: a plugin that
+ * compiles uses nothing that a host of that minor lacks. */
 #define TURNCAST_API_MAJOR 1
 #define TURNCAST_API_LATEST 1 /* the newest minor this header knows */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
@@ -44,6 +44,8 @@ extern "C" {
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST
 #error "turncast/plugin.h is older than the TURNCAST_API_MINOR you ask for"
 #endif
+
+#include <turncast/service.h>
 
 #if defined(__GNUC__)
 #define TC_PRINTF(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
@@ -197,11 +199,13 @@ struct tc_request {
     const char *decision; /* or NULL: allow deny answered cancelled timeout */
     const char *answers;  /* JSON or NULL */
     const char *by;       /* or NULL: who decided */
+#if TURNCAST_API_MINOR >= 1
     /* Since 1.1. What tc_answer takes, as a JSON array of {id, label}, the harmless last; NULL: it
      * cannot be answered here. */
     const char *choices;
     const char
         *to; /* or NULL: JSON array of INSTANCE or INSTANCE:CHAT[:THREAD]; asked only there */
+#endif
 };
 
 /* The turn begins. */
@@ -428,9 +432,11 @@ struct tc_host {
     int64_t (*socket_open)(struct tc_instance *, const struct tc_socket *);
     int (*socket_send)(struct tc_instance *, int64_t, const char *, size_t);
     void (*socket_close)(struct tc_instance *, int64_t);
+#if TURNCAST_API_MINOR >= 1
     /* Since 1.1. */
     const char *(*ticket)(struct tc_turn *, const char *);
     enum tc_accepted (*answer)(struct tc_turn *, const struct tc_decision *, struct tc_receipt *);
+#endif
 };
 
 /* Logs one line, prefixed with instance name; secrets are masked. */
@@ -479,14 +485,17 @@ struct tc_host {
  * or TC_KNOWN: it is over already. Needs the grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \
     ((lobby)->inst->host->cancel((lobby), (turn_id), (user), (receipt)))
-/* What stands for an open request of this turn in what a service gives back (a button): at most 32
- * letters, digits, - and _, the same each time, of this instance alone. NULL: it is not open. */
+#if TURNCAST_API_MINOR >= 1
+/* Since 1.1. What stands for an open request of this turn in what a service gives back (a button):
+ * at most 32 letters, digits, - and _, the same each time, of this instance alone. NULL: it is not
+ * open. */
 #define tc_ticket(turn, request_id) ((turn)->inst->host->ticket((turn), (request_id)))
-/* Hands over what a person decided. TC_COMMAND: it counts; TC_KNOWN: too late, `answer` says why;
- * TC_DENIED: not this person, or not from there, or no such choice: `answer` says so when it is for
- * that person to know. Needs the grant "answer". */
+/* Since 1.1. Hands over what a person decided. TC_COMMAND: it counts; TC_KNOWN: too late, `answer`
+ * says why; TC_DENIED: not this person, or not from there, or no such choice: `answer` says so when
+ * it is for that person to know. Needs the grant "answer". */
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
+#endif
 /* Requests to "/hooks/INSTANCE" + path of the host's HTTP server go to on_hit. From init; -1 when
  * the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
@@ -502,8 +511,10 @@ struct tc_host {
 #define TC_HTTP(...) (&(const struct tc_http){.size = sizeof(struct tc_http), __VA_ARGS__})
 #define TC_TEXT(...) (&(const struct tc_text){.size = sizeof(struct tc_text), __VA_ARGS__})
 #define TC_INBOUND(...) (&(const struct tc_inbound){.size = sizeof(struct tc_inbound), __VA_ARGS__})
+#if TURNCAST_API_MINOR >= 1 /* since 1.1 */
 #define TC_DECISION(...)                                                                           \
     (&(const struct tc_decision){.size = sizeof(struct tc_decision), __VA_ARGS__})
+#endif
 #define TC_SOCKET(...) (&(const struct tc_socket){.size = sizeof(struct tc_socket), __VA_ARGS__})
 #define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
 /* TC_OPTION(struct conf, field, default text or NULL, flags, help): the key is the field's

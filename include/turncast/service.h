@@ -189,7 +189,8 @@ struct tc_receipt {
  * host's to know: a ticket is a name, not a leave. The event that tells the decision follows, to
  * every connector. */
 
-/* What a person decided. All strings borrowed. */
+#if TURNCAST_API_MINOR >= 1
+/* Since 1.1. What a person decided. All strings borrowed. */
 struct tc_decision {
     size_t size;
     const char *ticket;  /* as tc_ticket gave it */
@@ -202,6 +203,7 @@ struct tc_decision {
     const char *chat;    /* where it was decided */
     const char *thread;  /* or NULL */
 };
+#endif
 
 /* ---- routes and sockets ---- */
 

@@ -6,6 +6,7 @@ READ_SOURCES = \
 	tests/lint/size.t \
 	tests/lint/format.t \
 	tests/lint/header.t \
+	tests/lint/api.t \
 	tests/lint/spdx.t \
 	tests/lint/spelling.t \
 	tests/lint/shell.t \

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TURNCAST_API_MINOR hides what is newer: a plugin that is built for an older host does not compile
+# when it uses a member, type or macro that this host lacks.
+. "$(dirname "$0")/lint.sh"
+
+cc=${TURNCAST_CC:-cc}
+cc=${cc#ccache }
+cc=${cc%% *}
+needs "$cc"
+
+# What is marked "since 1.N" and does not stand inside "#if TURNCAST_API_MINOR >= N".
+unguarded() {
+    find include -type f -name '*.h' -exec awk '
+        FNR == 1 { depth = 0 }
+        /^#if/ { guard[++depth] = /^#if TURNCAST_API_MINOR >= [0-9]+/ ? $4 : 0 }
+        match($0, /[Ss]ince 1\.[0-9]+/) {
+            minor = substr($0, RSTART + 8, RLENGTH - 8)
+            found = 0
+            for (i = 1; i <= depth; i++)
+                if (guard[i] == minor)
+                    found = 1
+            if (!found)
+                print FILENAME ":" FNR ": " $0
+        }
+        /^#endif/ { depth-- }' {} +
+}
+
+# compiles MINOR STATEMENTS: a callback with them compiles for hosts of that minor.
+compiles() {
+    cat >"$scratch/plugin.c" <<C
+#include <turncast/plugin.h>
+static int on_request(struct tc_turn *t, const struct tc_request *r)
+{
+    (void)t;
+    (void)r;
+    $2
+    return 0;
+}
+TURNCAST_PLUGIN(.name = "uses", .sink = TC_SINK(.on_request = on_request));
+C
+    "$cc" -std=c11 -Wall -Wextra -Werror=implicit-function-declaration -fsyntax-only \
+        "-DTURNCAST_API_MINOR=$1" -I "$top/include" "$scratch/plugin.c" >"$scratch/errors" 2>&1
+}
+
+# since MINOR WHAT STATEMENTS: they compile for that minor, and not for the one before it.
+since() {
+    compiles "$1" "$3"
+    result $? "$2 is there for hosts of 1.$1"
+    ! compiles "$(($1 - 1))" "$3"
+    result $? "$2 is not there for hosts of 1.$(($1 - 1))"
+}
+
+holds "what is newer than 1.0 is hidden from plugins for older hosts" unguarded
+compiles 0 'return tc_keep(t, r->request_id) && tc_alloc(t, 1) ? 0 : -1;'
+result $? "a plugin for hosts of 1.0 compiles"
+since 1 tc_ticket 'return tc_ticket(t, r->request_id) ? 0 : -1;'
+since 1 tc_answer 'return tc_answer(t, NULL, NULL);'
+since 1 TC_DECISION 'return TC_DECISION(.ticket = "t")->ticket ? 0 : -1;'
+since 1 'struct tc_decision' 'struct tc_decision d = {0}; return d.ticket ? 0 : -1;'
+since 1 choices 'return r->choices ? 0 : -1;'
+since 1 to 'return r->to ? 0 : -1;'
+
+catches "a member without its guard" unguarded 'Since 1.2' include/turncast/plugin.h <<'C'
+struct tc_host {
+#if TURNCAST_API_MINOR >= 1
+    /* Since 1.1. */
+    int (*old)(void);
+    /* Since 1.2. */
+    int (*new)(void);
+#endif
+};
+C
+catches "a member behind its guard" unguarded 'since 1.1' include/turncast/plugin.h <<'C'
+#if TURNCAST_API_MINOR >= 1
+#endif
+int x; /* since 1.1 */
+C
+done_testing
