@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "core/dispatch_impl.h"
 #include "core/turnlog.h"
@@ -82,22 +83,27 @@ void dispatch_close(struct dispatch_turn *t)
     *(t->prev ? &t->prev->next : &t->dispatch->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
+    for (size_t i = 0; i < t->n_showings; i++)
+        showing_fini(&t->showings[i]);
+    free(t->showings);
     free(t->handles);
     arena_fini(&t->arena);
     free(t);
 }
 
-static enum form form_for(const struct group *c, const struct visibility *v, const struct event *ev)
+static enum form form_for(const struct group *c, struct showing *s, const struct visibility *v,
+                          const struct event *ev)
 {
+    static const enum form forms[] = {[VIEW_HIDE] = FORM_NONE,
+                                      [VIEW_SHOW] = FORM_PLAIN,
+                                      [VIEW_STRIP] = FORM_STRIPPED,
+                                      [VIEW_FAILURE] = FORM_FAILURE};
     if ((ev->kind == TC_STATE && !c->wants_state) || (ev->kind == TC_RAW && !c->wants_raw))
         return FORM_NONE;
-    const enum view view =
-        visibility_audience(c->audience, ev) ? visibility_view(v, ev) : VIEW_HIDE;
+    const enum view view = showing_view(s, v, c->audience, ev);
     if (c->sees_all)
         return view == VIEW_HIDE ? FORM_HIDDEN : FORM_PLAIN;
-    if (view == VIEW_HIDE)
-        return FORM_NONE;
-    return view == VIEW_STRIP ? FORM_STRIPPED : FORM_PLAIN;
+    return forms[view];
 }
 
 /* The boxes of a burst are made in a row, and live for about as long. */
@@ -109,13 +115,17 @@ static struct event_box *box_draft(struct dispatch *d, const struct event *draft
 static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
                                   enum form form)
 {
-    if (form != FORM_STRIPPED && ev->meta.hidden == (form == FORM_HIDDEN))
+    const bool whole = form == FORM_PLAIN || form == FORM_HIDDEN;
+    if (whole && ev->meta.hidden == (form == FORM_HIDDEN))
         return box_draft(t->dispatch, ev);
+    CLEANUP_BUF struct buf text = {0};
     struct event draft = *ev;
     draft.u.meta = &draft.meta;
     draft.meta.hidden = form == FORM_HIDDEN;
     if (form == FORM_STRIPPED)
         visibility_strip(&t->spec.visibility, &draft);
+    else if (form == FORM_FAILURE)
+        visibility_tell_failure(&draft, &text);
     return box_draft(t->dispatch, &draft);
 }
 
@@ -124,7 +134,9 @@ static enum form form_of(const struct dispatch_turn *t, size_t i, enum tc_kind k
 {
     const struct dispatch *const d = t->dispatch;
     const struct seat *const s = &d->seats[i];
-    return t->handles[i] && (s->kinds >> kind & 1) ? d->groups[s->group].form : FORM_NONE;
+    const enum form form = d->groups[s->group].form;
+    const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : kind;
+    return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
 }
 
 /* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
@@ -132,7 +144,7 @@ static enum form form_of(const struct dispatch_turn *t, size_t i, enum tc_kind k
 static enum form log_shown(const struct dispatch *d)
 {
     const enum form form = d->groups[d->log_shown].form;
-    return form == FORM_STRIPPED ? form : FORM_NONE;
+    return form == FORM_STRIPPED || form == FORM_FAILURE ? form : FORM_NONE;
 }
 
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
@@ -152,11 +164,23 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
             boxes[form] = event_box_ref_many(make_box(t, ev, form), wanted[form] - 1);
 }
 
-static void decide_forms(const struct dispatch_turn *t, const struct event *ev)
+/* Groups are added, when the configuration is read again, and never removed. */
+static void add_showings(struct dispatch_turn *t)
+{
+    const size_t n = t->dispatch->n_groups;
+    if (t->n_showings == n)
+        return;
+    t->showings = xrealloc(t->showings, n * sizeof *t->showings);
+    memset(t->showings + t->n_showings, 0, (n - t->n_showings) * sizeof *t->showings);
+    t->n_showings = n;
+}
+
+static void decide_forms(struct dispatch_turn *t, const struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
+    add_showings(t);
     for (size_t i = 0; i < d->n_groups; i++)
-        d->groups[i].form = form_for(&d->groups[i], &t->spec.visibility, ev);
+        d->groups[i].form = form_for(&d->groups[i], &t->showings[i], &t->spec.visibility, ev);
 }
 
 void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,

@@ -8,9 +8,17 @@
 #include "base/slab.h"
 #include "core/dispatch.h"
 #include "core/roster.h"
+#include "turn/showing.h"
 
 /* The forms one event is cast in. */
-enum form { FORM_NONE, FORM_PLAIN, FORM_HIDDEN, FORM_STRIPPED, FORMS };
+enum form {
+    FORM_NONE,
+    FORM_PLAIN,
+    FORM_HIDDEN,
+    FORM_STRIPPED,
+    FORM_FAILURE, /* a failed result as a notice */
+    FORMS
+};
 
 /* What of a turn some instances see alike. */
 struct group {
@@ -65,6 +73,8 @@ struct dispatch_turn {
     struct dispatch_turn *next, *prev;
     struct arena arena;
     struct dispatch_spec spec;   /* its strings are the arena's */
+    struct showing *showings;    /* what each group was shown */
+    size_t n_showings;           /* groups there were when an event was last cast */
     struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
     bool decided;                /* its outcome is noted, so it is told from the ledger */
     size_t n;                    /* seats there were when it was opened: it knows no others */

@@ -27,5 +27,7 @@ libtcturn_la_SOURCES = \
 	src/turn/sniff.h \
 	src/turn/translate.c \
 	src/turn/translate.h \
+	src/turn/showing.c \
+	src/turn/showing.h \
 	src/turn/visibility.c \
 	src/turn/visibility.h

@@ -116,8 +116,8 @@ enum view visibility_view(const struct visibility *v, const struct event *ev)
 /* What a person must learn whoever it was meant for. */
 static bool passes_any_audience(const struct event *ev)
 {
-    return ev->kind == TC_ERROR || ev->kind == TC_DONE ||
-           (ev->kind == TC_TOOL_RESULT && ev->u.tool_result.is_error);
+    return ev->kind == TC_START || ev->kind == TC_FINAL || ev->kind == TC_ERROR ||
+           ev->kind == TC_DONE || (ev->kind == TC_TOOL_RESULT && ev->u.tool_result.is_error);
 }
 
 bool visibility_audience(const char *consumer, const struct event *ev)
@@ -129,8 +129,36 @@ bool visibility_audience(const char *consumer, const struct event *ev)
            passes_any_audience(ev);
 }
 
+/* What is left says that the call is over, and how. */
+static void strip_result(struct event *ev)
+{
+    struct tc_tool_result *const r = &ev->u.tool_result;
+    r->content = "";
+    r->content_len = 0;
+    r->structured = r->patch = r->diff = ev->meta.x = NULL;
+    r->added = r->removed = -1;
+}
+
+void visibility_tell_failure(struct event *ev, struct buf *text)
+{
+    const struct tc_meta meta = ev->meta;
+    const struct tc_tool_result result = ev->u.tool_result;
+    buf_reset(text);
+    buf_printf(text, "%s failed", result.name && *result.name ? result.name : "A tool");
+    if (result.content_len) {
+        buf_add_str(text, ": ");
+        buf_add(text, result.content, result.content_len);
+    }
+    event_init_notice(ev, "warn", "tool_failed", text->p);
+    ev->meta = meta;
+    ev->meta.x = NULL;
+    ev->u.meta = &ev->meta;
+}
+
 void visibility_strip(const struct visibility *v, struct event *ev)
 {
+    if (ev->kind == TC_TOOL_RESULT)
+        strip_result(ev);
     if (kind_gate(ev->kind) != GATE_MESSAGE)
         return;
     struct tc_message *m = &ev->u.message;

@@ -30,15 +30,24 @@ enum show visibility_truth(const char *value);
 void visibility_json(struct buf *out, struct visibility v);
 
 /* What one event is to one kind of consumer. */
-enum view { VIEW_HIDE, VIEW_SHOW, VIEW_STRIP /* show it without its reasoning / its text */ };
+enum view {
+    VIEW_HIDE,
+    VIEW_SHOW,
+    VIEW_STRIP,   /* without what is hidden of it: text, reasoning, or the content of a result */
+    VIEW_FAILURE, /* of a tool: as a notice, for its call was not shown (see showing.h) */
+};
 
 /* The agent's switches alone; v is resolved. state and raw are shown: that a consumer must have
  * asked for them is dispatch's business. A message of which nothing would be left is hidden. */
 enum view visibility_view(const struct visibility *v, const struct event *ev);
 /* Whether a consumer of this audience (NULL: user) gets the event: its own audience's, and
- * error, done and failed tool results of any. */
+ * start, final, error, done and failed tool results of any. */
 bool visibility_audience(const char *consumer, const struct event *ev);
-/* Makes VIEW_STRIP real: removes from the draft what the switches hide. */
+/* Makes VIEW_STRIP real: removes from the draft what the switches hide, and what a tool returned.
+ */
 void visibility_strip(const struct visibility *v, struct event *ev);
+/* Makes VIEW_FAILURE real: turns the draft of a failed result into a notice, code "tool_failed",
+ * whose text is put into the buffer. */
+void visibility_tell_failure(struct event *ev, struct buf *text);
 
 #endif

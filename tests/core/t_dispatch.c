@@ -73,8 +73,7 @@ static char *mutable(const char *s)
     return (char *)(uintptr_t)s;
 }
 
-/* Short deadlines are for those that miss them: a healthy instance may be slow on a busy machine.
- */
+/* Short deadlines are for those that miss them; a healthy instance may be slow. */
 static bool is_impatient(const char *plugin)
 {
     return strcmp(plugin, "sleeps") == 0 || strncmp(plugin, "hangs", 5) == 0;
@@ -262,9 +261,8 @@ static void test_who_sees_what(void)
            "start narration -thinking -tool_call -tool_result -tool_call -tool_result -narration "
            "message final done ",
            "visibility all sees all but what must be asked for");
-    is_str(kinds_in(temp("people")), "start narration message final done ",
-           "people see what is shown to them");
-    is_str(kinds_in(temp("internal")), "narration done ", "another audience sees its own");
+    is_str(kinds_in(temp("people")), "start narration message final done ", "what is shown");
+    is_str(kinds_in(temp("internal")), "start narration final done ", "another audience");
     is_str(kinds_in(temp("asks")),
            "start narration thinking tool_call tool_result tool_call tool_result narration "
            "message state raw final done ",
@@ -278,6 +276,30 @@ static void test_who_sees_what(void)
     text = tap_slurp(temp("all"), &n);
     has_str(text, "\"reasoning\":\"why\"", "who sees all has it");
     free(text);
+}
+
+static void cast_pair(const char *of_call, const char *id, bool failed)
+{
+    struct event call = draft(TC_TOOL_CALL), result = draft(TC_TOOL_RESULT);
+    call.meta.audience = of_call;
+    result.meta.audience = "internal";
+    call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = id;
+    result.u.tool_result.is_error = failed;
+    cast(call);
+    cast(result);
+}
+
+static void test_pairs(void)
+{
+    begin_conf();
+    add("paired", "recorder", "path", temp("paired"))->sees_all_set = true;
+    struct dispatch *const d = start(NULL);
+    open_turn(d, (struct visibility){SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON});
+    cast_pair(NULL, "a", false);
+    cast_pair("internal", "c", true);
+    close_turn();
+    dispatch_free(d, DEADLINE_MS);
+    is_str(kinds_in(temp("paired")), "start tool_call tool_result notice done ", "pairs");
 }
 
 /* ---- faults ---- */
@@ -565,6 +587,7 @@ int main(void)
     umask(022);
     begin_log();
     test_who_sees_what();
+    test_pairs();
     test_faults();
     test_hangs();
     test_kinds();

@@ -35,6 +35,10 @@ check_PROGRAMS += tests/dialect/t_golden
 tests_dialect_t_golden_SOURCES = tests/dialect/t_golden.c $(CAST)
 tests_dialect_t_golden_LDADD = libpromise.la $(TEST_TURN)
 EXTRA_DIST += tests/dialects
+check_PROGRAMS += tests/dialect/t_audience
+tests_dialect_t_audience_SOURCES = tests/dialect/t_audience.c tests/dialect/cast.c \
+	tests/dialect/cast.h
+tests_dialect_t_audience_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_agents
 tests_dialect_t_agents_SOURCES = tests/dialect/t_agents.c tests/dialect/cast.c tests/dialect/cast.h
 tests_dialect_t_agents_LDADD = libpromise.la $(TEST_TURN)

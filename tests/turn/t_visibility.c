@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Every kind against every switch, the fallbacks, the stored form, audiences. */
+ * Every kind against every switch, the fallbacks, the stored form, audiences, and what comes in
+ * pairs. */
 #include "turn/visibility.h"
 
 #include "tap/tap.h"
+#include "turn/showing.h"
 
 static struct visibility all(enum show on)
 {
@@ -194,7 +196,8 @@ static void test_audience(void)
     for (int kind = 0; kind < TC_KINDS; kind++) {
         event_init(&ev, (enum tc_kind)kind);
         ev.meta.audience = "internal";
-        const bool passes = kind == TC_ERROR || kind == TC_DONE;
+        const bool passes =
+            kind == TC_START || kind == TC_FINAL || kind == TC_ERROR || kind == TC_DONE;
         is_int(visibility_audience("user", &ev), passes, "internal %s for a user",
                kind_name((enum tc_kind)kind));
     }
@@ -202,6 +205,139 @@ static void test_audience(void)
     ev.meta.audience = "internal";
     ev.u.tool_result.is_error = true;
     ok(visibility_audience("user", &ev), "a failed tool result passes");
+}
+
+/* What a user is shown of a call and its result, one after the other. */
+static enum view view_pair(const char *of_call, const char *of_result, bool is_error,
+                           const char *outcome, enum show tools)
+{
+    struct showing s = {0};
+    struct visibility v = all(SHOW_ON);
+    struct event ev;
+    v.tools = tools;
+    event_init(&ev, TC_TOOL_CALL);
+    ev.u.tool_call.tool_use_id = "t1";
+    ev.meta.audience = of_call;
+    showing_view(&s, &v, NULL, &ev);
+    event_init(&ev, TC_TOOL_RESULT);
+    ev.u.tool_result.tool_use_id = "t1";
+    ev.u.tool_result.is_error = is_error;
+    ev.u.tool_result.outcome = outcome;
+    ev.meta.audience = of_result;
+    const enum view view = showing_view(&s, &v, NULL, &ev);
+    showing_fini(&s);
+    return view;
+}
+
+static void test_calls(void)
+{
+    static const struct {
+        const char *call, *result;
+        bool is_error;
+        const char *outcome;
+        enum show tools;
+        enum view view;
+        const char *what;
+    } rows[] = {
+        {NULL, NULL, false, NULL, Y, VIEW_SHOW, "a call and its result"},
+        {NULL, "internal", false, NULL, Y, VIEW_STRIP,
+         "an internal result of a call that is shown"},
+        {NULL, "internal", true, NULL, Y, VIEW_SHOW, "an internal failure of it"},
+        {"internal", NULL, false, NULL, Y, VIEW_HIDE, "a result of an internal call"},
+        {"internal", "internal", false, NULL, Y, VIEW_HIDE, "an internal result of it"},
+        {"internal", "internal", true, NULL, Y, VIEW_FAILURE, "a failure of it"},
+        {"internal", "internal", true, "cancelled", Y, VIEW_HIDE, "the cancelling of it"},
+        {"internal", "internal", true, NULL, N, VIEW_HIDE, "a failure where tools are off"},
+        {NULL, NULL, true, NULL, N, VIEW_HIDE, "a failure where the call was off, too"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        is_int(view_pair(rows[i].call, rows[i].result, rows[i].is_error, rows[i].outcome,
+                         rows[i].tools),
+               rows[i].view, "%s", rows[i].what);
+}
+
+/* Switches that change between the two. */
+static void test_toggled_calls(void)
+{
+    struct showing s = {0};
+    struct event call, result;
+    event_init(&call, TC_TOOL_CALL);
+    event_init(&result, TC_TOOL_RESULT);
+    const struct visibility on = all(SHOW_ON), off = all(SHOW_OFF);
+    call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "a";
+    is_int(showing_view(&s, &on, NULL, &call), VIEW_SHOW, "a call is shown");
+    is_int(showing_view(&s, &off, NULL, &result), VIEW_SHOW, "and so is its result");
+    call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "b";
+    is_int(showing_view(&s, &off, NULL, &call), VIEW_HIDE, "a call is hidden");
+    is_int(showing_view(&s, &on, NULL, &result), VIEW_HIDE, "and so is its result");
+    showing_fini(&s);
+}
+
+static enum view view_said(struct showing *s, enum tc_kind kind, const char *audience,
+                           const char *id)
+{
+    const struct visibility v = visibility_default();
+    struct event ev;
+    event_init(&ev, kind);
+    ev.meta.audience = audience;
+    if (kind == TC_NARRATION)
+        ev.u.narration.message_id = id;
+    else if (kind == TC_THINKING)
+        ev.u.thinking.message_id = id;
+    else
+        ev.u.notice =
+            (struct tc_notice){.level = "info", .text = "", .code = "retracted", .message_id = id};
+    return showing_view(s, &v, NULL, &ev);
+}
+
+static void test_retractions(void)
+{
+    struct showing s = {0};
+    char id[2 * SHOWING_ID_MAX];
+    memset(id, 'x', sizeof id);
+    id[sizeof id - 1] = '\0';
+    view_said(&s, TC_NARRATION, NULL, "shown");
+    view_said(&s, TC_THINKING, NULL, "thought");
+    view_said(&s, TC_NARRATION, "internal", id);
+    is_int(view_said(&s, TC_NOTICE, "internal", "shown"), VIEW_SHOW,
+           "text that was shown is taken back, whoever the notice is for");
+    is_int(view_said(&s, TC_NOTICE, NULL, "thought"), VIEW_HIDE, "hidden reasoning is not");
+    is_int(view_said(&s, TC_NOTICE, NULL, id), VIEW_HIDE, "nor internal text");
+    view_said(&s, TC_NARRATION, NULL, "thought");
+    view_said(&s, TC_NARRATION, NULL, id);
+    is_int(view_said(&s, TC_NOTICE, NULL, "thought"), VIEW_SHOW,
+           "unless some of the message was shown");
+    is_int(view_said(&s, TC_NOTICE, NULL, id), VIEW_SHOW, "which counts for long ids, too");
+    showing_fini(&s);
+}
+
+static void test_drafts(void)
+{
+    const struct visibility v = all(SHOW_ON);
+    CLEANUP_BUF struct buf text = {0};
+    struct event ev;
+    event_init(&ev, TC_TOOL_RESULT);
+    ev.meta.x = "{\"error\":\"secret\"}";
+    ev.meta.agent = "helper";
+    ev.u.tool_result = (struct tc_tool_result){.meta = &ev.meta,
+                                               .tool_use_id = "t1",
+                                               .content = "secret",
+                                               .content_len = 6,
+                                               .name = "Bash",
+                                               .duration_ms = 3,
+                                               .structured = "{}"};
+    struct event failed = ev;
+    failed.u.meta = &failed.meta;
+    visibility_strip(&v, &ev);
+    ok(!*ev.u.tool_result.content && !ev.u.tool_result.content_len &&
+           !ev.u.tool_result.structured && !ev.meta.x,
+       "a result without its content");
+    ok(ev.u.tool_result.duration_ms == 3 && ev.u.tool_result.name, "keeps the rest");
+    visibility_tell_failure(&failed, &text);
+    is_int(failed.kind, TC_NOTICE, "a failure as a notice");
+    is_str(failed.u.notice.text, "Bash failed: secret", "says which tool, and why");
+    is_str(failed.u.notice.code, "tool_failed", "with a code");
+    ok(!failed.meta.x && failed.meta.agent && failed.u.meta == &failed.meta, "of the same agent");
 }
 
 int main(void)
@@ -214,5 +350,9 @@ int main(void)
     test_views();
     test_strip();
     test_audience();
+    test_calls();
+    test_toggled_calls();
+    test_retractions();
+    test_drafts();
     return 0;
 }
