@@ -301,10 +301,10 @@ static void run_loop(struct run *r)
 static int status_of(const struct run *r)
 {
     const struct result *const result = turn_result(r->turn);
-    return r->spawn_failed     ? EXIT_SPAWN
-           : result->has_error ? EXIT_TURN_ERROR
-           : result->cancelled ? EXIT_CANCELLED
-                               : 0;
+    return r->spawn_failed           ? EXIT_SPAWN
+           : result_is_error(result) ? EXIT_TURN_ERROR
+           : result->cancelled       ? EXIT_CANCELLED
+                                     : 0;
 }
 
 static int run_turn(struct run *r, struct buf *result)

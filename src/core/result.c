@@ -75,8 +75,23 @@ static void feed_error(struct result *r, const struct tc_error *error)
     set_string(&r->error_code, error->code);
 }
 
+/* A limit of the agent, or its refusal: what it said so far is no answer to what it was asked. */
+static void feed_incomplete(struct result *r, const struct tc_done *done)
+{
+    const bool refused = strcmp(done->reason, "refused") == 0;
+    const char *const why = done->detail ? done->detail : done->code;
+    if (r->has_error || !(refused || strcmp(done->reason, "stopped") == 0))
+        return;
+    r->incomplete = true;
+    buf_reset(&r->error);
+    buf_add_str(&r->error, refused ? "The agent refused" : "The agent stopped before it was done");
+    if (why)
+        buf_printf(&r->error, ": %s", why);
+}
+
 static void feed_done(struct result *r, const struct tc_done *done)
 {
+    feed_incomplete(r, done);
     r->cancelled = strcmp(done->reason, "cancelled") == 0;
     if (done->turns >= 0)
         r->num_turns = done->turns;
@@ -101,9 +116,15 @@ void result_feed(struct result *r, const struct event *ev)
     }
 }
 
+bool result_is_error(const struct result *r)
+{
+    return r->has_error || r->incomplete;
+}
+
 void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
 {
-    const struct buf *const text = r->has_error ? &r->error : &r->text;
+    const bool unanswered = r->has_error || (r->incomplete && !r->text.len);
+    const struct buf *const text = unanswered ? &r->error : &r->text;
     buf_add_char(out, '{');
     jsonw_key(out, "result");
     jsonw_string(out, text_of(text, ""), text->len);
@@ -111,7 +132,7 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
     jsonw_member_real(out, "cost_usd", r->cost_usd);
     jsonw_member_int(out, "duration_ms", duration_ms);
     jsonw_member_int(out, "num_turns", r->num_turns);
-    jsonw_member_bool(out, "is_error", r->has_error);
+    jsonw_member_bool(out, "is_error", result_is_error(r));
     jsonw_member_json(out, "usage", text_of(&r->usage, "{}"));
     jsonw_key(out, "tool_uses");
     buf_add_char(out, '[');
@@ -119,7 +140,7 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
     buf_add_char(out, ']');
     if (r->n_omitted)
         jsonw_member_int(out, "tool_uses_omitted", r->n_omitted);
-    if (r->has_error)
+    if (result_is_error(r))
         jsonw_member_str(out, "error", text_of(&r->error, ""));
     if (r->cancelled)
         jsonw_member_bool(out, "cancelled", true);

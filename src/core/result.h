@@ -27,12 +27,17 @@ struct result {
     int64_t num_turns;
     unsigned n_tool_uses, n_omitted;
     bool has_error, has_final;
-    bool cancelled; /* which is no error */
+    bool incomplete; /* it ended before the agent had done what it was asked to; `error` says why */
+    bool cancelled;  /* which is no error */
 };
+
+/* It failed, or is incomplete. */
+bool result_is_error(const struct result *r);
 
 void result_feed(struct result *r, const struct event *ev);
 /* Appends the object; duration_ms is the wall time of the turn over all attempts. `result` is
- * the answer, or the error's text when the turn failed. */
+ * the answer; the error's text when the turn failed, or when it is incomplete and without an
+ * answer. */
 void result_json(struct buf *out, const struct result *r, int64_t duration_ms);
 void result_fini(struct result *r);
 

@@ -97,6 +97,44 @@ static void test_many_calls(void)
     result_fini(&r);
 }
 
+static void is_incomplete(const char *reason, const char *code, const char *detail,
+                          const char *answer, const char *result, const char *error)
+{
+    struct result r = {0};
+    struct event ev;
+    CLEANUP_BUF struct buf json = {0};
+    feed_start(&r);
+    feed_final(&r, answer);
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = reason;
+    ev.u.done.code = code;
+    ev.u.done.detail = detail;
+    result_feed(&r, &ev);
+    result_json(&json, &r, 5);
+    json_t *const o = json_loads(json.p, 0, NULL);
+    ok(json_is_boolean(json_object_get(o, "is_error")) &&
+           json_is_true(json_object_get(o, "is_error")) == result_is_error(&r) &&
+           result_is_error(&r) == (error != NULL),
+       "%s: is_error", reason);
+    is_str(json_string_value(json_object_get(o, "result")), result, "%s: result", reason);
+    is_str(json_string_value(json_object_get(o, "error")), error, "%s: error", reason);
+    json_decref(o);
+    result_fini(&r);
+}
+
+static void test_incomplete(void)
+{
+    is_incomplete("stopped", "error_max_turns", NULL, "",
+                  "The agent stopped before it was done: error_max_turns",
+                  "The agent stopped before it was done: error_max_turns");
+    is_incomplete("stopped", NULL, NULL, "half", "half", "The agent stopped before it was done");
+    is_incomplete("refused", "refusal", "not this", "", "The agent refused: not this",
+                  "The agent refused: not this");
+    is_incomplete("completed", NULL, NULL, "", "", NULL);
+    is_incomplete("suspended", NULL, NULL, "", "", NULL);
+    is_incomplete("cancelled", NULL, NULL, "", "", NULL);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -143,5 +181,6 @@ int main(void)
               "a turn that was cancelled is none that failed");
     result_fini(&r);
     test_many_calls();
+    test_incomplete();
     return 0;
 }
