@@ -11,6 +11,7 @@ static void start_writing(struct chat *c)
                  &(struct writer_conf){.framing = FRAMING_SSE,
                                        .model = model,
                                        .is_answer = true,
+                                       .repeats_final = c->api->conf->http.repeats_final,
                                        .usage_apart = c->ask.wants_usage});
 }
 

@@ -167,6 +167,7 @@ struct conf_http {
     bool sees_all; /* visibility = "all" | "agent": of a turn's events */
     bool
         continue_disconnected; /* on_disconnect = "continue" | "cancel": a turn whose client left */
+    bool repeats_final;        /* final_text = "repeated" | "once": of a streamed chat completion */
 };
 
 /* Where the switches of agents and the sessions of conversations are kept. */

@@ -34,7 +34,8 @@ static int read_either(const struct reader *r, const struct node *n, const struc
                        void *target);
 
 /* The words for false and true. */
-static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"};
+static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"},
+                         *const tells[] = {"once", "repeated"};
 
 static const struct row http_rows[] = {
     {"listen", read_listen, HTTP(listen), 0, 0, NULL},
@@ -44,6 +45,7 @@ static const struct row http_rows[] = {
     {"keys", key_read_all, 0, 0, 0, NULL},
     {"visibility", read_either, HTTP(sees_all), 0, 0, sees},
     {"on_disconnect", read_either, HTTP(continue_disconnected), 0, 0, leaves},
+    {"final_text", read_either, HTTP(repeats_final), 0, 0, tells},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 

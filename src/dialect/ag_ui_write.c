@@ -74,6 +74,27 @@ static void write_state(const struct ag_ui_writing *e)
     ag_ui_end_plain(e, b);
 }
 
+/* The messages that a retraction takes back, by the ids under which the reader got them: text and
+ * reasoning of one message are two there, and so are the parts before and after a call. */
+static void add_retracted(const struct ag_ui_writing *e, struct buf *b, const char *message_id)
+{
+    const struct tool_set *const used = &e->w->used;
+    bool any = false;
+    for (size_t i = 0; i < used->n; i++) {
+        if (!used->names[i] || strcmp(used->names[i], message_id) != 0)
+            continue;
+        if (!any) {
+            style_member_str(b, S, "message_id", used->ids[i]);
+            style_key(b, S, "message_ids");
+        }
+        buf_add_char(b, any ? ',' : '[');
+        style_string(b, S, used->ids[i], strlen(used->ids[i]));
+        any = true;
+    }
+    if (any)
+        buf_add_char(b, ']');
+}
+
 static void write_notice(const struct ag_ui_writing *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
@@ -85,6 +106,8 @@ static void write_notice(const struct ag_ui_writing *e)
     style_member_str(b, S, "text", notice->text);
     ag_ui_add_str(b, "code", notice->code);
     ag_ui_add_str(b, "detail", notice->detail);
+    if (notice->message_id)
+        add_retracted(e, b, notice->message_id);
     buf_add_char(b, '}');
     ag_ui_end_plain(e, b);
 }

@@ -45,7 +45,7 @@ struct ag_ui_writer {
     struct buf thread_id, run_id, scope;
     struct ag_ui_said text, reasoning;
     struct ag_ui_said span; /* source is unused */
-    struct tool_set used;   /* ids of messages that were written */
+    struct tool_set used;   /* ids of messages as written; beside each that of the source */
     struct ag_ui_call *calls;
     size_t n_calls, cap_calls;
     struct tool_set ended;   /* calls whose arguments ended; beside each its tag, or NULL */
@@ -87,8 +87,9 @@ struct str ag_ui_x_member(const struct ag_ui_writing *e, const char *key);
 /* The sub-agent the event is of, as it is written, or NULL. */
 const char *ag_ui_tag(const struct ag_ui_writing *e);
 bool ag_ui_is_child(const struct ag_ui_writing *e);
-/* An id that no message has yet; base NULL: one is made. */
-const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *base);
+/* An id that no message has yet, for a message told under `source` (or NULL); wanted NULL: one is
+ * made. */
+const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted, const char *source);
 /* An id as it is written: in a reader's thread those of other runs stand beside it, and sources
  * give the same ones in each. NULL for NULL. */
 const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id);

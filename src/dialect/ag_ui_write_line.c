@@ -189,14 +189,14 @@ static const char *make_id(const struct ag_ui_writing *e)
     return ag_ui_scoped(e, arena_sprintf(e->a, "msg_%llu", (unsigned long long)++e->w->made));
 }
 
-const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted)
+const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted, const char *source)
 {
     struct ag_ui_writer *const w = e->w;
     const char *const base = ag_ui_scoped(e, wanted);
     const char *id = base ? base : make_id(e);
     for (unsigned n = 2; tool_set_has(&w->used, id); n++)
         id = base ? arena_sprintf(e->a, "%s-%u", base, n) : make_id(e);
-    tool_set_add(&w->used, id, NULL);
+    tool_set_add(&w->used, id, source);
     return id;
 }
 

@@ -60,7 +60,7 @@ static void open_text(const struct ag_ui_writing *e, const char *source, const c
         return;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
-    open_said(text, source, ag_ui_new_id(e, source), tag);
+    open_said(text, source, ag_ui_new_id(e, source, source), tag);
     struct buf *const b = begin_of(e, "TEXT_MESSAGE_START", text);
     if (!start.p)
         style_member_str(b, S, "role", role);
@@ -146,7 +146,7 @@ static void open_span(const struct ag_ui_writing *e, const char *id, const char 
     ag_ui_close_reasoning(e);
     if (named && !*named)
         return;
-    open_said(span, named, named ? ag_ui_new_id(e, named) : id, tag);
+    open_said(span, named, named ? ag_ui_new_id(e, named, NULL) : id, tag);
     ag_ui_end(e, begin_of(e, "REASONING_START", span), ag_ui_x_member(e, "REASONING_START"));
 }
 
@@ -161,7 +161,7 @@ static void open_reasoning(const struct ag_ui_writing *e, const char *source)
     /* Elsewhere a message's text may have the same id. */
     const char *const base =
         source && !e->own ? arena_sprintf(e->a, "%s-reasoning", source) : source;
-    const char *const id = ag_ui_new_id(e, base);
+    const char *const id = ag_ui_new_id(e, base, source);
     open_span(e, id, tag);
     open_said(reasoning, source, id, tag);
     struct buf *const b = begin_of(e, "REASONING_MESSAGE_START", reasoning);

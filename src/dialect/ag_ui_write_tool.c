@@ -239,7 +239,7 @@ void ag_ui_write_result(const struct ag_ui_writing *e)
     const char *const base = arena_sprintf(e->a, "%s-result", r->tool_use_id);
     struct buf *const b = ag_ui_begin(e, "TOOL_CALL_RESULT", tag);
     style_member_str(b, S, "messageId",
-                     ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base));
+                     ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base, NULL));
     style_member_str(b, S, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
     add_content(e, b);
     if (!str_is(ag_ui_x_member(e, "role"), "null"))

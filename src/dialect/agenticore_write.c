@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Writes agenticore's OpenAI-compatible stream: chat-completion chunks with a tag that says what
+ * Writer of agenticore's OpenAI-compatible stream: chat-completion chunks with a tag that says what
  * happened, tools as text for people in the reasoning. Bytes are those of Python's json.dumps.
  *
  * One thing is not agenticore's: it ends a failed run with finish_reason "stop", as if all was
- * well; here it is "error", which its own answer without a stream says. Clients of the API do not
- * all take that word: an answer to one has "stop" with an error beside the choices, for which all
- * of them look. */
+ * well. Here an error object stands beside the choices, for which all OpenAI clients look; the
+ * finish_reason stays "stop", because they accept no other word. */
 #include <inttypes.h>
 
 #include "dialect/pretty.h"
@@ -206,7 +205,11 @@ static void write_final(const struct chunk *c)
     const struct tc_final *const f = &c->ev->u.final;
     if (!f->text_len)
         return;
-    if (!is_answer(c) || !is_told(c->w, f->text, f->text_len)) {
+    if (!is_answer(c) || c->out->conf->repeats_final) {
+        end_chunk(c, begin_text(c, "content", f->text, f->text_len, "final"));
+        return;
+    }
+    if (!is_told(c->w, f->text, f->text_len)) {
         c->w->parted = true;
         write_content(c, f->text, f->text_len, NULL, "final");
         return;
@@ -270,7 +273,7 @@ static void keep_usage(const struct chunk *c)
 static void keep_error(const struct chunk *c)
 {
     const struct tc_error *const e = &c->ev->u.error;
-    if (is_answer(c) && is_child(c->ev))
+    if (is_child(c->ev))
         return;
     c->w->failed = true;
     buf_reset(&c->w->message);
@@ -302,15 +305,15 @@ static void add_error(const struct chunk *c, struct buf *b)
 
 static void write_finish(const struct chunk *c)
 {
-    const bool failed = c->w->failed, told = failed && is_answer(c);
+    const bool failed = c->w->failed;
     struct buf *const b = begin_choice(c);
-    add_finish(b, failed && !told ? "error" : "stop");
-    if (told)
+    add_finish(b, "stop");
+    if (failed)
         style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
     buf_add_str(b, "}]");
     if (!c->out->conf->usage_apart)
         add_usage(c, b);
-    if (told)
+    if (failed)
         add_error(c, b);
     buf_add_char(b, '}');
     writer_end(c->out);

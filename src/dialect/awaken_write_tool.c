@@ -34,6 +34,7 @@ static void write_activity_content(struct buf *b, const struct awaken_writing *e
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     const char *const phase = p->phase && strcmp(p->phase, "preparing") == 0 ? "pending" : p->phase;
+    const char *const known = p->tool_use_id ? tool_set_name(&e->w->started, p->tool_use_id) : NULL;
     style_key(b, SERDE, "content");
     buf_add_char(b, '{');
     awaken_add_str(b, "call_id", p->tool_use_id);
@@ -47,7 +48,7 @@ static void write_activity_content(struct buf *b, const struct awaken_writing *e
     style_member_str(b, SERDE, "schema", "tool-call-progress.v1");
     style_member_str(b, SERDE, "status", phase && *phase ? phase : "running");
     style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
-    awaken_add_str(b, "tool_name", p->name);
+    awaken_add_str(b, "tool_name", p->name ? p->name : known);
     awaken_add_count(b, "total", (int64_t)fmin(p->total, 9e18));
     buf_add_char(b, '}');
 }

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Writes the events of Ethos as JSON.stringify does: the run's as lines, and, of what came from
- * its web API, also what only that one says. x holds what only Ethos understands. */
+ * Writer of Ethos' AgentEvent stream, with the bytes of JSON.stringify. What came from Ethos' web
+ * API is written with the events that only the web API has; x holds members that only Ethos has.
+ *
+ * Guarantees of the format, whatever the source was: exactly one `done` or `error`, which is the
+ * last line; `done.text` is all text_delta joined; the estimatedCostUsd of all `usage` lines add
+ * up to the cost of the turn. */
 #include <string.h>
 
 #include "dialect/ethos.h"
 #include "dialect/member.h"
+#include "dialect/said.h"
 #include "dialect/value.h"
 #include "dialect/writers.h"
 #include "event/json.h"
 
 #define JS STYLE_JS
 
+#define COST_MIN 1e-9 /* US dollars; less is a rounding error */
+
 struct ethos_writing {
-    struct tool_set calls; /* open: id, name */
-    struct buf text;       /* of the final */
-    int64_t counted;       /* calls of the model whose usage was written */
+    struct tool_set calls;  /* open: id, name */
+    struct buf said;        /* all text_delta joined */
+    struct buf error, code; /* written when the turn is done: usage comes after the error */
+    int64_t counted;        /* calls of the model whose usage was written */
+    double cost;            /* what the usage lines add up to */
     bool failed, halted;
 };
 
@@ -59,6 +68,16 @@ static void add_text(struct buf *b, const char *key, const char *s, size_t len)
     style_string(b, JS, s ? s : "", len);
 }
 
+/* The union of the format is closed; "global" is the model that no rule selected. */
+static const char *source_of(const char *source)
+{
+    static const char *const known[] = {"team-coordinator", "team-personality", "personality"};
+    for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
+        if (strcmp(source, known[i]) == 0)
+            return known[i];
+    return "global";
+}
+
 static void write_start(const struct wire *wire)
 {
     const struct tc_start *const s = &wire->ev->u.start;
@@ -68,32 +87,52 @@ static void write_start(const struct wire *wire)
     struct buf *const b = begin(wire, "run_start");
     add_str(b, "provider", s->provider);
     add_str(b, "model", model);
-    add_str(b, "source", s->source ? s->source : "global");
+    add_str(b, "source", source_of(s->source));
     member_str(b, JS, "traceId", s->trace_id);
     member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
-/* Sub-agents say nothing on this wire. */
-static void write_text(const struct wire *wire, const char *type, const char *key, const char *text,
-                       size_t len)
+/* Only the tools of sub-agents are on this wire, not their text. */
+static bool is_child(const struct wire *wire)
 {
-    if (!len || wire->ev->meta.agent || wire->ev->meta.parent_id)
-        return;
-    add_text(begin(wire, type), key, text, len);
+    return wire->ev->meta.agent || wire->ev->meta.parent_id;
+}
+
+static void write_delta(const struct wire *wire, const char *text, size_t len)
+{
+    add_text(begin(wire, "text_delta"), "text", text, len);
     end(wire);
+    said_add(&wire->w->said, text, len);
 }
 
 static void write_narration(const struct wire *wire)
 {
     const struct tc_narration *const n = &wire->ev->u.narration;
-    write_text(wire, "text_delta", "text", n->text, n->text_len);
+    if (n->text_len && !is_child(wire))
+        write_delta(wire, n->text, n->text_len);
 }
 
 static void write_thinking(const struct wire *wire)
 {
     const struct tc_thinking *const t = &wire->ev->u.thinking;
-    write_text(wire, "thinking_delta", "thinking", t->text, t->text_len);
+    if (!t->text_len || is_child(wire))
+        return;
+    add_text(begin(wire, "thinking_delta"), "thinking", t->text, t->text_len);
+    end(wire);
+}
+
+/* The answer is streamed like all text, unless the text that was streamed ends with it. */
+static void write_final(const struct wire *wire)
+{
+    const struct tc_final *const f = &wire->ev->u.final;
+    const struct buf *const said = &wire->w->said;
+    if (!f->text_len || said_ends_with(said, f->text, f->text_len))
+        return;
+    CLEANUP_BUF struct buf paragraph = {0};
+    buf_add_str(&paragraph, said->len ? "\n\n" : "");
+    buf_add(&paragraph, f->text, f->text_len);
+    write_delta(wire, paragraph.p, paragraph.len);
 }
 
 static void write_message(const struct wire *wire)
@@ -107,6 +146,15 @@ static void write_message(const struct wire *wire)
     end(wire);
 }
 
+/* "dashboard" is one of Ethos' own; of the other canonical audiences it has two. */
+static const char *audience_of(const struct wire *wire)
+{
+    const char *const audience = wire->ev->meta.audience;
+    if (audience && (wire->own || strcmp(audience, "dashboard") == 0))
+        return audience;
+    return !audience || strcmp(audience, "user") == 0 ? "user" : "internal";
+}
+
 static void write_call(const struct wire *wire)
 {
     const struct tc_tool_call *const c = &wire->ev->u.tool_call;
@@ -116,7 +164,7 @@ static void write_call(const struct wire *wire)
     add_str(b, "toolCallId", c->tool_use_id);
     add_str(b, "toolName", c->name);
     member_value(b, JS, "args", args.p ? args : (struct str){c->args, c->args_len});
-    member_str(b, JS, "audience", wire->ev->meta.audience);
+    member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
     member_rest(b, JS, wire->x, written);
     end(wire);
     tool_set_add(&wire->w->calls, c->tool_use_id, c->name);
@@ -147,7 +195,7 @@ static void write_progress(const struct wire *wire)
     if (wire->own && audience.p)
         member_value(b, JS, "audience", audience);
     else
-        add_str(b, "audience", wire->ev->meta.audience ? wire->ev->meta.audience : "user");
+        add_str(b, "audience", audience_of(wire));
     member_rest(b, JS, wire->x, written);
     end(wire);
 }
@@ -172,7 +220,7 @@ static void write_result(const struct wire *wire)
     add_str(b, "toolName", name_of(wire, r->name, r->tool_use_id));
     style_member_bool(b, JS, "ok", !r->is_error);
     style_member_real(b, JS, "durationMs", r->duration_ms < 0 ? 0 : r->duration_ms);
-    member_str(b, JS, "audience", wire->ev->meta.audience);
+    member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
     member_text(b, JS, "result", r->content, r->content_len);
     if (r->structured)
         style_member_json(b, JS, "structured", r->structured);
@@ -315,13 +363,30 @@ static void write_request(const struct wire *wire)
         write_credential(wire, r);
 }
 
+/* What the turn cost beyond its calls, of which many sources give tokens only. Ethos itself says
+ * what tools cost in the same way. */
+static void write_rest_of_cost(const struct wire *wire)
+{
+    const double rest = wire->ev->u.usage.cost_usd - wire->w->cost;
+    if (!(rest >= COST_MIN))
+        return;
+    struct buf *const b = begin(wire, "usage");
+    style_member_int(b, JS, "inputTokens", 0);
+    style_member_int(b, JS, "outputTokens", 0);
+    style_member_real(b, JS, "estimatedCostUsd", rest);
+    end(wire);
+}
+
 static void write_usage(const struct wire *wire)
 {
     const struct tc_usage *const u = &wire->ev->u.usage;
+    struct ethos_writing *const w = wire->w;
     const bool call = strcmp(u->scope, "call") == 0;
-    if (!call && wire->w->counted)
+    if (!call && w->counted) {
+        write_rest_of_cost(wire);
         return;
-    wire->w->counted += call;
+    }
+    w->counted += call;
     const int64_t input = u->input_tokens < 0 ? 0 : u->input_tokens;
     const int64_t inside = u->cache_counted == 1 && u->cache_read_tokens > 0
                                ? u->cache_read_tokens
@@ -330,6 +395,7 @@ static void write_usage(const struct wire *wire)
     style_member_int(b, JS, "inputTokens", input > inside ? input - inside : 0);
     style_member_int(b, JS, "outputTokens", u->output_tokens < 0 ? 0 : u->output_tokens);
     style_member_real(b, JS, "estimatedCostUsd", u->cost_usd < 0 ? 0 : u->cost_usd);
+    w->cost += u->cost_usd < 0 ? 0 : u->cost_usd;
     if (u->cache_read_tokens >= 0)
         style_member_int(b, JS, "cacheReadTokens", u->cache_read_tokens);
     if (u->cache_write_tokens >= 0)
@@ -355,14 +421,17 @@ static void write_halt(const struct wire *wire, const char *rule, const char *me
 
 static void write_error_line(const struct wire *wire, const char *message, const char *code)
 {
-    const struct str spelled = x_member(wire, "code");
     struct buf *const b = begin(wire, "error");
     add_str(b, "error", message);
-    if (spelled.p)
-        member_value(b, JS, "code", spelled);
-    else
-        add_str(b, "code", code ? code : "llm_error");
+    add_str(b, "code", code ? code : "llm_error");
     end(wire);
+}
+
+/* The code as the source spelled it, when that is another spelling of the canonical one. */
+static const char *code_of(const struct wire *wire, struct arena *a, const char *code)
+{
+    const char *const spelled = value_text(a, x_member(wire, "code"), NULL);
+    return spelled ? spelled : code;
 }
 
 static bool is_halt(const struct wire *wire)
@@ -380,8 +449,6 @@ static void write_notice(const struct wire *wire)
     if (ethos_is_note(n->code)) {
         member_rest(begin(wire, n->code), JS, wire->x, nothing);
         end(wire);
-    } else if (value_is(x_member(wire, "type"), "error")) {
-        write_error_line(wire, n->text, n->code);
     } else if (is_halt(wire)) {
         write_halt(wire, n->code, n->text);
     }
@@ -405,47 +472,51 @@ static void write_raw(const struct wire *wire)
     writer_end(wire->out);
 }
 
-static void keep_final(const struct wire *wire)
-{
-    const struct tc_final *const f = &wire->ev->u.final;
-    buf_reset(&wire->w->text);
-    buf_add(&wire->w->text, f->text, f->text_len);
-}
-
-static void write_error(const struct wire *wire)
+static void keep_error(const struct wire *wire)
 {
     const struct tc_error *const e = &wire->ev->u.error;
-    wire->w->failed = true;
-    write_error_line(wire, e->message, e->code);
+    struct ethos_writing *const w = wire->w;
+    struct arena scratch = {0};
+    const char *const code = code_of(wire, &scratch, e->code);
+    w->failed = true;
+    buf_add_str(&w->error, e->message);
+    buf_add_str(&w->code, code ? code : "llm_error");
+    arena_fini(&scratch);
+}
+
+static void write_aborted(const struct wire *wire)
+{
+    const char *const detail = wire->ev->u.done.detail;
+    struct arena scratch = {0};
+    write_error_line(wire, detail ? detail : "turn aborted", code_of(wire, &scratch, "aborted"));
+    arena_fini(&scratch);
 }
 
 static void write_done_line(const struct wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     const struct ethos_writing *const w = wire->w;
-    const struct str text = x_member(wire, "text");
     const int64_t turns = d->turns >= 0 ? d->turns : w->counted > 0 ? w->counted : 1;
     struct buf *const b = begin(wire, "done");
-    if (text.p)
-        member_value(b, JS, "text", text);
-    else
-        add_text(b, "text", w->text.p, w->text.len);
+    add_text(b, "text", w->said.p, w->said.len);
     style_member_int(b, JS, "turnCount", turns);
     member_str(b, JS, "traceId", d->trace_id);
     end(wire);
 }
 
-/* One end: an error ends the run, unless Ethos itself said done behind it. */
 static void write_done(const struct wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
-    if (wire->w->failed && !x_member(wire, "text").p)
-        return;
-    if (strcmp(d->reason, "cancelled") == 0) {
-        write_error_line(wire, d->detail ? d->detail : "turn aborted", "aborted");
+    const struct ethos_writing *const w = wire->w;
+    if (w->failed) {
+        write_error_line(wire, w->error.p, w->code.p);
         return;
     }
-    if (strcmp(d->reason, "stopped") == 0 && !wire->w->halted)
+    if (strcmp(d->reason, "cancelled") == 0) {
+        write_aborted(wire);
+        return;
+    }
+    if (strcmp(d->reason, "stopped") == 0 && !w->halted)
         write_halt(wire, d->code ? d->code : "stopped", d->detail ? d->detail : d->code);
     write_done_line(wire);
 }
@@ -456,13 +527,13 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_NARRATION] = write_narration,
         [TC_THINKING] = write_thinking,
         [TC_MESSAGE] = write_message,
-        [TC_FINAL] = keep_final,
+        [TC_FINAL] = write_final,
         [TC_TOOL_CALL] = write_call,
         [TC_PROGRESS] = write_progress,
         [TC_TOOL_RESULT] = write_result,
         [TC_REQUEST] = write_request,
         [TC_START] = write_start,
-        [TC_ERROR] = write_error,
+        [TC_ERROR] = keep_error,
         [TC_DONE] = write_done,
         [TC_USAGE] = write_usage,
         [TC_NOTICE] = write_notice,
@@ -485,7 +556,9 @@ static void close_state(void *state)
 {
     struct ethos_writing *const w = state;
     tool_set_fini(&w->calls);
-    buf_fini(&w->text);
+    buf_fini(&w->said);
+    buf_fini(&w->error);
+    buf_fini(&w->code);
 }
 
 const struct writer writer_ethos = {

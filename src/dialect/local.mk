@@ -98,8 +98,12 @@ libtcdialect_la_SOURCES = \
 	src/dialect/reasonix_tool.c \
 	src/dialect/reasonix_turn.c \
 	src/dialect/reasonix_write.c \
+	src/dialect/reasonix_write_usage.c \
+	src/dialect/reasonix_writing.h \
 	src/dialect/rpc.c \
 	src/dialect/rpc.h \
+	src/dialect/said.c \
+	src/dialect/said.h \
 	src/dialect/sse.c \
 	src/dialect/sse.h \
 	src/dialect/style.c \

@@ -17,8 +17,11 @@
 struct missy_writer {
     bool chained;                          /* a record was written */
     char hash[2 * SHA256_DIGEST_SIZE + 1]; /* of the last one */
-    int64_t steps;
-    bool failed; /* the error was written: no end follows */
+    bool failed;                           /* the error was written: no end follows */
+    int64_t steps;                         /* iterations that were reported */
+    bool has_steps;                        /* the source tells them itself */
+    size_t open_calls;                     /* of the agent's own tools */
+    bool has_results; /* of calls of this iteration: what the agent does next is another one */
 };
 
 /* One of the seven reports: its name in both forms, and its members. */
@@ -137,20 +140,52 @@ static void report_start(const struct missy_writing *e)
     e->write(e, &REPORT(.audit = "start", .json = "start", .text_key = "task", .text = task));
 }
 
+static void write_iteration(const struct missy_writing *e, int64_t index, int64_t max)
+{
+    e->w->steps++;
+    e->w->has_results = false;
+    e->write(e, &REPORT(.audit = "iteration", .json = "iteration", .is_iteration = true,
+                        .index = index, .max = max));
+}
+
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
 static void report_step(const struct missy_writing *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
+    struct missy_writer *const w = e->w;
     if (e->ev->meta.agent || strcmp(step->state, "start") != 0 ||
         (step->kind && strcmp(step->kind, "step") != 0))
         return;
-    const int64_t index = step->index >= 0 ? step->index : e->w->steps;
-    e->w->steps++;
-    e->write(e, &REPORT(.audit = "iteration", .json = "iteration", .is_iteration = true,
-                        .index = index, .max = step->max));
+    const bool follows = step->index < w->steps && !w->has_steps; /* what was counted without */
+    w->has_steps = true;
+    write_iteration(e, step->index < 0 || follows ? w->steps : step->index, step->max);
+}
+
+/* Most agents do not say when an iteration of their loop begins. It is one call of the model and
+ * the tools it asks for: so it begins with what the agent says or does first, and with what it says
+ * or does first after it had the results of all its tools. */
+static void count_iteration(const struct missy_writing *e)
+{
+    const struct missy_writer *const w = e->w;
+    const bool begins = !w->steps || (w->has_results && !w->open_calls);
+    if (!w->has_steps && begins && !is_child(e->ev))
+        write_iteration(e, w->steps, -1);
+}
+
+static void count_final(const struct missy_writing *e)
+{
+    if (e->ev->u.final.text_len)
+        count_iteration(e);
 }
 
 static void report_call(const struct missy_writing *e)
 {
+    count_iteration(e);
+    e->w->open_calls += !is_child(e->ev);
     e->write(e, &REPORT(.audit = "tool_start", .json = "tool_start", .text_key = "tool",
                         .text = e->ev->u.tool_call.name));
 }
@@ -158,6 +193,11 @@ static void report_call(const struct missy_writing *e)
 static void report_result(const struct missy_writing *e)
 {
     const struct tc_tool_result *const result = &e->ev->u.tool_result;
+    struct missy_writer *const w = e->w;
+    if (!is_child(e->ev)) {
+        w->open_calls -= w->open_calls > 0;
+        w->has_results = true;
+    }
     e->write(e, &REPORT(.audit = "tool_done", .json = "tool_done", .text_key = "tool",
                         .text = result->name ? result->name : "tool", .more_key = "summary",
                         .more = result->is_error ? "error" : "ok"));
@@ -203,10 +243,11 @@ static void write_event(void *state, const struct writer_out *out, const struct 
                         void (*write)(const struct missy_writing *, const struct report *))
 {
     static void (*const report[TC_KINDS])(const struct missy_writing *) = {
-        [TC_START] = report_start,    [TC_STEP] = report_step,
-        [TC_TOOL_CALL] = report_call, [TC_TOOL_RESULT] = report_result,
-        [TC_ERROR] = report_error,    [TC_PROGRESS] = report_progress,
-        [TC_DONE] = report_done,
+        [TC_START] = report_start,        [TC_STEP] = report_step,
+        [TC_NARRATION] = count_iteration, [TC_THINKING] = count_iteration,
+        [TC_FINAL] = count_final,         [TC_TOOL_CALL] = report_call,
+        [TC_TOOL_RESULT] = report_result, [TC_ERROR] = report_error,
+        [TC_PROGRESS] = report_progress,  [TC_DONE] = report_done,
     };
     const struct missy_writing e = {.w = state, .out = out, .ev = ev, .write = write};
     if (report[ev->kind])

@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * Writes the wire of Reasonix, byte for byte as its Go server does: who reads that server reads
- * any agent. What came from it goes back unchanged; x holds what only it understands. */
+ * Writer of the event stream of Reasonix' server, with the bytes of its Go encoder. What came from
+ * that server goes back unchanged; x holds members that only Reasonix has.
+ *
+ * Guarantees of the format, whatever the source was: the text of a message was streamed before it;
+ * turn_done is last; the costs of all `usage` lines add up to the cost of the turn. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "dialect/member.h"
 #include "dialect/reasonix.h"
+#include "dialect/reasonix_writing.h"
+#include "dialect/said.h"
 #include "dialect/value.h"
 #include "dialect/writers.h"
 #include "event/json.h"
 
-#define GO STYLE_GO
-
-struct reasonix_writing {
-    struct tool_set calls;   /* open: id, name */
-    struct tool_set readers; /* of those, the read-only ones */
-    struct buf message;      /* text of the newest message */
-    struct buf error;        /* kept until done */
-    bool failed, counted;    /* an error was told; usage of a call was written */
-    bool folded;             /* the usage that comes next stands in the message before it */
-};
-
-struct wire {
-    struct reasonix_writing *w;
-    const struct writer_out *out;
-    const struct event *ev;
-    bool own; /* read from this very wire */
-    struct str x;
-};
-
-static struct buf *begin(const struct wire *wire, const char *kind)
+struct buf *reasonix_begin(const struct reasonix_wire *wire, const char *kind)
 {
     struct buf *const b = writer_begin(wire->out);
     buf_add_char(b, '{');
@@ -37,7 +23,7 @@ static struct buf *begin(const struct wire *wire, const char *kind)
     return b;
 }
 
-static void end(const struct wire *wire)
+void reasonix_end_line(const struct reasonix_wire *wire)
 {
     buf_add_char(wire->out->buf, '}');
     writer_end(wire->out);
@@ -45,34 +31,42 @@ static void end(const struct wire *wire)
 
 static const char *const nothing[] = {NULL};
 
-static bool is_child(const struct wire *wire)
+static bool is_child(const struct reasonix_wire *wire)
 {
     return wire->ev->meta.agent || wire->ev->meta.parent_id;
 }
 
-static void write_start(const struct wire *wire)
+static void write_start(const struct reasonix_wire *wire)
 {
-    struct buf *const b = begin(wire, "turn_started");
+    struct buf *const b = reasonix_begin(wire, "turn_started");
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
-    end(wire);
+    reasonix_end_line(wire);
 }
 
-static void write_text(const struct wire *wire, const char *kind, const char *text, size_t len)
+static void write_text(const struct reasonix_wire *wire, const char *kind, const char *text,
+                       size_t len)
 {
     if (!len || is_child(wire)) /* only the tools of sub-agents are on this wire */
         return;
-    member_text(begin(wire, kind), GO, "text", text, len);
-    end(wire);
+    member_text(reasonix_begin(wire, kind), GO, "text", text, len);
+    reasonix_end_line(wire);
 }
 
-static void write_narration(const struct wire *wire)
+static void write_answer_text(const struct reasonix_wire *wire, const char *text, size_t len)
+{
+    write_text(wire, "text", text, len);
+    if (!is_child(wire))
+        said_add(&wire->w->said, text, len);
+}
+
+static void write_narration(const struct reasonix_wire *wire)
 {
     const struct tc_narration *const n = &wire->ev->u.narration;
-    write_text(wire, "text", n->text, n->text_len);
+    write_answer_text(wire, n->text, n->text_len);
 }
 
-static void write_thinking(const struct wire *wire)
+static void write_thinking(const struct reasonix_wire *wire)
 {
     const struct tc_thinking *const t = &wire->ev->u.thinking;
     write_text(wire, "reasoning", t->text, t->text_len);
@@ -84,23 +78,25 @@ static void remember_message(struct reasonix_writing *w, const char *text, size_
     buf_add(&w->message, text ? text : "", len);
 }
 
-static void write_message(const struct wire *wire)
+static void write_message(const struct reasonix_wire *wire)
 {
     const struct tc_message *const m = &wire->ev->u.message;
     if (is_child(wire) || m->persisted || strcmp(m->role, "assistant") != 0)
         return;
-    struct buf *const b = begin(wire, "message");
+    if (!wire->own && m->text_len && !said_ends_with(&wire->w->said, m->text, m->text_len))
+        write_answer_text(wire, m->text, m->text_len);
+    struct buf *const b = reasonix_begin(wire, "message");
     member_text(b, GO, "text", m->text, m->text_len);
     member_text(b, GO, "reasoning", m->reasoning, m->reasoning_len);
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
-    end(wire);
+    reasonix_end_line(wire);
     remember_message(wire->w, m->text, m->text_len);
     wire->w->folded = wire->own && value_member(wire->x, "usage").p;
 }
 
 /* The message has been sent, unless the answer is another text. */
-static void write_final(const struct wire *wire)
+static void write_final(const struct reasonix_wire *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
     const struct buf *const sent = &wire->w->message;
@@ -108,8 +104,10 @@ static void write_final(const struct wire *wire)
         str_equal((struct str){sent->p, sent->len}, (struct str){f->text, f->text_len});
     if (!f->text_len || f->synthesized || same)
         return;
-    member_text(begin(wire, "message"), GO, "text", f->text, f->text_len);
-    end(wire);
+    if (!said_ends_with(&wire->w->said, f->text, f->text_len))
+        write_answer_text(wire, f->text, f->text_len);
+    member_text(reasonix_begin(wire, "message"), GO, "text", f->text, f->text_len);
+    reasonix_end_line(wire);
 }
 
 /* The members of a tool, in the order of the original's struct; empty ones are left out. */
@@ -123,13 +121,14 @@ struct wire_tool {
     int64_t added, removed;
 };
 
-static void write_tool(const struct wire *wire, const char *kind, const struct wire_tool *t)
+static void write_tool(const struct reasonix_wire *wire, const char *kind,
+                       const struct wire_tool *t)
 {
     static const char *const written[] = {"resolvedName", "capabilityId", "err",
                                           "readOnly",     "refreshed",    "attemptId",
                                           "kind",         "args",         NULL};
     const struct str x = wire->own ? wire->x : (struct str){0};
-    struct buf *const b = begin(wire, kind);
+    struct buf *const b = reasonix_begin(wire, kind);
     style_key(b, GO, "tool");
     buf_add_char(b, '{');
     member_str(b, GO, "id", t->id);
@@ -153,10 +152,10 @@ static void write_tool(const struct wire *wire, const char *kind, const struct w
     member_count(b, GO, "removed", t->removed);
     member_rest(b, GO, x, written);
     buf_add_char(b, '}');
-    end(wire);
+    reasonix_end_line(wire);
 }
 
-static void write_call(const struct wire *wire)
+static void write_call(const struct reasonix_wire *wire)
 {
     const struct tc_tool_call *const c = &wire->ev->u.tool_call;
     struct reasonix_writing *const w = wire->w;
@@ -172,7 +171,7 @@ static void write_call(const struct wire *wire)
 }
 
 /* A dispatch that was repeated: its arguments stand in x. */
-static void write_refreshed(const struct wire *wire, struct str args)
+static void write_refreshed(const struct reasonix_wire *wire, struct str args)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct wire_tool t = {.id = p->tool_use_id,
@@ -187,7 +186,7 @@ static bool is_phase(const struct tc_progress *p, const char *phase)
     return p->phase && strcmp(p->phase, phase) == 0;
 }
 
-static void write_preparing(const struct wire *wire)
+static void write_preparing(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct wire_tool t = {
@@ -195,7 +194,7 @@ static void write_preparing(const struct wire *wire)
     write_tool(wire, "tool_dispatch", &t);
 }
 
-static void write_output(const struct wire *wire)
+static void write_output(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct str kind = value_member(wire->x, "kind");
@@ -210,18 +209,18 @@ static void write_output(const struct wire *wire)
     write_tool(wire, preview ? "tool_result_preview" : "tool_progress", &t);
 }
 
-static void write_phase(const struct wire *wire, const char *text)
+static void write_phase(const struct reasonix_wire *wire, const char *text)
 {
     static const char *const written[] = {"kind", NULL};
     const bool turn = wire->own && value_is(value_member(wire->x, "kind"), "turn_phase");
-    struct buf *const b = begin(wire, turn ? "turn_phase" : "phase");
+    struct buf *const b = reasonix_begin(wire, turn ? "turn_phase" : "phase");
     member_str(b, GO, "text", text);
     if (wire->own)
         member_rest(b, GO, wire->x, written);
-    end(wire);
+    reasonix_end_line(wire);
 }
 
-static void write_progress(const struct wire *wire)
+static void write_progress(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct str args = value_member(wire->x, "args");
@@ -236,7 +235,7 @@ static void write_progress(const struct wire *wire)
         write_phase(wire, p->message);
 }
 
-static void write_result(const struct wire *wire)
+static void write_result(const struct reasonix_wire *wire)
 {
     const struct tc_tool_result *const r = &wire->ev->u.tool_result;
     struct reasonix_writing *const w = wire->w;
@@ -264,10 +263,10 @@ static void write_result(const struct wire *wire)
     arena_fini(&scratch);
 }
 
-static void write_approval(const struct wire *wire)
+static void write_approval(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
-    struct buf *const b = begin(wire, "approval_request");
+    struct buf *const b = reasonix_begin(wire, "approval_request");
     const char *const subject = r->subject ? r->subject : r->message ? r->message : r->args;
     style_key(b, GO, "approval");
     buf_add_char(b, '{');
@@ -278,7 +277,7 @@ static void write_approval(const struct wire *wire)
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
     buf_add_char(b, '}');
-    end(wire);
+    reasonix_end_line(wire);
 }
 
 /* The members of a value in the order of the original's struct. */
@@ -332,10 +331,10 @@ static void add_plain_question(struct buf *b, const struct tc_request *r)
     buf_add_str(b, ",\"options\":[]}]");
 }
 
-static void write_ask(const struct wire *wire)
+static void write_ask(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
-    struct buf *const b = begin(wire, "ask_request");
+    struct buf *const b = reasonix_begin(wire, "ask_request");
     style_key(b, GO, "ask");
     buf_add_char(b, '{');
     style_member_str(b, GO, "id", r->request_id);
@@ -347,10 +346,10 @@ static void write_ask(const struct wire *wire)
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
     buf_add_char(b, '}');
-    end(wire);
+    reasonix_end_line(wire);
 }
 
-static void write_request(const struct wire *wire)
+static void write_request(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     if (strcmp(r->state, "open") != 0)
@@ -361,110 +360,45 @@ static void write_request(const struct wire *wire)
         write_ask(wire);
 }
 
-static void write_step(const struct wire *wire)
+static void write_step(const struct reasonix_wire *wire)
 {
     const struct tc_step *const s = &wire->ev->u.step;
     char name[40];
-    if (strcmp(s->state, "end") == 0)
+    if (strcmp(s->state, "end") == 0 || (!s->name && s->index < 0))
         return;
     snprintf(name, sizeof(name), "step %lld", (long long)s->index + 1);
-    write_phase(wire, s->name || s->index < 0 ? s->name : name);
+    write_phase(wire, s->name ? s->name : name);
 }
 
-static int64_t at_least_0(int64_t n)
-{
-    return n < 0 ? 0 : n;
-}
-
-/* Here the prompt is its cached and its uncached part; others count the cached part beside it. */
-static void add_tokens(struct buf *b, const struct tc_usage *u)
-{
-    const int64_t input = at_least_0(u->input_tokens), output = at_least_0(u->output_tokens);
-    const int64_t hit = at_least_0(u->cache_read_tokens);
-    const int64_t beside = u->cache_counted == 0 ? hit + at_least_0(u->cache_write_tokens) : 0;
-    const int64_t prompt = input + beside, miss = prompt > hit ? prompt - hit : 0;
-    style_member_int(b, GO, "promptTokens", prompt);
-    style_member_int(b, GO, "completionTokens", output);
-    style_member_int(b, GO, "totalTokens", u->total_tokens < 0 ? prompt + output : u->total_tokens);
-    style_member_int(b, GO, "cacheHitTokens", hit);
-    style_member_int(b, GO, "cacheMissTokens",
-                     u->cache_miss_tokens < 0 ? miss : u->cache_miss_tokens);
-    member_count(b, GO, "reasoningTokens", u->reasoning_tokens);
-}
-
-static void add_cost(const struct wire *wire, struct buf *b, const struct tc_usage *u)
-{
-    const struct str display = value_member(wire->own ? wire->x : (struct str){0}, "costUsd");
-    if (u->cost < 0 && u->cost_usd >= 0) {
-        style_member_real(b, GO, "cost", u->cost_usd);
-        style_member_str(b, GO, "currency", "$");
-        style_member_real(b, GO, "costUsd", u->cost_usd);
-        return;
-    }
-    if (u->cost >= 0 && (u->currency || !display.p))
-        style_member_real(b, GO, "cost", u->cost);
-    member_str(b, GO, "currency", u->currency);
-    member_value(b, GO, "costUsd", display);
-}
-
-static void write_usage(const struct wire *wire)
-{
-    static const char *const written[] = {"costUsd", "estimated", NULL};
-    const struct tc_usage *const u = &wire->ev->u.usage;
-    const bool call = strcmp(u->scope, "call") == 0;
-    const bool skipped = wire->w->folded || (!call && wire->w->counted);
-    wire->w->counted |= call;
-    wire->w->folded = false;
-    if (skipped)
-        return;
-    const struct str session = {u->session, u->session ? strlen(u->session) : 0};
-    struct buf *const b = begin(wire, "usage");
-    style_key(b, GO, "usage");
-    buf_add_char(b, '{');
-    add_tokens(b, u);
-    style_member_int(b, GO, "sessionCacheHitTokens",
-                     value_int(value_member(session, "cache_hit_tokens"), 0));
-    style_member_int(b, GO, "sessionCacheMissTokens",
-                     value_int(value_member(session, "cache_miss_tokens"), 0));
-    add_cost(wire, b, u);
-    if (wire->own) {
-        member_value(b, GO, "estimated", value_member(wire->x, "estimated"));
-        member_str(b, GO, "source", u->source);
-        member_rest(b, GO, wire->x, written);
-    }
-    buf_add_char(b, '}');
-    end(wire);
-}
-
-static void write_plain_notice(const struct wire *wire)
+static void write_plain_notice(const struct reasonix_wire *wire)
 {
     const struct tc_notice *const n = &wire->ev->u.notice;
-    struct buf *const b = begin(wire, "notice");
+    struct buf *const b = reasonix_begin(wire, "notice");
     member_str(b, GO, "text", n->text);
     member_str(b, GO, "detail", n->detail);
     member_str(b, GO, "code", n->code);
     style_member_str(b, GO, "level", strcmp(n->level, "info") == 0 ? "info" : "warn");
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
-    end(wire);
+    reasonix_end_line(wire);
 }
 
 /* A line of that kind whose members are those of an object. */
-static void write_members(const struct wire *wire, const char *kind, struct str members)
+static void write_members(const struct reasonix_wire *wire, const char *kind, struct str members)
 {
-    member_rest(begin(wire, kind), GO, members, nothing);
-    end(wire);
+    member_rest(reasonix_begin(wire, kind), GO, members, nothing);
+    reasonix_end_line(wire);
 }
 
-static void write_attempt(const struct wire *wire)
+static void write_attempt(const struct reasonix_wire *wire)
 {
-    struct buf *const b = begin(wire, "stream_attempt");
+    struct buf *const b = reasonix_begin(wire, "stream_attempt");
     member_value(b, GO, "streamAttempt", wire->x);
-    end(wire);
+    reasonix_end_line(wire);
 }
 
 /* Notices that stand for other kinds of this wire. */
-static void write_own_notice(const struct wire *wire)
+static void write_own_notice(const struct reasonix_wire *wire)
 {
     const char *const code = wire->ev->u.notice.code;
     const bool explicit = value_member(wire->x, "covenant").p;
@@ -480,7 +414,7 @@ static void write_own_notice(const struct wire *wire)
         write_plain_notice(wire);
 }
 
-static void write_notice(const struct wire *wire)
+static void write_notice(const struct reasonix_wire *wire)
 {
     if (wire->own && wire->ev->u.notice.code)
         write_own_notice(wire);
@@ -488,14 +422,14 @@ static void write_notice(const struct wire *wire)
         write_plain_notice(wire);
 }
 
-static void keep_error(const struct wire *wire)
+static void keep_error(const struct reasonix_wire *wire)
 {
     wire->w->failed = true;
     buf_reset(&wire->w->error);
     buf_add_str(&wire->w->error, wire->ev->u.error.message);
 }
 
-static void write_raw(const struct wire *wire)
+static void write_raw(const struct reasonix_wire *wire)
 {
     const struct tc_raw *const r = &wire->ev->u.raw;
     if (strcmp(r->dialect, "reasonix") != 0)
@@ -509,7 +443,7 @@ static bool is_reason(const struct tc_done *d, const char *reason)
     return strcmp(d->reason, reason) == 0;
 }
 
-static const char *err_of(const struct wire *wire)
+static const char *err_of(const struct reasonix_wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     if (wire->w->failed)
@@ -519,21 +453,21 @@ static const char *err_of(const struct wire *wire)
     return NULL;
 }
 
-static void write_done(const struct wire *wire)
+static void write_done(const struct reasonix_wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     const bool has_outcome = is_reason(d, "stopped") || (is_reason(d, "error") && wire->own);
-    struct buf *const b = begin(wire, "turn_done");
+    struct buf *const b = reasonix_begin(wire, "turn_done");
     member_str(b, GO, "err", err_of(wire));
     member_str(b, GO, "outcome", has_outcome ? d->code : NULL);
     if (wire->own)
         member_rest(b, GO, wire->x, nothing);
-    end(wire);
+    reasonix_end_line(wire);
 }
 
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    static void (*const write[TC_KINDS])(const struct wire *wire) = {
+    static void (*const write[TC_KINDS])(const struct reasonix_wire *wire) = {
         [TC_NARRATION] = write_narration,
         [TC_THINKING] = write_thinking,
         [TC_MESSAGE] = write_message,
@@ -546,16 +480,16 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_STEP] = write_step,
         [TC_ERROR] = keep_error,
         [TC_DONE] = write_done,
-        [TC_USAGE] = write_usage,
+        [TC_USAGE] = reasonix_write_usage,
         [TC_NOTICE] = write_notice,
         [TC_RAW] = write_raw,
     };
     const char *const x = ev->meta.x;
-    const struct wire wire = {.w = state,
-                              .out = out,
-                              .ev = ev,
-                              .own = ev->meta.src && strcmp(ev->meta.src, "reasonix") == 0,
-                              .x = {x, x ? strlen(x) : 0}};
+    const struct reasonix_wire wire = {.w = state,
+                                       .out = out,
+                                       .ev = ev,
+                                       .own = ev->meta.src && strcmp(ev->meta.src, "reasonix") == 0,
+                                       .x = {x, x ? strlen(x) : 0}};
     if (write[ev->kind])
         write[ev->kind](&wire);
 }
@@ -566,6 +500,7 @@ static void close_state(void *state)
     tool_set_fini(&w->calls);
     tool_set_fini(&w->readers);
     buf_fini(&w->message);
+    buf_fini(&w->said);
     buf_fini(&w->error);
 }
 

@@ -22,10 +22,10 @@ struct writer_conf {
     /* How the reader calls conversation, turn and the turn before it; each or NULL: as the turn
      * says. */
     const char *thread, *run, *parent_run;
-    const char *scope; /* ag-ui: the run of this turn that the reader saw first; NULL: `run` */
-    bool is_answer;   /* agenticore-openai: to a client of the API, which is told nothing twice, but
-                       * why a turn failed */
-    bool usage_apart; /* and usage in a chunk of its own, as OpenAI does when asked for it */
+    const char *scope;  /* ag-ui: the run of this turn that the reader saw first; NULL: `run` */
+    bool is_answer;     /* agenticore-openai: to a client of the API, which is told nothing twice */
+    bool repeats_final; /* but the answer, with the tag "final", although it was narrated */
+    bool usage_apart;   /* and usage in a chunk of its own, as OpenAI does when asked for it */
 };
 
 /* Where a writer puts its messages. */

@@ -284,12 +284,13 @@ static void test_http(void)
     const struct conf_http *h = &c->http;
     ok(!h->listen && !h->hosts[0] && !h->origins[0] && !h->n_keys, "HTTP: nothing by default");
     ok(!h->sees_all && !h->continue_disconnected, "what the agent shows, and no turn for nobody");
+    ok(!h->repeats_final, "and the answer once");
     conf_unref(c);
     c = load(
         "http : { allow_remote = true; listen = \"192.0.2.1:80\";\n"
         "  hosts = [\"bot.example.org\", \"[fe80::1]\", \"*\"];\n"
         "  origins = [\"https://a.example\", \"http://localhost:3000\"];\n"
-        "  visibility = \"all\"; on_disconnect = \"continue\";\n"
+        "  visibility = \"all\"; on_disconnect = \"continue\"; final_text = \"repeated\";\n"
         "  keys : { one : { secret = \"env:KEY\"; grants = [\"submit\", \"cancel\"]; };\n"
         "    two : { secret_file = \"two.key\"; grants = [\"watch\"]; };\n"
         "    three : { secret_file = \"${CREDENTIALS_DIRECTORY}/k\"; grants = [\"watch\"]; };\n"
@@ -299,6 +300,7 @@ static void test_http(void)
     is_str(joined(h->hosts), "bot.example.org|[fe80::1]|*", "hosts");
     is_str(joined(h->origins), "https://a.example|http://localhost:3000", "origins");
     ok(h->sees_all && h->continue_disconnected, "visibility, on_disconnect");
+    ok(h->repeats_final, "final_text");
     is_int(h->n_keys, 3, "keys");
     is_str(h->keys[0].name, "one", "by name");
     is_int(h->keys[0].grants, CONF_SUBMIT | CONF_CANCEL, "with grants");

@@ -146,6 +146,8 @@ static const struct {
      "2: http.on_disconnect: a string is expected, not true or false"},
     {"http : { on_disconnect = \"stop\"; };",
      "1: http.on_disconnect: \"stop\" is none of cancel, continue"},
+    {"http : { final_text = \"twice\"; };",
+     "1: http.final_text: \"twice\" is none of once, repeated"},
     {"http : { keys = [\"a\"]; };", "1: http.keys: a group is expected, not a list"},
     {KEY "a = \"secret\";" KEYS_END, "2: http.keys.a: a group is expected, not a string"},
     {KEY "a* : { };" KEYS_END,

@@ -62,6 +62,13 @@ tests_dialect_t_reasonix_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_roundtrip
 tests_dialect_t_roundtrip_SOURCES = tests/dialect/t_roundtrip.c $(REWRITE)
 tests_dialect_t_roundtrip_LDADD = libpromise.la $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_conform
+tests_dialect_t_conform_SOURCES = tests/dialect/t_conform.c tests/dialect/conform.c \
+	tests/dialect/conform.h tests/dialect/conform_ag_ui.c \
+	tests/dialect/conform_agenticore.c tests/dialect/conform_awaken.c \
+	tests/dialect/conform_ethos.c tests/dialect/conform_missy.c \
+	tests/dialect/conform_reasonix.c $(REWRITE)
+tests_dialect_t_conform_LDADD = libpromise.la $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_ag_ui
 tests_dialect_t_ag_ui_SOURCES = tests/dialect/t_ag_ui.c $(READING)
 tests_dialect_t_ag_ui_LDADD = $(TEST_TURN)

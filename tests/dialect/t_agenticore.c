@@ -65,9 +65,17 @@ static void test_failure(void)
     struct rewrite r = chunks;
     r.dialect = "awaken";
     char *const got = rewrite_file(&r, "dialects/awaken/error.jsonl");
-    has_str(got, "\"finish_reason\": \"error\"}], \"usage\": {\"prompt_tokens\": 0",
-            "bug 6: a failed run does not end well");
+    const char *const finish =
+        strstr(got, "\"finish_reason\": \"stop\", \"x_agenticore_event_type\": \"error\"}]");
+    ok(finish && strstr(finish, "\"error\": {\"message\": \""),
+       "bug 6: a failed run does not end well");
     has_str(got, "data: [DONE]\n\n", "bug 7: and the stream is ended");
+    struct rewrite answer = r;
+    answer.conf.is_answer = true;
+    char *const answered = rewrite_file(&answer, "dialects/awaken/error.jsonl");
+    is_text(strstr(answered, "\"finish_reason\": \"stop\""), finish ? finish : "",
+            "a client of the API is told the same as a file");
+    free(answered);
     free(got);
     struct rewrite unknown = r;
     unknown.conf.model = "acme/other";
@@ -103,6 +111,15 @@ static void test_answer(void)
     has_str(got, "\"model\": \"main/any\"", "the model is what was asked for");
     is_int(occurrences(got, "\"usage\""), 1, "usage is in one chunk");
     free(got);
+    r.conf.repeats_final = true;
+    char *const repeated = rewrite(&r, stream, strlen(stream));
+    is_int(occurrences(repeated, "/srv is at 89 %."), 2, "or it is repeated");
+    has_str(repeated,
+            "{\"content\": \"/srv is at 89 %.\"}, \"finish_reason\": null, "
+            "\"x_agenticore_event_type\": \"final\"",
+            "in the chunk of the final, word for word");
+    free(repeated);
+    r.conf.repeats_final = false;
     r.conf.usage_apart = true;
     char *const apart = rewrite(&r, stream, strlen(stream));
     has_str(apart, "\"finish_reason\": \"stop\"}]}\n\n", "or behind the last choice");

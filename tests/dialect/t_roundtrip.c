@@ -27,8 +27,10 @@ static const struct exception {
     const char *why;
 } exceptions[] = {
     {"ethos/halted", 0, 0, 1, "a rejected call is started, too"},
-    {"ethos/kinds", 0, 1, 1, "the start comes first, and open calls are ended"},
-    {"ethos/script", 0, 1, 0, "done is last"},
+    {"ethos/error-then-done", 1, 0, 0, "an error is the end"},
+    {"ethos/kinds", 1, 1, 3, "the start comes first, open calls are ended, the answer is streamed"},
+    {"ethos/script", 0, 1, 1, "done is last, the answer is streamed"},
+    {"ethos/spellings", 1, 0, 0, "an error is the end"},
     {"ethos-web/push", 0, 1, 0, "the start comes first"},
     {"ethos-web/turn", 4, 1, 1, "the turn is over when its done was told"},
     {"ag-ui/0.x", 9, 0, 10, "the old form of reasoning, a chunk, a null parent, a second end"},
