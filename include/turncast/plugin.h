@@ -38,7 +38,7 @@ extern "C" {
 /* Members, types and macros that are newer than TURNCAST_API_MINOR are not declared: a plugin that
  * compiles uses nothing that a host of that minor lacks. */
 #define TURNCAST_API_MAJOR 1
-#define TURNCAST_API_LATEST 1 /* the newest minor this header knows */
+#define TURNCAST_API_LATEST 2 /* the newest minor this header knows */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
 #define TURNCAST_API_MINOR TURNCAST_API_LATEST
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST
@@ -205,6 +205,12 @@ struct tc_request {
     const char *choices;
     const char
         *to; /* or NULL: JSON array of INSTANCE or INSTANCE:CHAT[:THREAD]; asked only there */
+#endif
+#if TURNCAST_API_MINOR >= 2
+    /* Since 1.2. What is asked for, whole, for people: the subject and all arguments that it does
+     * not tell. In preview, tool, subject, message, reason and questions of an open request what
+     * cannot be seen is spelled out; args are as the agent sent them. Or NULL. */
+    const char *preview;
 #endif
 };
 

@@ -44,6 +44,7 @@ struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev)
         .kind = keep(turn, ev->kind),
         .choices = keep(turn, ev->choices),
         .tool = keep(turn, ev->tool),
+        .preview = keep(turn, ev->preview),
         .subject = keep(turn, ev->subject),
         .args = keep(turn, ev->args),
         .reason = keep(turn, ev->reason),
@@ -110,8 +111,8 @@ void asked_put(const struct asked *r, struct term *t)
     put_time_left(t, r->expires_ms);
     term_look(t, LOOK_PLAIN);
     term_newline(t);
-    put_theirs(t, LOOK_BOLD, r->subject);
-    if (!r->subject && !r->questions)
+    put_theirs(t, LOOK_BOLD, r->preview ? r->preview : r->subject);
+    if (!r->preview && !r->subject && !r->questions)
         put_theirs(t, LOOK_BOLD, r->args);
     put_theirs(t, LOOK_DIM, r->reason);
     put_theirs(t, LOOK_PLAIN, r->message);

@@ -14,7 +14,7 @@ struct asked {
     struct asked *next;
     struct tc_turn *turn;
     const char *id, *ticket, *kind, *choices;
-    const char *tool, *subject, *args, *reason, *message, *questions; /* each or NULL */
+    const char *tool, *preview, *subject, *args, *reason, *message, *questions; /* each or NULL */
     int64_t expires_ms;
 };
 

@@ -66,9 +66,10 @@ void lines_request(struct term *t, const struct tc_request *ev)
     char text[64] = "Decided by ";
     if (strcmp(ev->state, "open") == 0) {
         put_line(t, LOOK_YELLOW, "Waiting for an answer: ",
-                 ev->subject ? ev->subject
-                 : ev->tool  ? ev->tool
-                             : ev->kind,
+                 ev->preview   ? ev->preview
+                 : ev->subject ? ev->subject
+                 : ev->tool    ? ev->tool
+                               : ev->kind,
                  "");
         return;
     }

@@ -204,7 +204,8 @@ void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
 
 void view_request(struct view *v, struct term *t, const struct tc_request *ev)
 {
-    const char *about = ev->message ? ev->message : ev->reason ? ev->reason : ev->subject;
+    const char *said = ev->message ? ev->message : ev->reason ? ev->reason : ev->subject;
+    const char *about = ev->preview ? ev->preview : said;
     view_break(v, t);
     term_look(t, LOOK_YELLOW);
     if (strcmp(ev->state, "open") == 0) {

@@ -11,7 +11,6 @@
 #include "form_input.h"
 #include "text.h"
 
-#define SUBJECT_UNITS 2400 /* of what is to be allowed: a block holds it, and a person reads it */
 #define ARGS_UNITS 1500
 #define PLAN_UNITS 5000
 #define WORDS_UNITS 1000
@@ -66,9 +65,11 @@ static void add(json_t *parts, const char *type, json_t *runs)
     json_array_append_new(parts, json_pack("{s:s, s:o}", "type", type, "elements", runs));
 }
 
-/* The text as it came, without what cannot be seen; what is too much of it is told. */
-static void add_text(struct tc_turn *turn, json_t *parts, const char *type, const char *raw,
-                     size_t units)
+static const char elsewhere[] = "are not shown: see them with `turncast answer --show`.";
+
+/* The text as it came; what is too much of it is told, and where it is. */
+static void add_text_with(struct tc_turn *turn, json_t *parts, const char *type, const char *raw,
+                          size_t units, const char *where)
 {
     size_t count = 0, missing = 0;
     const struct tc_piece *pieces =
@@ -82,10 +83,15 @@ static void add_text(struct tc_turn *turn, json_t *parts, const char *type, cons
     for (size_t i = 1; i < count; i++)
         missing += characters(&pieces[i]);
     const char *note =
-        missing > 0 ? tc_sprint(turn, "\xe2\x9a\xa0 %zu more characters are not shown.", missing)
-                    : NULL;
+        missing > 0 ? tc_sprint(turn, "\xe2\x9a\xa0 %zu more characters %s", missing, where) : NULL;
     if (note)
         add(parts, "rich_text_section", json_pack("[o]", run_of(note, "bold")));
+}
+
+static void add_text(struct tc_turn *turn, json_t *parts, const char *type, const char *raw,
+                     size_t units)
+{
+    add_text_with(turn, parts, type, raw, units, elsewhere);
 }
 
 /* The arguments, but for the one that is shown as the subject. */
@@ -134,7 +140,8 @@ static void add_questions(struct tc_turn *turn, json_t *parts, const char *quest
 /* What an agent plans is Markdown. */
 static json_t *plan_block(struct tc_turn *turn, const struct tc_request *ev)
 {
-    const char *plan = ev->args && !ev->questions ? tc_json_get(turn, ev->args, "/plan") : NULL;
+    const char *given = ev->args && !ev->questions ? tc_json_get(turn, ev->args, "/plan") : NULL;
+    const char *plan = given && ev->message ? ev->message : given; /* the message is revealed */
     size_t count = 0;
     const struct tc_piece *pieces =
         plan ? tc_pieces(turn,
@@ -147,7 +154,8 @@ static json_t *plan_block(struct tc_turn *turn, const struct tc_request *ev)
     return json_pack("{s:s, s:o}", "type", "markdown", "text",
                      json_sprintf("%s%s", pieces[0].text,
                                   count > 1 ? "\n\n**\xe2\x9a\xa0 The plan goes on; "
-                                              "the rest of it is not shown.**"
+                                              "the rest of it is not shown: see it with "
+                                              "`turncast answer --show`.**"
                                             : ""));
 }
 
@@ -161,9 +169,13 @@ static json_t *about(struct tc_turn *turn, const struct tc_request *ev, bool lis
         json_array_append_new(head, run_of(ev->tool, "code"));
     }
     add(parts, "rich_text_section", head);
-    if (ev->subject)
-        add_text(turn, parts, "rich_text_preformatted", ev->subject, SUBJECT_UNITS);
-    add_args(turn, parts, ev);
+    if (ev->preview)
+        add_text_with(turn, parts, "rich_text_preformatted", ev->preview, FORM_PREVIEW_UNITS,
+                      "are in the messages before this one.");
+    else if (ev->subject)
+        add_text(turn, parts, "rich_text_preformatted", ev->subject, FORM_PREVIEW_UNITS);
+    if (!ev->preview)
+        add_args(turn, parts, ev);
     if (ev->message)
         add_text(turn, parts, "rich_text_section", ev->message, WORDS_UNITS);
     if (ev->reason)
@@ -186,6 +198,14 @@ json_t *form_end(const char *words)
     json_t *parts = json_array();
     add(parts, "rich_text_section", json_pack("[o]", run_of(words, "bold")));
     return json_pack("{s:s, s:o}", "type", "rich_text", "elements", parts);
+}
+
+json_t *form_part(const char *head, const struct tc_piece *piece)
+{
+    json_t *parts = json_array();
+    add(parts, "rich_text_section", json_pack("[o]", run_of(head, "bold")));
+    add(parts, "rich_text_preformatted", json_pack("[o]", run_of(piece->text, NULL)));
+    return json_pack("[{s:s, s:o}]", "type", "rich_text", "elements", parts);
 }
 
 /* ---- what can be chosen */

@@ -9,6 +9,11 @@
 
 #include <turncast/plugin.h>
 
+/* Of what is to be allowed: a block holds it, and a person reads it. */
+#define FORM_PREVIEW_UNITS 2400
+
+/* A part of what does not fit into the blocks of the request, as blocks. */
+json_t *form_part(const char *head, const struct tc_piece *piece);
 /* "Approval needed: Bash". Of the callback. */
 const char *form_title(struct tc_turn *turn, const struct tc_request *ev);
 /* What it is about: an array of blocks, also after it was decided. */

@@ -23,6 +23,7 @@
 #define MEMORY_BYTES 3500 /* tc_remember keeps 4 KiB of all that is shown */
 #define MAX_AGE_MS (30 * 60 * 1000)
 #define PLACES_MAX 8
+#define PARTS_MAX 20 /* of one request, before its message */
 #define ANSWERS_UNITS 300
 
 static const char turn_over[] = "no longer needed: the turn has ended";
@@ -246,6 +247,35 @@ static json_t *mark_of(const struct tc_turn *turn, const char *ticket)
                      turn->id, "request", ticket);
 }
 
+/* What does not fit into its message goes ahead of it, whole; of very much, the beginning. */
+static void send_parts(struct tc_turn *turn, const struct tc_request *ev, const struct place *p)
+{
+    size_t count = 0;
+    const struct tc_piece *pieces =
+        ev->preview ? tc_pieces(turn,
+                                TC_TEXT(.markdown = ev->preview, .len = strlen(ev->preview),
+                                        .form = TC_PLAIN, .flags = TC_VERBATIM,
+                                        .units = FORM_PREVIEW_UNITS),
+                                &count)
+                    : NULL;
+    const size_t sent = count < PARTS_MAX ? count : PARTS_MAX;
+    const struct call how = {.tag = "told",
+                             .lane = route_lane(turn, p->channel, p->thread),
+                             .priority = TC_P_REQUEST,
+                             .flags = TC_DURABLE,
+                             .max_age_ms = MAX_AGE_MS};
+    for (size_t i = 0; count > 1 && i < sent; i++) {
+        const bool last = i + 1 == sent && sent < count;
+        const char *head = tc_sprint(turn, "%s, part %zu of %zu%s", form_title(turn, ev), i + 1,
+                                     count, last ? "; the rest: turncast answer --show" : "");
+        call_json(turn, POST_MESSAGE,
+                  json_pack("{s:s, s:s*, s:s, s:o, s:b, s:b}", "channel", p->channel, "thread_ts",
+                            p->thread, "text", text_label(turn, head, 200), "blocks",
+                            form_part(head, &pieces[i]), "unfurl_links", 0, "unfurl_media", 0),
+                  &how);
+    }
+}
+
 static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char *ticket,
                    const struct place *p)
 {
@@ -254,6 +284,7 @@ static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char
         tc_log(turn->inst, TC_WARN, "turn %s asks too much at once: one is not shown", turn->id);
         return;
     }
+    send_parts(turn, ev, p);
     *q = (struct question){0};
     snprintf(q->id, sizeof q->id, "%s", ev->request_id);
     snprintf(q->channel, sizeof q->channel, "%s", p->channel);

@@ -39,16 +39,28 @@ static const char *add_questions(struct tc_turn *turn, const char *text, const c
     return text;
 }
 
+/* As code; of a long one the beginning, in whole characters. */
+static const char *add_preview(struct tc_turn *turn, const char *text, const char *preview)
+{
+    size_t n = strnlen(preview, ARGS_BYTES);
+    while (n > 0 && ((unsigned char)preview[n] & 0xc0) == 0x80)
+        n--;
+    return tc_sprint(turn, "%s\n\n````\n%.*s\n````%s", text, (int)n, preview,
+                     preview[n] ? "\nThis is not all: see it with `turncast answer --show`." : "");
+}
+
 const char *question_plain(struct tc_turn *turn, const struct tc_request *ev)
 {
     const char *text = tc_sprint(turn, "**%s**", form_title(turn, ev));
-    if (ev->subject)
+    if (ev->preview)
+        text = add_preview(turn, text, ev->preview);
+    else if (ev->subject)
         text = tc_sprint(turn, "%s\n\n%.300s", text, ev->subject);
     if (ev->message)
         text = tc_sprint(turn, "%s\n\n%.1000s", text, ev->message);
     if (ev->reason)
         text = tc_sprint(turn, "%s\n\n%.500s", text, ev->reason);
-    if (ev->args)
+    if (ev->args && !ev->preview)
         text = tc_sprint(turn, "%s\n\n````json\n%.*s%s\n````", text, ARGS_BYTES, ev->args,
                          strlen(ev->args) > ARGS_BYTES ? "\xe2\x80\xa6" : "");
     return add_questions(turn, text, ev->questions);

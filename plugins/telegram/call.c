@@ -127,8 +127,9 @@ int call_send_document(struct tc_turn *turn, const struct call *c, const char *c
         write_fields(to, boundary, c->body);
         fprintf(to,
                 "--%s\r\nContent-Disposition: form-data; name=\"document\"; "
-                "filename=\"answer.md\"\r\nContent-Type: text/markdown; charset=utf-8\r\n\r\n",
-                boundary);
+                "filename=\"%s\"\r\nContent-Type: %s; charset=utf-8\r\n\r\n",
+                boundary, c->filename ? c->filename : "answer.md",
+                c->filename ? "text/plain" : "text/markdown");
         fwrite(content, 1, len, to);
         fprintf(to, "\r\n--%s--\r\n", boundary);
         fclose(to);

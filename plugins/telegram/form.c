@@ -130,10 +130,13 @@ json_t *form_read(const struct tc_turn *turn, const struct tc_request *ev)
     json_t *const about = json_pack("{s:s}", "kind", ev->kind);
     const int64_t wait_ms = ev->expires_ms - (int64_t)(ev->meta->ts * 1000);
     form_set_text(about, "tool", ev->tool, WORDS_MAX);
-    form_set_text(about, "subject", ev->subject, SUBJECT_MAX);
+    form_set_text(about, "subject", ev->preview ? ev->preview : ev->subject, SUBJECT_MAX);
     form_set_text(about, "reason", ev->reason, WORDS_MAX);
     form_set_text(about, "message", ev->message, WORDS_MAX);
-    read_args(about, ev);
+    if (!ev->preview)
+        read_args(about, ev);
+    else if (call_int(about, "subject_cut"))
+        json_object_set_new(about, "whole", json_true());
     read_list(about, "questions", ev->questions, QUESTIONS);
     read_list(about, "choices", ev->choices, OPTIONS);
     if (ev->expires_ms > 0 && wait_ms > 0)
@@ -159,7 +162,9 @@ static void add_text(struct message *m, const char *lead, const char *text, size
     free(shown);
 }
 
-static void add_code(struct message *m, const json_t *about, const char *key, const char *type)
+/* more: where the rest of it is. */
+static void add_code(struct message *m, const json_t *about, const char *key, const char *type,
+                     const char *more)
 {
     char cut_key[32];
     const char *const text = call_str(about, key);
@@ -170,8 +175,8 @@ static void add_code(struct message *m, const json_t *about, const char *key, co
     snprintf(cut_key, sizeof cut_key, "%s_cut", key);
     const int64_t cut = call_int(about, cut_key);
     if (cut)
-        message_add(
-            m, tc_sprint(m->turn, "\n…and %" PRId64 " more character%s", cut, cut == 1 ? "" : "s"));
+        message_add(m, tc_sprint(m->turn, "\n…and %" PRId64 " more character%s%s", cut,
+                                 cut == 1 ? "" : "s", more));
 }
 
 static void add_answer(struct message *m, const json_t *answer)
@@ -260,12 +265,13 @@ void form_show(struct message *m, const struct question *q)
 {
     message_add(m, q->ticket ? HAND : "❓ ");
     message_mark(m, "bold", title_of(call_str(q->about, "kind")));
-    add_code(m, q->about, "context", "code");
-    add_code(m, q->about, "tool", "code");
-    add_code(m, q->about, "subject", "pre");
-    add_code(m, q->about, "more", "pre");
-    add_code(m, q->about, "reason", "code");
-    add_code(m, q->about, "message", "code");
+    add_code(m, q->about, "context", "code", "");
+    add_code(m, q->about, "tool", "code", "");
+    add_code(m, q->about, "subject", "pre",
+             json_object_get(q->about, "whole") ? ": all of it is above this message" : "");
+    add_code(m, q->about, "more", "pre", "");
+    add_code(m, q->about, "reason", "code", "");
+    add_code(m, q->about, "message", "code", "");
     add_questions(m, q, viewed(q));
     if (q->decided)
         add_text(m, "\n\n→ ", q->decided, PROMPT_MAX);

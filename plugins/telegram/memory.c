@@ -42,7 +42,7 @@ static json_t *short_questions(const json_t *questions, size_t most)
 
 static json_t *short_about(const json_t *about, size_t grade)
 {
-    static const char *const whole[] = {"kind", "wait_ms", "choices", "subject_cut"};
+    static const char *const whole[] = {"kind", "wait_ms", "choices", "subject_cut", "whole"};
     json_t *const kept = json_object();
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         json_object_set(kept, whole[i], json_object_get(about, whole[i]));

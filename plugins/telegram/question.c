@@ -199,9 +199,13 @@ static int open_one(struct tc_turn *turn, const struct tc_request *ev)
     if (!q)
         return -1;
     choose_places(turn, q, ev);
+    const bool whole = json_is_true(json_object_get(q->about, "whole"));
     int rc = 0;
-    for (size_t i = 0; i < q->places; i++)
+    for (size_t i = 0; i < q->places; i++) {
+        if (whole)
+            whole_send(turn, &q->place[i].to, ev->preview, max_age(q));
         rc |= ask_at(turn, q, &q->place[i]);
+    }
     memory_keep(turn);
     return rc;
 }

@@ -132,6 +132,7 @@ struct call {
     uint32_t flags;
     const char *key;
     int64_t timeout_ms, delay_ms, max_age_ms;
+    const char *filename; /* of a document; NULL: an answer's */
 };
 
 int call_send(struct tc_turn *turn, const struct call *c);
@@ -342,10 +343,17 @@ int question_on_shown(struct tc_turn *, const struct tc_reply *, const json_t *t
                       struct tc_verdict *);
 void question_free(struct telegram *s);
 
+/* ---- whole.c ---- */
+
+/* Sends the whole text of a request to a place, before its message with the buttons. */
+void whole_send(struct tc_turn *turn, const struct target *to, const char *text,
+                int64_t max_age_ms);
+
 /* ---- form.c ---- */
 
 /* What is shown of a request: {kind, tool, subject, subject_cut, more, more_cut, reason, message,
- * context, wait_ms, questions, choices}; each may be missing. */
+ * context, wait_ms, questions, choices}; each may be missing. From a host of API 1.2 on, subject is
+ * its preview, there is no more, and whole says that all of it was sent before. */
 json_t *form_read(const struct tc_turn *turn, const struct tc_request *ev);
 void form_show(struct message *m, const struct question *q);
 /* The buttons, or NULL: it has none. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How values read: durations, times, amounts, and the argument of a tool that says most.
 
+import { visible } from "./reveal.mjs";
+
 // What came may be anything; what is shown is text.
 export function text(value) {
   if (typeof value === "string") return value;
@@ -13,7 +15,7 @@ export function number(value) {
 }
 
 export function oneLine(value, length) {
-  const line = text(value).slice(0, length * 4).replace(/\s+/g, " ").trim();
+  const line = visible(text(value).slice(0, length * 4).replace(/\s+/g, " ").trim());
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }
 

@@ -9,7 +9,7 @@ dist_page_DATA = \
 	share/page/dom.mjs share/page/format.mjs share/page/frame.mjs share/page/inline.mjs \
 	share/page/list.mjs share/page/login.mjs share/page/main.mjs share/page/markdown.mjs \
 	share/page/narration.mjs share/page/notice.mjs share/page/outcome.mjs share/page/prose.mjs \
-	share/page/request.mjs share/page/sse.mjs share/page/state.mjs share/page/stream.mjs \
+	share/page/request.mjs share/page/reveal.mjs share/page/sse.mjs share/page/state.mjs share/page/stream.mjs \
 	share/page/tail.mjs share/page/thought.mjs share/page/ticker.mjs share/page/timeline.mjs \
 	share/page/tool.mjs share/page/turn.mjs share/page/turns.mjs share/page/usage.mjs \
 	share/page/value.mjs

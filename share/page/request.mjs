@@ -71,7 +71,7 @@ export class Request {
 
   #about(p) {
     const said = text(p.message) || text(p.reason);
-    const subject = text(p.subject);
+    const subject = text(p.preview) || text(p.subject);
     const parts = [
       p.tool && !(this.#isForm(p) && Array.isArray(p.questions)) ? make("p.about", { dir: "auto" }, make("strong", {}, oneLine(p.tool, 80))) : "",
       subject && subject !== said ? pre(subject) : "",
@@ -141,7 +141,7 @@ export class Request {
 
   get #what() {
     const p = this.#payload;
-    return `${word(titles, p.kind, "Request")}: ${oneLine(p.message ?? p.subject ?? p.tool, 120)}`;
+    return `${word(titles, p.kind, "Request")}: ${oneLine(p.preview ?? p.message ?? p.subject ?? p.tool, 120)}`;
   }
 }
 

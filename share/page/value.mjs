@@ -3,11 +3,13 @@
 import { copyButton } from "./copy.mjs";
 import { make } from "./dom.mjs";
 import { number, text } from "./format.mjs";
+import { visible } from "./reveal.mjs";
 
 const first = 16384;
 
 // A block of text, with a button for what is beyond the first part of it.
-export function pre(value, name = "pre.value") {
+export function pre(raw, name = "pre.value") {
+  const value = visible(raw);
   const block = make(name, { tabindex: "0", dir: "ltr" }, value.slice(0, first));
   if (value.length <= first) return block;
   const more = make("button.quiet.more", {
@@ -33,7 +35,7 @@ export function members(object) {
   for (const [name, value] of Object.entries(object).slice(0, 100)) {
     const shown = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
     const long = shown.length > 100 || shown.includes("\n");
-    list.append(make("dt", {}, name), make("dd", {}, long ? pre(shown) : make("code", {}, shown)));
+    list.append(make("dt", {}, visible(name)), make("dd", {}, long ? pre(shown) : make("code", {}, visible(shown))));
   }
   return list;
 }
@@ -42,7 +44,7 @@ export function diff(value) {
   const block = make("pre.value.diff", { tabindex: "0", dir: "ltr" });
   for (const line of value.slice(0, first * 4).split("\n").slice(0, 1000)) {
     const name = /^\+(?!\+\+)/.test(line) ? "ins" : /^-(?!--)/.test(line) ? "del" : line.startsWith("@@") ? "span.hunk" : "span";
-    block.append(make(name, {}, `${line}\n`));
+    block.append(make(name, {}, `${visible(line)}\n`));
   }
   return block;
 }

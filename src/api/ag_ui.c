@@ -89,6 +89,26 @@ static void write_error(struct run *run, struct buf *out, const char *code, cons
     write_done(run, out, "error");
 }
 
+/* What its client may not answer is none of its interrupts: it is asked elsewhere, or of somebody
+ * else, and the run goes on. */
+static bool is_barred(const struct run *run, const struct event *ev, struct event *told)
+{
+    const struct principal p = {run->principal, run->may_answer ? CONF_ANSWER : 0};
+    return asked_tell(run->api->host.requests, &p, run->turn, ev, told);
+}
+
+static void write_told(struct run *run, struct buf *out, const struct event *ev)
+{
+    struct event told;
+    if (!is_barred(run, ev, &told)) {
+        write_event(run, out, ev);
+        return;
+    }
+    told.u.request.choices = NULL;
+    told.u.request.blocking = false;
+    write_event(run, out, &told);
+}
+
 /* Nothing but this: no request. */
 static void write_suspended(struct run *run, struct buf *out)
 {
@@ -100,10 +120,12 @@ static void write_suspended(struct run *run, struct buf *out)
 
 /* ---- what the turn asks ---- */
 
-static void note_request(struct run *run, const struct tc_request *r)
+static void note_request(struct run *run, const struct event *ev)
 {
+    const struct tc_request *const r = &ev->u.request;
+    struct event told;
     tool_set_take(&run->open, r->request_id);
-    if (strcmp(r->state, "open") == 0 && r->choices)
+    if (strcmp(r->state, "open") == 0 && r->choices && !is_barred(run, ev, &told))
         tool_set_add(&run->open, r->request_id, NULL);
 }
 
@@ -146,11 +168,11 @@ static void add_event(void *ctx, struct buf *out, const struct turnlog_item *ite
     struct run *const run = ctx;
     const struct event *const ev = event_box_get(item->box);
     run->told = item->seq;
-    write_event(run, out, ev);
+    write_told(run, out, ev);
     if (ev->kind != TC_REQUEST)
         return;
-    note_request(run, &ev->u.request);
-    if (run->may_answer && run->open.n && !run->until)
+    note_request(run, ev);
+    if (run->open.n && !run->until)
         loop_timer_set(run->gather, GATHER_MS);
 }
 
@@ -243,7 +265,7 @@ static void retell(struct run *run)
         if (at > run->after)
             break;
         if (step == TURNLOG_EVENT)
-            writing_event(&run->writing, &unread, event_box_get(item.box));
+            write_told(run, &unread, event_box_get(item.box));
         buf_reset(&unread);
     } while (step == TURNLOG_EVENT || step == TURNLOG_GAP);
     turnlog_unfollow(f);

@@ -107,7 +107,8 @@ static bool check(struct resume *r, const struct entry *e)
 {
     static const char *const codes[] = {[ASKED_LATE] = "interrupt_decided",
                                         [ASKED_UNKNOWN] = "unknown_interrupt",
-                                        [ASKED_WRONG] = "invalid_payload"};
+                                        [ASKED_WRONG] = "invalid_payload",
+                                        [ASKED_BARRED] = "not_allowed"};
     struct asked_outcome out;
     asked_check(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
     const bool fine = out.came == ASKED_DONE || (e->cancelled && out.came == ASKED_LATE);

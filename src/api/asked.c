@@ -19,10 +19,56 @@ struct listing {
     const char *turn;                  /* of that alone; NULL: of all that may be seen */
     const struct turnlog *log;         /* to look whether it may be */
     const struct principal *principal; /* who looks */
+    const struct requests *requests;
     size_t n;
 };
 
-void asked_add_one(struct buf *out, const struct requests_view *v)
+static struct requests_decision person_of(const struct principal *p, const char *turn,
+                                          const char *request)
+{
+    return (struct requests_decision){
+        .turn = turn,
+        .request = request,
+        .by = p->name,
+        .instance = CONF_PLACE_HTTP,
+        .chat = p->name,
+        .user = p->name,
+    };
+}
+
+const char *asked_choices(const struct requests *r, const struct principal *p, const char *turn,
+                          const char *request, const char *choices)
+{
+    const struct requests_decision who = person_of(p, turn, request);
+    if (!choices || !(p->grants & CONF_ANSWER))
+        return NULL;
+    switch (requests_bar(r, &who)) {
+    case REQUESTS_ELSEWHERE:
+        return NULL;
+    case REQUESTS_FOUR_EYES:
+        return "[{\"id\":\"deny\",\"label\":\"Deny\"}]";
+    case REQUESTS_FREE:
+        break;
+    }
+    return choices;
+}
+
+bool asked_tell(const struct requests *r, const struct principal *p, const char *turn,
+                const struct event *ev, struct event *told)
+{
+    const struct tc_request *const q = &ev->u.request;
+    if (ev->kind != TC_REQUEST || !q->choices)
+        return false;
+    const char *const choices = asked_choices(r, p, turn, q->request_id, q->choices);
+    if (choices == q->choices)
+        return false;
+    *told = *ev;
+    told->u.meta = &told->meta;
+    told->u.request.choices = choices;
+    return true;
+}
+
+void asked_add_one(struct buf *out, const struct requests_view *v, const char *choices)
 {
     buf_add_char(out, '{');
     jsonw_member_str(out, "id", v->request);
@@ -30,11 +76,14 @@ void asked_add_one(struct buf *out, const struct requests_view *v)
     jsonw_member_str(out, "agent", v->agent);
     jsonw_member_str(out, "conversation", v->conversation);
     jsonw_member_str(out, "kind", v->kind);
-    jsonw_member_str(out, "tool", v->tool);
-    jsonw_member_str(out, "subject", v->subject);
-    jsonw_member_str(out, "message", v->message);
-    jsonw_member_json(out, "questions", v->questions);
-    jsonw_member_json(out, "choices", v->choices);
+    jsonw_member_str(out, "tool", v->shown->tool);
+    jsonw_member_str(out, "subject", v->shown->subject);
+    jsonw_member_str(out, "preview", v->shown->preview);
+    jsonw_member_str(out, "message", v->shown->message);
+    jsonw_member_str(out, "reason", v->shown->reason);
+    jsonw_member_json(out, "args", v->shown->args);
+    jsonw_member_json(out, "questions", v->shown->questions);
+    jsonw_member_json(out, "choices", choices);
     jsonw_member_json(out, "to", v->to);
     jsonw_member_int(out, "opened_ms", v->opened_ms);
     if (v->expires_ms)
@@ -59,12 +108,14 @@ static void add_to_list(void *ctx, const struct requests_view *v)
         buf_add_char(l->out, ',');
     else if (l->turn)
         buf_add_str(l->out, ",\"requests\":[");
-    asked_add_one(l->out, v);
+    asked_add_one(l->out, v,
+                  asked_choices(l->requests, l->principal, v->turn, v->request, v->choices));
 }
 
-void asked_add(struct buf *out, const struct requests *r, const char *turn)
+void asked_add(struct buf *out, const struct requests *r, const char *turn,
+               const struct principal *p)
 {
-    struct listing l = {.out = out, .turn = turn};
+    struct listing l = {.out = out, .turn = turn, .principal = p, .requests = r};
     requests_each(r, add_to_list, &l);
     if (l.n)
         buf_add_char(out, ']');
@@ -253,15 +304,12 @@ void asked_outcome_fini(struct asked_outcome *out)
 static struct requests_decision decision_of(const struct principal *p, const char *turn,
                                             const char *request, const struct asked_decision *d)
 {
-    return (struct requests_decision){
-        .turn = turn,
-        .request = request,
-        .choice = d->choice,
-        .text = d->text,
-        .answers = d->answers,
-        .args = d->args,
-        .by = p->name,
-    };
+    struct requests_decision decision = person_of(p, turn, request);
+    decision.choice = d->choice;
+    decision.text = d->text;
+    decision.answers = d->answers;
+    decision.args = d->args;
+    return decision;
 }
 
 /* What the registry made of it. */
@@ -269,7 +317,7 @@ static void come(const struct api *a, const struct principal *p, const struct re
                  const struct asked_decision *d, enum tc_accepted accepted,
                  struct asked_outcome *out)
 {
-    out->came = ASKED_WRONG;
+    out->came = requests_bar(a->host.requests, rd) == REQUESTS_FREE ? ASKED_WRONG : ASKED_BARRED;
     if (accepted == TC_KNOWN) {
         asked_outcome_fini(out);
         asked_look(a, p, rd->turn, rd->request, d, out);
@@ -317,6 +365,8 @@ static void answer(struct httpd_request *r, const struct asked_outcome *out)
         reply_error_with(r, 409, "decided", out->text.p, body.len > 1 ? body.p + 1 : NULL);
     } else if (out->came == ASKED_UNKNOWN) {
         reply_error(r, 404, "no_such_request", out->text.p);
+    } else if (out->came == ASKED_BARRED) {
+        reply_error(r, 403, "not_allowed", out->text.p);
     } else {
         reply_error(r, 400, "invalid_value", out->text.p);
     }
@@ -357,7 +407,8 @@ static void on_list(void *arg, struct httpd_request *r)
     if (!p)
         return;
     CLEANUP_BUF struct buf body = {0};
-    struct listing l = {.out = &body, .log = a->host.turnlog, .principal = p};
+    struct listing l = {
+        .out = &body, .log = a->host.turnlog, .principal = p, .requests = a->host.requests};
     buf_add_str(&body, "{\"requests\":[");
     requests_each(a->host.requests, add_to_list, &l);
     buf_add_str(&body, "]}\n");

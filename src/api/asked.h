@@ -10,13 +10,23 @@
 #include "base/buf.h"
 #include "core/requests.h"
 #include "core/turnlog.h"
+#include "event/event.h"
 
 struct api;
 
-/* Appends one as an object. */
-void asked_add_one(struct buf *out, const struct requests_view *v);
-/* Appends the member "requests", when the turn waits for people. */
-void asked_add(struct buf *out, const struct requests *r, const char *turn);
+/* What somebody may choose: a JSON array, or NULL: nothing. It is no leave: each decision is
+ * checked when it comes. `choices` is what the request offers (or NULL). */
+const char *asked_choices(const struct requests *r, const struct principal *p, const char *turn,
+                          const char *request, const char *choices);
+/* A request as the principal is told it: the event with what it may choose. False: it is that of
+ * everybody, or no request; *told is not set. Borrows from the event. */
+bool asked_tell(const struct requests *r, const struct principal *p, const char *turn,
+                const struct event *ev, struct event *told);
+/* Appends one as an object, with these choices (or NULL). */
+void asked_add_one(struct buf *out, const struct requests_view *v, const char *choices);
+/* Appends the member "requests", when the turn waits for people, as the principal may see it. */
+void asked_add(struct buf *out, const struct requests *r, const char *turn,
+               const struct principal *p);
 /* The open request of a turn; false: there is none. Borrowed until the loop goes on. */
 bool asked_find(const struct requests *r, const char *turn, const char *request,
                 struct requests_view *found);
@@ -34,7 +44,8 @@ enum asked_came {
     ASKED_DONE, /* it counts; or the same one decided the same before */
     ASKED_LATE, /* decision and by tell what was decided, when that is known */
     ASKED_UNKNOWN,
-    ASKED_WRONG, /* no valid decision */
+    ASKED_WRONG,  /* no valid decision */
+    ASKED_BARRED, /* it is asked elsewhere (`to`), or who asked for the turn may not allow it */
 };
 struct asked_outcome {
     enum asked_came came;

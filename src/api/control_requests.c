@@ -14,7 +14,7 @@ static void add_request(void *ctx, const struct requests_view *v)
     struct buf *const out = ctx;
     if (out->p[out->len - 1] != '[')
         buf_add_char(out, ',');
-    asked_add_one(out, v);
+    asked_add_one(out, v, v->choices);
 }
 
 static void list(const struct requests *requests, struct httpd_request *r)

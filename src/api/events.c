@@ -6,20 +6,48 @@
 #include <string.h>
 
 #include "api/api_impl.h"
+#include "api/asked.h"
 #include "api/turns.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
 /* ---- one turn ---- */
 
-static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+struct following {
+    struct principal principal; /* its name is `name` */
+    char *name, *turn;
+    const struct requests *requests;
+};
+
+static void add_line(struct buf *out, uint64_t seq, struct event_box *box)
 {
-    (void)ctx;
     size_t len;
-    const char *const line = event_box_line(item->box, &len);
-    buf_printf(out, "id: %" PRIu64 "\ndata: ", item->seq);
+    const char *const line = event_box_line(box, &len);
+    buf_printf(out, "id: %" PRIu64 "\ndata: ", seq);
     buf_add(out, line, len);
     buf_add_str(out, "\n\n");
+}
+
+static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+{
+    const struct following *const f = ctx;
+    struct event told;
+    if (!asked_tell(f->requests, &f->principal, f->turn, event_box_get(item->box), &told)) {
+        add_line(out, item->seq, item->box);
+        return;
+    }
+    struct event_box *const box = event_box_new(&told);
+    add_line(out, item->seq, box);
+    event_box_unref(box);
+}
+
+static void on_unfollowed(void *ctx, bool left)
+{
+    struct following *const f = ctx;
+    (void)left;
+    free(f->name);
+    free(f->turn);
+    free(f);
 }
 
 static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
@@ -30,7 +58,7 @@ static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
                item->to, item->from, item->to);
 }
 
-static const struct feed_ops ops = {.event = add_event, .gap = add_gap};
+static const struct feed_ops ops = {.event = add_event, .gap = add_gap, .closed = on_unfollowed};
 
 /* What the client has: 0 for none, and for what is no number. */
 static uint64_t last_id(const struct httpd_request *r)
@@ -47,8 +75,14 @@ void events_answer(struct api *a, struct httpd_request *r)
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
     if (!t)
         return;
+    struct following *const f = xcalloc(1, sizeof *f);
+    f->name = xstrdup(p->name);
+    f->turn = xstrdup(t->spec.id);
+    f->principal = (struct principal){f->name, p->grants};
+    f->requests = a->host.requests;
     const struct feed_spec spec = {
         .ops = &ops,
+        .ctx = f,
         .turn = t->spec.id,
         .principal = p->name,
         .after = last_id(r),
@@ -74,7 +108,7 @@ static void tell_turn(void *ctx, const struct turnlog_turn *t)
         return;
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "data: ");
-    turns_add(&out, t, w->requests);
+    turns_add(&out, t, w->requests, &w->principal);
     buf_add_str(&out, "\n\n");
     feed_write(w->feed, (struct str){out.p, out.len});
 }

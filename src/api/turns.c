@@ -27,7 +27,8 @@ static void add_time(struct buf *out, const char *key, int64_t ms)
         jsonw_member_int(out, key, ms);
 }
 
-void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests)
+void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests,
+               const struct principal *p)
 {
     const struct turnlog_spec *const s = &t->spec;
     const char *const task = s->task ? s->task : "";
@@ -48,7 +49,7 @@ void turns_add(struct buf *out, const struct turnlog_turn *t, const struct reque
     if (t->cost_usd >= 0)
         jsonw_member_real(out, "cost_usd", t->cost_usd);
     jsonw_member_int(out, "tools", t->tools);
-    asked_add(out, requests, s->id);
+    asked_add(out, requests, s->id, p);
     buf_add_char(out, '}');
 }
 
@@ -58,10 +59,10 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
 }
 
 static void answer_turn(const struct api *a, struct httpd_request *r, int status,
-                        const struct turnlog_turn *t)
+                        const struct turnlog_turn *t, const struct principal *p)
 {
     CLEANUP_BUF struct buf body = {0}, where = {0};
-    turns_add(&body, t, a->host.requests);
+    turns_add(&body, t, a->host.requests, p);
     buf_add_char(&body, '\n');
     buf_printf(&where, "/turns/%s", t->spec.id);
     const struct httpd_header location = {"Location", where.p};
@@ -103,7 +104,7 @@ static bool add_to_list(void *ctx, const struct turnlog_turn *t)
         return true;
     if (l->body.p[l->body.len - 1] == '}')
         buf_add_char(&l->body, ',');
-    turns_add(&l->body, t, l->requests);
+    turns_add(&l->body, t, l->requests, l->principal);
     return --l->left > 0;
 }
 
@@ -210,7 +211,7 @@ static void on_submitted(void *ctx, const struct conversations_result *result)
     const struct turnlog_turn *const t =
         result->turn ? turnlog_find(w->api->host.turnlog, result->turn) : NULL;
     if (t)
-        answer_turn(w->api, w->request, 202, t);
+        answer_turn(w->api, w->request, 202, t, &(struct principal){.name = w->principal});
     else
         turns_refuse(w->request, result);
     free_wanted(w);
@@ -319,7 +320,7 @@ static void cancel(struct api *a, struct httpd_request *r)
     if (turnlog_is_over(t) || !conversations_cancel_turn(a->host.conversations, t->spec.id))
         reply_error(r, 409, "over", "this turn does not run and does not wait");
     else
-        answer_turn(a, r, 202, t);
+        answer_turn(a, r, 202, t, p);
 }
 
 static void show(struct api *a, struct httpd_request *r)
@@ -327,7 +328,7 @@ static void show(struct api *a, struct httpd_request *r)
     const struct principal *const p = auth_demand(a->auth, r, 0);
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
     if (t)
-        answer_turn(a, r, 200, t);
+        answer_turn(a, r, 200, t, p);
 }
 
 /* ---- routes ---- */

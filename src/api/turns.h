@@ -10,7 +10,8 @@
 #include "core/turnlog.h"
 
 /* Appends {"id", "agent", …}, with what it asks people. */
-void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests);
+void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests,
+               const struct principal *p);
 /* Its own, or any with the grant. */
 bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
 /* The turn of a path "/turns/ID[/tail]" for that principal; NULL: there is none it may see, and

@@ -16,7 +16,7 @@ struct args {
     double speed; /* 0: as fast as it goes */
     const char *turn, *reason, *input;
     const char *from;
-    bool verbose, json, all, list;
+    bool verbose, json, all, list, show;
     const char **answers; /* n_answers of them, borrowed */
     size_t n_answers;
     char **plugins; /* n_plugins of them */

@@ -13,10 +13,12 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "cli/table.h"
-#include "text/clean.h"
+#include "text/reveal.h"
 
 static const struct arg rows[] = {
     {0, ARG_FLAG, "list", NULL, offsetof(struct args, list), "list what is open"},
+    {'s', ARG_FLAG, "show", NULL, offsetof(struct args, show),
+     "show one request whole, with every line of it"},
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "the list, as the host says it"},
     {'r', ARG_TEXT, "reason", "TEXT", offsetof(struct args, reason), "why not: told to the agent"},
     {'A', ARG_ANSWERS, "answer", "[QUESTION=]TEXT", offsetof(struct args, answers),
@@ -36,15 +38,40 @@ static const char *text_of(const json_t *o, const char *key)
 
 /* ---- the list ---- */
 
-/* Whole, on one line, with its control characters visible: it is what will be done. */
+#define LIST_LINES 12 /* of one request, in the list */
+
+/* The host has revealed it already (text/reveal.h); one of another version may not have. */
 static void print_quoted(const char *text)
 {
-    json_t *const value = json_string(text ? text : "");
-    CLEANUP_FREE char *quoted = json_dumps(value, JSON_ENCODE_ANY);
-    CLEANUP_BUF struct buf clean = {0};
-    clean_text(&clean, quoted, strlen(quoted));
-    fwrite(clean.p, 1, clean.len, stdout);
-    json_decref(value);
+    CLEANUP_BUF struct buf shown = {0};
+    reveal_line(&shown, text ? text : "", text ? strlen(text) : 0);
+    printf("\"%s\"", shown.p ? shown.p : "");
+}
+
+/* Each line behind a bar, so that none passes for ours; at most so many of them, 0: all. */
+static void print_block(const char *text, size_t most, const char *id)
+{
+    CLEANUP_BUF struct buf shown = {0};
+    reveal_text(&shown, text, strlen(text));
+    const char *at = shown.p ? shown.p : "";
+    for (size_t n = 0; *at && (!most || n < most); n++) {
+        const size_t len = strcspn(at, "\n");
+        printf("\n  | %.*s", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    if (!*at)
+        return;
+    const size_t left = reveal_lines(at, strlen(at));
+    printf("\n  [%zu more line%s; see turncast answer --show ", left, left == 1 ? "" : "s");
+    table_print(id, 0);
+    putchar(']');
+}
+
+static void print_text(const json_t *r, const char *key, size_t most)
+{
+    const char *const text = text_of(r, key);
+    if (text && *text)
+        print_block(text, most, text_of(r, "id"));
 }
 
 static void print_question(const json_t *q)
@@ -63,11 +90,11 @@ static void print_question(const json_t *q)
     puts(i ? "]" : "");
 }
 
-static void print_request(const json_t *r, int64_t now_ms)
+/* most: lines of each text, 0: all. */
+static void print_request(const json_t *r, int64_t now_ms, size_t most)
 {
     const int64_t expires_ms = table_number(r, "expires_ms");
     const char *const tool = text_of(r, "tool");
-    const char *const subject = text_of(r, "subject");
     size_t i;
     const json_t *q;
     table_print_text(r, "id", 0);
@@ -83,8 +110,10 @@ static void print_request(const json_t *r, int64_t now_ms)
     }
     printf("\n  ");
     table_print(tool ? tool : text_of(r, "kind"), 0);
-    printf(": ");
-    print_quoted(subject ? subject : text_of(r, "message"));
+    putchar(':');
+    print_text(r, "preview", most);
+    print_text(r, "message", most);
+    print_text(r, "reason", most);
     putchar('\n');
     json_array_foreach(json_object_get(r, "questions"), i, q)
     {
@@ -107,7 +136,7 @@ static int list(const json_t *whole, bool json)
         puts("no request is open");
     json_array_foreach(all, i, r)
     {
-        print_request(r, now_ms);
+        print_request(r, now_ms, LIST_LINES);
     }
     return 0;
 }
@@ -155,6 +184,15 @@ static const json_t *pick(const json_t *all, const char *id, const char *turn)
         fprintf(stderr, "turncast: %zu requests are open that %s; see turncast answer --list\n", n,
                 id ? "begin so" : "may be meant");
     return NULL;
+}
+
+static int show(const json_t *whole, const char *id, const char *turn)
+{
+    const json_t *const r = pick(json_object_get(whole, "requests"), id, turn);
+    if (!r)
+        return EXIT_TURN_ERROR;
+    print_request(r, (int64_t)(clock_wall() * 1000), 0);
+    return 0;
 }
 
 /* ---- what is answered ---- */
@@ -338,7 +376,7 @@ static int answer(const struct conf *conf, const json_t *whole, const struct arg
     return status;
 }
 
-/* m NULL: what is open is listed. */
+/* m NULL: what is open is listed, or shown. */
 static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
 {
     struct tc_err err = {0};
@@ -349,7 +387,9 @@ static int ask_host(const struct conf *conf, const struct args *args, const stru
     }
     int status = check_call(&c, conf);
     if (!status)
-        status = m ? answer(conf, c.body, args, m) : list(c.body, args->json);
+        status = m            ? answer(conf, c.body, args, m)
+                 : args->show ? show(c.body, args->operands[0], args->turn)
+                              : list(c.body, args->json);
     call_fini(&c);
     return status;
 }
@@ -371,12 +411,14 @@ static int run(const struct args *args)
     struct meant m = {0};
     const bool lists = args->list || args->json || (!args->n_operands && !args->n_answers);
     int status = check_texts(args);
-    if (!status && !lists)
+    if (!status && args->show && args->n_operands > 1)
+        status = args_fail(&cmd_answer, "--show takes one request, and no choice");
+    else if (!status && !lists && !args->show)
         status = read_words(args, &m);
     struct conf *const conf = status ? NULL : host_load_conf(args);
     if (!conf)
         return EXIT_USAGE;
-    status = ask_host(conf, args, lists ? NULL : &m);
+    status = ask_host(conf, args, lists || args->show ? NULL : &m);
     conf_unref(conf);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "cli/answerers.h"
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/host.h"
@@ -53,6 +54,25 @@ static void warn_people(const struct conf *conf, const struct conf_instance *ins
     if (why)
         printf("%s:%d: warning: plugins.instances.%s: %s\n", conf->file, inst->line, inst->name,
                why);
+}
+
+/* What an agent asks, and nobody is there to answer, is denied after ask_timeout_s. */
+static void warn_asking(const struct conf *conf, const struct conf_agent *a)
+{
+    if (!answerers_agent_asks(a))
+        return;
+    if (!answerers_exist(conf))
+        printf(
+            "%s:%d: warning: agents.%s: it can ask for approval, and no instance and no HTTP key "
+            "may answer: add \"answer\" to the grants of one\n",
+            conf->file, a->line, a->name);
+    for (size_t i = 0; i < a->n_rules; i++) {
+        const char *const missing = answerers_missing(conf, &a->rules[i]);
+        if (missing)
+            printf("%s:%d: warning: agents.%s.approvals: to names instance %s, where nobody may "
+                   "answer: add \"answer\" to its grants\n",
+                   conf->file, a->rules[i].line, a->name, missing);
+    }
 }
 
 static unsigned check_agent_of(const struct conf *conf, const struct conf_instance *inst)
@@ -103,6 +123,8 @@ static int check_conf(const char *path)
         problems += check_agent(conf, &conf->agents[i]);
     for (size_t i = 0; i < conf->n_instances; i++)
         problems += check_instance(conf, &conf->instances[i]);
+    for (size_t i = 0; i < conf->n_agents; i++)
+        warn_asking(conf, &conf->agents[i]);
     if (problems == 0)
         printf("%s: good: %zu agents, %zu instances\n", conf->file, conf->n_agents,
                conf->n_instances);

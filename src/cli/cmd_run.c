@@ -209,6 +209,12 @@ static int answer_agent(void *ctx, const struct dialect_answer *answer)
     return r->executor ? executor_answer(r->executor, answer) : -1;
 }
 
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    const struct run *const r = ctx;
+    return !r->executor || executor_waits(r->executor, request_id);
+}
+
 static void on_request(void *ctx, struct tc_request *request)
 {
     requests_see(((struct run *)ctx)->requests, request);
@@ -321,12 +327,16 @@ static int run_turn(struct run *r, struct buf *result)
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
+    static const char *const askers[] = {"terminal"}; /* as the cli connector names its person */
     r->requests = requests_begin(r->host.requests, &(struct requests_turn_spec){
                                                        .id = turn_id(r->turn),
                                                        .conversation = r->args->conversation,
                                                        .agent = r->agent,
                                                        .dialect = r->dialect,
+                                                       .askers = askers,
+                                                       .n_askers = 1,
                                                        .answer = answer_agent,
+                                                       .waits = agent_waits,
                                                        .ctx = r,
                                                    });
     requests_set_turn(r->requests, r->turn);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cli/answerers.h"
 #include "cli/doctor.h"
 #include "cli/program.h"
 #include "core/reload.h"
@@ -86,14 +87,38 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
     }
 }
 
+static void look_at_asking(struct doctor *d, const struct conf_agent *a)
+{
+    CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
+    if (!answerers_agent_asks(a))
+        return;
+    if (!answerers_exist(d->conf)) {
+        doctor_tell(d, DOCTOR_WARN, name,
+                    "it can ask for approval, and no instance and no HTTP key may answer");
+        doctor_advise("grants = [\"submit\", \"cancel\", \"answer\"] in an instance of %s",
+                      d->conf->file);
+    }
+    for (size_t i = 0; i < a->n_rules; i++) {
+        const char *const missing = answerers_missing(d->conf, &a->rules[i]);
+        if (!missing)
+            continue;
+        doctor_tell(d, DOCTOR_WARN, name, "it asks in instance %s, where nobody may answer",
+                    missing);
+        doctor_advise("add \"answer\" to the grants of that instance, for %s:%d", d->conf->file,
+                      a->rules[i].line);
+    }
+}
+
 void doctor_look_at_agents(struct doctor *d)
 {
     if (!d->conf->n_agents) {
         doctor_tell(d, DOCTOR_WARN, "agents", "there is none that could be run");
         doctor_advise("agents/ beside the example configuration has one for each program");
     }
-    for (size_t i = 0; i < d->conf->n_agents; i++)
+    for (size_t i = 0; i < d->conf->n_agents; i++) {
         look_at_agent(d, &d->conf->agents[i]);
+        look_at_asking(d, &d->conf->agents[i]);
+    }
 }
 
 /* ---- instances ---- */

@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libtccli.la
 libtccli_la_SOURCES = \
+	src/cli/answerers.c \
+	src/cli/answerers.h \
 	src/cli/args.c \
 	src/cli/args.h \
 	src/cli/call.c \

@@ -38,6 +38,7 @@ static const struct row rows[] = {
     {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
     {"max_line_bytes", read_int, AGENT(max_line), 4096, 1 << 30, NULL},
     {"attempts", read_int, AGENT(attempts), 1, 10, NULL},
+    {"four_eyes", read_bool, AGENT(four_eyes), 0, 0, NULL},
     {"ask_timeout_s", read_ms, AGENT(ask_timeout_ms), 0, 30 * DAY_S, NULL},
     {"approvals", rule_read_all, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},

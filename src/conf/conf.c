@@ -196,7 +196,7 @@ static int check_rule(const struct reader *r, const struct conf_box *box, const 
 {
     const struct node at = {.line = rule->line};
     for (const struct conf_place *to = rule->to; to && to->instance; to++)
-        if (!is_instance(box, to->instance))
+        if (strcmp(to->instance, CONF_PLACE_HTTP) != 0 && !is_instance(box, to->instance))
             return read_fail(r, &at, "agents.%s.approvals: to: there is no instance \"%s\"", agent,
                              to->instance);
     return 0;

@@ -41,9 +41,12 @@ struct conf_user {
 /* What becomes of a call that an agent asks leave for. */
 enum conf_leave { CONF_ASK, CONF_ALLOW, CONF_DENY };
 
-/* Where a question is asked: in a conversation of an instance, or in all that it has. */
+#define CONF_PLACE_HTTP "http" /* no instance can be called that */
+
+/* Where a question is asked: in a conversation of an instance, or in all that it has; over HTTP, or
+ * for one of its keys. */
 struct conf_place {
-    const char *instance;      /* NULL ends a list */
+    const char *instance; /* or CONF_PLACE_HTTP, then chat is the name of a key; NULL ends a list */
     const char *chat, *thread; /* or NULL */
 };
 
@@ -56,6 +59,7 @@ struct conf_rule {
     enum conf_match { CONF_ANY, CONF_EXACT, CONF_PREFIX, CONF_GLOB } match;
     const char *pattern;         /* NULL of CONF_ANY */
     const struct conf_place *to; /* NULL: wherever the turn is shown */
+    bool four_eyes;              /* whoever asked for the turn may not approve */
     int line;
 };
 
@@ -79,6 +83,7 @@ struct conf_agent {
     int64_t max_line;        /* bytes */
     int64_t attempts;        /* of a turn whose error may pass: rate limit, network, context */
     int64_t ask_timeout_ms;  /* a question that nobody answered is denied; 0: never */
+    bool four_eyes;          /* of all approvals: whoever asked for the turn may not approve */
     const struct conf_rule *rules;
     size_t n_rules;
     int line;

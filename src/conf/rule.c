@@ -28,6 +28,7 @@ static const struct row rows[] = {
     {"prefix", read_pattern, RULE(pattern), CONF_PREFIX, 0, NULL},
     {"glob", read_pattern, RULE(pattern), CONF_GLOB, 0, NULL},
     {"to", read_places, RULE(to), 1, PLACES_MAX, NULL},
+    {"four_eyes", read_bool, RULE(four_eyes), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -140,6 +141,8 @@ static int check_rule(const struct reader *r, const struct node *n, const struct
         return read_fail(r, n, "argument is given, but none of exact, prefix and glob");
     if (rule->to && rule->action != CONF_ASK)
         return read_fail(r, n, "to is only of use where the action is ask");
+    if (rule->four_eyes && rule->action != CONF_ASK)
+        return read_fail(r, n, "four_eyes is only of use where the action is ask");
     return rule->action == CONF_ALLOW ? check_allow(r, n, rule) : 0;
 }
 

@@ -153,15 +153,17 @@ bool conversation_withdraw(struct conversation *c, const char *id, struct ledger
     return true;
 }
 
-/* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`. */
-static size_t join(struct conversation *c, struct buf *prompt, char **merged)
+/* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`, whose
+ * they are to `askers`. */
+static size_t join(struct conversation *c, struct buf *prompt, char **merged, char **askers)
 {
     size_t n = 0;
     while (c->first && !c->first->alone && prompt->len + c->first->prompt_len <= PROMPT_MAX) {
         struct message *const m = take_first(c);
         prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
+        askers[n] = m->user;
         merged[n++] = m->id;
-        m->id = NULL;
+        m->id = m->user = NULL;
         free_message(m);
     }
     return n;
@@ -174,9 +176,13 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     CLEANUP_BUF struct buf prompt = {0};
     prompt_join(&prompt, (struct str){head->prompt, head->prompt_len});
     char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
+    char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
     struct job_spec full = *spec;
-    full.n_merged = head->alone ? 0 : join(c, &prompt, merged);
+    askers[0] = head->user;
+    full.n_merged = head->alone ? 0 : join(c, &prompt, merged, askers + 1);
     full.merged = (const char *const *)merged;
+    full.askers = (const char *const *)askers;
+    full.n_askers = full.n_merged + 1;
     full.conf = c->conf;
     full.agent = c->agent;
     full.id = head->id;
@@ -194,7 +200,9 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
         if (turnlog)
             turnlog_merge(turnlog, merged[i], head->id);
         free(merged[i]);
+        free(askers[i + 1]);
     }
+    free(askers);
     free(merged);
     free_message(head);
 }

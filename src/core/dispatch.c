@@ -115,27 +115,38 @@ static struct event_box *box_draft(struct dispatch *d, const struct event *draft
 static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
                                   enum form form)
 {
+    const bool hidden = form == FORM_HIDDEN || form == FORM_MUTE_HIDDEN;
     const bool whole = form == FORM_PLAIN || form == FORM_HIDDEN;
-    if (whole && ev->meta.hidden == (form == FORM_HIDDEN))
+    if (whole && ev->meta.hidden == hidden)
         return box_draft(t->dispatch, ev);
     CLEANUP_BUF struct buf text = {0};
     struct event draft = *ev;
     draft.u.meta = &draft.meta;
-    draft.meta.hidden = form == FORM_HIDDEN;
+    draft.meta.hidden = hidden;
     if (form == FORM_STRIPPED)
         visibility_strip(&t->spec.visibility, &draft);
     else if (form == FORM_FAILURE)
         visibility_tell_failure(&draft, &text);
+    else if (form == FORM_MUTE || form == FORM_MUTE_HIDDEN)
+        draft.u.request.choices = NULL;
     return box_draft(t->dispatch, &draft);
 }
 
+/* Choices are offered only to instances that are granted to answer. */
+static enum form form_unless_granted(enum form form, const struct seat *s, const struct event *ev)
+{
+    if (ev->kind != TC_REQUEST || !ev->u.request.choices || (s->spec->grants & CONF_ANSWER))
+        return form;
+    return form == FORM_PLAIN ? FORM_MUTE : form == FORM_HIDDEN ? FORM_MUTE_HIDDEN : form;
+}
+
 /* The form in which seat i < t->n gets the event that is being cast. */
-static enum form form_of(const struct dispatch_turn *t, size_t i, enum tc_kind kind)
+static enum form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
 {
     const struct dispatch *const d = t->dispatch;
     const struct seat *const s = &d->seats[i];
-    const enum form form = d->groups[s->group].form;
-    const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : kind;
+    const enum form form = form_unless_granted(d->groups[s->group].form, s, ev);
+    const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
     return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
 }
 
@@ -154,7 +165,7 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
     struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
     for (size_t i = 0; i < t->n; i++)
-        wanted[d->seats[i].form = form_of(t, i, ev->kind)]++;
+        wanted[d->seats[i].form = form_of(t, i, ev)]++;
     if (t->entry) {
         wanted[d->groups[d->log_all].form]++;
         wanted[log_shown(d)]++;

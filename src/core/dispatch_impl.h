@@ -10,14 +10,17 @@
 #include "core/roster.h"
 #include "turn/showing.h"
 
-/* The forms one event is cast in. */
+/* The forms one event is cast in. MUTE: an open request as PLAIN or HIDDEN, without choices, for
+ * instances that may not answer it. */
 enum form {
     FORM_NONE,
     FORM_PLAIN,
     FORM_HIDDEN,
     FORM_STRIPPED,
     FORM_FAILURE, /* a failed result as a notice */
-    FORMS
+    FORM_MUTE,
+    FORM_MUTE_HIDDEN,
+    FORMS,
 };
 
 /* What of a turn some instances see alike. */

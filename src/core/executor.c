@@ -142,6 +142,12 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer)
     return 0;
 }
 
+bool executor_waits(const struct executor *x, const char *request_id)
+{
+    CLEANUP_FREE char *id = turn_agents_id(x->turn, request_id);
+    return id && dialog_waits(&x->dialog, id);
+}
+
 void executor_next_attempt(struct executor *x)
 {
     x->attempt++;

@@ -39,6 +39,8 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
 /* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
 int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
+/* Whether the agent waits for an answer to that request: not when the dialog refused it at once. */
+bool executor_waits(const struct executor *x, const char *request_id);
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */

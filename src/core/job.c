@@ -95,6 +95,12 @@ static int answer_agent(void *ctx, const struct dialect_answer *answer)
     return j->executor ? executor_answer(j->executor, answer) : -1;
 }
 
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    const struct job *const j = ctx;
+    return !j->executor || executor_waits(j->executor, request_id);
+}
+
 static void on_request(void *ctx, struct tc_request *request)
 {
     requests_see(((struct job *)ctx)->requests, request);
@@ -103,6 +109,12 @@ static void on_request(void *ctx, struct tc_request *request)
 static void on_unasked(void *ctx)
 {
     requests_unask(((struct job *)ctx)->requests);
+}
+
+/* Whoever is no instance has come over HTTP. */
+static const char *source_of(const struct job_spec *s)
+{
+    return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
 static void run(struct job *j)
@@ -114,7 +126,11 @@ static void run(struct job *j)
                                                   .conversation = s->conversation,
                                                   .agent = s->agent,
                                                   .dialect = dialect,
+                                                  .source = source_of(s),
+                                                  .askers = s->askers,
+                                                  .n_askers = s->n_askers,
                                                   .answer = answer_agent,
+                                                  .waits = agent_waits,
                                                   .ctx = j,
                                               });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){
@@ -190,6 +206,10 @@ static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
     copy.submitter = arena_strdup(a, s->submitter);
     copy.route = arena_strdup(a, s->route);
     copy.prompt.p = arena_copy(a, s->prompt.p, s->prompt.len);
+    const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
+    for (size_t i = 0; i < s->n_askers; i++)
+        askers[i] = arena_strdup(a, s->askers[i]);
+    copy.askers = askers;
     copy.merged = NULL;
     copy.n_merged = 0;
     return copy;

@@ -25,6 +25,8 @@ struct job_spec {
     struct requests *requests;
     const char *id, *conversation;
     const char *submitter, *route; /* route: or NULL */
+    const char *const *askers;     /* whose messages it answers; NULL: one is not known */
+    size_t n_askers;
     struct str prompt;
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;

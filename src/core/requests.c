@@ -12,6 +12,7 @@
 #include "event/jsonw.h"
 #include "io/ledger.h"
 #include "turn/dialog.h"
+#include "turn/show.h"
 
 static const char *copy(struct request *q, const char *text)
 {
@@ -38,7 +39,8 @@ static void request_free(struct request *q)
 static void note(const struct request *q)
 {
     struct ledger *const ledger = q->turn->registry->spec.ledger;
-    const char *const about = q->subject ? q->subject : q->argument ? q->argument : "";
+    const char *const subject = q->shown.subject;
+    const char *const about = subject ? subject : q->argument ? q->argument : "";
     CLEANUP_BUF struct buf shown = {0};
     if (!ledger)
         return;
@@ -104,8 +106,21 @@ static void on_expired(void *arg)
     free(reason);
 }
 
+/* The agent has been told; now everybody is. */
+static void tell_refused(struct request *q)
+{
+    settle(q, "deny", "host");
+    log_line(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
+             q->tool ? q->tool : q->id);
+    tell(q, NULL, "The request is incomplete or too large to be presented.");
+}
+
 static void tell_soon(struct request *q)
 {
+    if (q->refused) {
+        tell_refused(q);
+        return;
+    }
     const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
     request_decide(q, &q->soon, decision, q->by);
 }
@@ -149,6 +164,20 @@ static void link_turn(struct requests_turn *t)
     t->registry->turns = t;
 }
 
+static void copy_shown(struct request *q, const struct tc_request *r)
+{
+    q->shown = (struct tc_request){
+        .state = "open",
+        .tool = q->tool,
+        .args = q->args,
+        .subject = copy(q, r->subject),
+        .message = copy(q, r->message),
+        .reason = copy(q, r->reason),
+        .questions = copy(q, r->questions),
+    };
+    show_request(&q->arena, &q->shown);
+}
+
 static struct request *add(struct requests_turn *t, const struct tc_request *r)
 {
     while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
@@ -158,10 +187,8 @@ static struct request *add(struct requests_turn *t, const struct tc_request *r)
     q->id = copy(q, r->request_id);
     q->kind = copy(q, r->kind);
     q->tool = copy(q, r->tool);
-    q->subject = copy(q, r->subject);
-    q->message = copy(q, r->message);
     q->args = copy(q, r->args);
-    q->questions = copy(q, r->questions);
+    copy_shown(q, r);
     q->opened_ms = (int64_t)(clock_wall() * 1000);
     if (t->last)
         t->last->next = q;
@@ -236,7 +263,11 @@ static void see_open(struct requests_turn *t, struct tc_request *r)
     if (!r->blocking || !dialog_answers(t->spec.dialect))
         return;
     struct request *const q = add(t, r);
-    request_judge(q);
+    q->refused = t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id);
+    if (q->refused)
+        q->state = REQUEST_SOON;
+    else
+        request_judge(q);
     if (q->state == REQUEST_OPEN) {
         open_to_people(q, r);
         return;
@@ -264,6 +295,15 @@ void requests_see(struct requests_turn *t, struct tc_request *request)
 
 /* ---- turns ---- */
 
+static void copy_askers(struct requests_turn *t, const struct requests_turn_spec *spec)
+{
+    const char **const askers = arena_alloc(&t->arena, (spec->n_askers + 1) * sizeof *askers);
+    for (size_t i = 0; i < spec->n_askers; i++)
+        askers[i] = arena_strdup(&t->arena, spec->askers[i]);
+    t->spec.askers = askers;
+    t->spec.source = arena_strdup(&t->arena, spec->source);
+}
+
 struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec)
 {
     struct requests_turn *const t = xcalloc(1, sizeof *t);
@@ -273,6 +313,7 @@ struct requests_turn *requests_begin(struct requests *r, const struct requests_t
     t->conversation = xstrdup(spec->conversation ? spec->conversation : "");
     t->spec.id = t->id;
     t->spec.conversation = t->conversation;
+    copy_askers(t, spec);
     t->soon = loop_timer_new(r->spec.loop, on_soon, t);
     return t;
 }
@@ -314,6 +355,7 @@ void requests_end(struct requests_turn *t)
         request_free(q);
     }
     loop_timer_free(t->soon);
+    arena_fini(&t->arena);
     free(t->id);
     free(t->conversation);
     free(t);
@@ -354,10 +396,7 @@ static struct requests_view view_of(const struct request *q)
         .agent = q->turn->spec.agent->name,
         .conversation = q->turn->conversation,
         .kind = q->kind,
-        .tool = q->tool,
-        .subject = q->subject,
-        .message = q->message,
-        .questions = q->questions,
+        .shown = &q->shown,
         .choices = q->choices,
         .to = q->to,
         .opened_ms = q->opened_ms,

@@ -38,8 +38,15 @@ struct requests_turn_spec {
     const char *id, *conversation; /* conversation: or NULL */
     const struct conf_agent *agent;
     const struct dialect *dialect;
+    /* Whose messages it is about (four_eyes): people of this instance, or keys of
+     * CONF_PLACE_HTTP; NULL: of any. One that is NULL is not known any more. */
+    const char *source;
+    const char *const *askers;
+    size_t n_askers;
     /* What was decided goes to the agent: executor_answer. */
     int (*answer)(void *ctx, const struct dialect_answer *answer);
+    /* Whether the agent waits for an answer: executor_waits. NULL: it does. */
+    bool (*waits)(void *ctx, const char *request_id);
     void *ctx;
 };
 /* Strings are copied, the agent is borrowed. */
@@ -64,8 +71,20 @@ struct requests_decision {
     const char *answers;        /* answer: JSON object, see tc_decision */
     const char *args;           /* allow: JSON object instead of the arguments asked for */
     const char *by;             /* for people, never NULL: "Ann (telegram)" */
-    const char *instance, *chat, *thread; /* where; instance NULL: the operator's own ways */
+    /* Where; instance NULL: the operator's own ways. Over HTTP: CONF_PLACE_HTTP and the name of the
+     * key. */
+    const char *instance, *chat, *thread;
+    const char *user; /* who, as the instance names people; over HTTP the name of the key */
 };
+
+/* Why somebody may not decide on an open request, whatever they are granted. */
+enum requests_bar {
+    REQUESTS_FREE,      /* no reason; or it is not open */
+    REQUESTS_ELSEWHERE, /* it is asked at other places alone (`to`) */
+    REQUESTS_FOUR_EYES, /* they asked for the turn: they may deny, not allow */
+};
+/* Of who decides `turn`, `request`, `instance`, `chat`, `thread` and `user` count. */
+enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who);
 /* TC_COMMAND: it counts. TC_KNOWN: decided before, or no longer open. TC_DENIED: not asked there,
  * or no valid decision. `text` gets a sentence for the person, in each case. */
 enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
@@ -84,8 +103,9 @@ bool requests_find_ticket(const struct requests *r, const char *instance, const 
 
 struct requests_view {
     const char *turn, *request, *agent, *conversation;
-    const char *kind, *tool, *subject, *message, *questions, *choices, *to;
-    int64_t opened_ms, expires_ms; /* unix milliseconds; 0: never */
+    const char *kind, *choices, *to;
+    const struct tc_request *shown; /* what it is about, as people read it; args: as they are */
+    int64_t opened_ms, expires_ms;  /* unix milliseconds; 0: never */
 };
 /* Every open one, the oldest first. */
 void requests_each(const struct requests *r, void (*each)(void *ctx, const struct requests_view *v),

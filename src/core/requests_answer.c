@@ -72,6 +72,35 @@ static bool is_asked_there(const struct request *q, const struct requests_decisi
     return found;
 }
 
+/* Somebody whose message it was. An end user of an HTTP client ("KEY:USER") counts as its key. */
+static bool is_asker(const struct requests_turn_spec *spec, const struct requests_decision *d)
+{
+    const size_t len = d->user ? strlen(d->user) : 0;
+    if (!d->instance || (spec->source && strcmp(spec->source, d->instance) != 0))
+        return false;
+    for (size_t i = 0; i < spec->n_askers; i++) {
+        const char *const asker = spec->askers[i];
+        const bool same = asker && d->user && strncmp(asker, d->user, len) == 0;
+        const bool key = strcmp(d->instance, CONF_PLACE_HTTP) == 0;
+        if (!asker || (same && (!asker[len] || (key && asker[len] == ':'))))
+            return true;
+    }
+    return false;
+}
+
+static enum requests_bar find_bar(const struct request *q, const struct requests_decision *d)
+{
+    if (!is_asked_there(q, d))
+        return REQUESTS_ELSEWHERE;
+    return q->four_eyes && is_asker(&q->turn->spec, d) ? REQUESTS_FOUR_EYES : REQUESTS_FREE;
+}
+
+enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who)
+{
+    const struct request *const q = requests_lookup(r, who->turn, who->request);
+    return q && q->state == REQUEST_OPEN ? find_bar(q, who) : REQUESTS_FREE;
+}
+
 /* ---- answers ---- */
 
 static bool is_json_object(const char *text)
@@ -144,7 +173,8 @@ static const char *answers_for(struct arena *a, const struct request *q,
         qs.answers = (struct str){d->answers, strlen(d->answers)};
     else if (!d->text || !*d->text)
         return NULL;
-    json_start(&j, q->questions ? q->questions : "[]", q->questions ? strlen(q->questions) : 2);
+    json_start(&j, q->shown.questions ? q->shown.questions : "[]",
+               q->shown.questions ? strlen(q->shown.questions) : 2);
     for (bool list = json_enter_array(&j); list && json_next_element(&j);) {
         struct str question = {0};
         json_skip(&j, &question);
@@ -221,11 +251,15 @@ static enum tc_accepted understand(const struct requests *r, const struct reques
     struct request *const q = requests_lookup(r, d->turn, d->request);
     if (!q || q->state != REQUEST_OPEN)
         return tell_late(q, text);
-    if (!is_asked_there(q, d))
+    const enum requests_bar bar = find_bar(q, d);
+    if (bar == REQUESTS_ELSEWHERE)
         return refuse(text, "This is not asked here.");
     const struct choice *const c = find_choice(q, d->choice);
     if (!c)
         return refuse(text, "This is not one of the choices.");
+    if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
+        return refuse(text, "You asked for this turn, so somebody else has to allow this "
+                            "(four_eyes). You may deny it.");
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
         return refuse(text, "The changed arguments are not an object, or not for this choice.");
     const bool answers = c->decision == DIALECT_ANSWERED;

@@ -7,12 +7,14 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "text/reveal.h"
 
 #define NAME_SIZE 65 /* of a person, in what everybody is told */
 
 static void give_ticket(struct requests *r, const struct conf_instance *inst, struct ask *a)
 {
-    const char *const ticket = requests_ticket(r, inst->name, a->turn, a->request);
+    const bool granted = inst->grants & CONF_ANSWER;
+    const char *const ticket = granted ? requests_ticket(r, inst->name, a->turn, a->request) : NULL;
     ask_answer(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
 }
 
@@ -29,6 +31,7 @@ static void take_decision(struct requests *r, const struct conf_instance *inst, 
         .instance = inst->name,
         .chat = d->chat,
         .thread = d->thread,
+        .user = d->user,
     };
     if (!requests_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
         log_line(LOG_INFO, "host", "instance %s: user %s answers what is not open here", inst->name,
@@ -37,7 +40,8 @@ static void take_decision(struct requests *r, const struct conf_instance *inst, 
         return;
     }
     utf8_copy(name, sizeof name, d->name && *d->name ? d->name : d->user);
-    buf_printf(&by, "%s (%s)", name, inst->name);
+    reveal_line(&by, name, strlen(name));
+    buf_printf(&by, " (%s)", inst->name);
     decision.by = by.p;
     const enum tc_accepted accepted = requests_answer(r, &decision, &text);
     if (accepted != TC_COMMAND)

@@ -24,8 +24,11 @@ struct request {
     struct arena arena; /* of all texts */
     enum request_state state;
     const char *id, *kind;
-    const char *tool, *subject, *message, *args, *questions, *choices, *to; /* or NULL */
-    const char *argument; /* what it is remembered by; NULL: by nothing */
+    const char *tool, *args, *choices, *to; /* or NULL; tool, args: as the agent sent them */
+    struct tc_request shown;                /* the same request as people read it (turn/show.h) */
+    const char *argument;                   /* what it is remembered by; NULL: by nothing */
+    bool refused;                           /* to the agent, by the dialog: nobody can be asked */
+    bool four_eyes;                         /* whoever asked for the turn may not allow it */
     int64_t opened_ms, expires_ms;
     struct loop_timer *timer; /* or NULL */
     struct dialect_answer soon;
@@ -38,6 +41,7 @@ struct requests_turn {
     struct requests *registry;
     struct requests_turn_spec spec; /* its strings are its own */
     char *id, *conversation;
+    struct arena arena; /* of source and askers in spec */
     struct turn *turn;
     struct request *first, *last;
     unsigned n_open, n_known;

@@ -39,6 +39,7 @@ static void judge_approval(struct request *q)
         decide_soon(q, true, "an earlier answer", NULL);
     else if (v.rule && v.rule->action == CONF_ASK)
         request_ask_at(q, v.rule->to);
+    q->four_eyes = q->turn->spec.agent->four_eyes || (v.rule && v.rule->four_eyes);
 }
 
 void request_judge(struct request *q)

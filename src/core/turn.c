@@ -11,6 +11,7 @@
 #include "io/lines.h"
 #include "turn/dialog.h"
 #include "turn/guard.h"
+#include "turn/show.h"
 #include "turn/translate.h"
 
 /* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
@@ -61,13 +62,23 @@ static void commit(struct turn *t, const struct event *outcome)
     tell(t->ctx, outcome);
 }
 
+/* What the agent sent is judged; what everybody is told is what a person can read. */
+static void prepare_request(struct turn *t, struct tc_request *request)
+{
+    if (t->request) {
+        t->request(t->ctx, request);
+        request->preview = NULL; /* no agent writes its own */
+    }
+    show_request(&t->translate.scratch, request);
+}
+
 static void cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
-    if (ev->kind == TC_REQUEST && t->request)
-        t->request(t->ctx, &ev->u.request);
+    if (ev->kind == TC_REQUEST)
+        prepare_request(t, &ev->u.request);
     result_feed(&t->result, ev);
     if (t->keeps)
         keep(t, ev);

@@ -47,15 +47,24 @@ static struct str list_of(const char *json)
     return (struct str){list, strlen(list)};
 }
 
+/* What will be done comes before what the agent says of it. */
+static const char *approval_message(const struct ag_ui_writing *e)
+{
+    const struct tc_request *const r = &e->ev->u.request;
+    const char *const said = r->message ? r->message : r->reason;
+    return arena_sprintf(e->a, "%s%s%s%s%s", r->tool ? r->tool : "", r->tool ? ": " : "",
+                         r->preview, said ? "\n\n" : "", said ? said : "");
+}
+
 static const char *core_message(const struct ag_ui_writing *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
     struct json j;
     struct str first = {0};
+    if (r->preview && is_approval(r))
+        return approval_message(e);
     if (r->message || r->reason)
         return r->message ? r->message : r->reason;
-    if (r->tool && r->subject && is_approval(r))
-        return arena_sprintf(e->a, "%s: %s", r->tool, r->subject);
     const struct str list = list_of(r->questions);
     json_start(&j, list.p, list.len);
     if (json_enter_array(&j) && json_next_element(&j))
@@ -156,6 +165,7 @@ static void add_metadata(struct buf *b, const struct tc_request *r)
     style_member_str(b, S, "kind", r->kind);
     ag_ui_add_str(b, "tool", r->tool);
     ag_ui_add_str(b, "subject", r->subject);
+    ag_ui_add_str(b, "preview", r->preview);
     if (r->choices)
         ag_ui_add_str(b, "reason", r->reason);
     if (r->args)

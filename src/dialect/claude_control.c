@@ -36,6 +36,11 @@ static void forget(struct claude_control *c, struct claude_ask *ask)
     *ask = c->asks[--c->n];
 }
 
+bool claude_control_waits(struct claude_control *c, const char *id)
+{
+    return find(c, id) != NULL;
+}
+
 void claude_control_end(struct claude_control *c)
 {
     while (c->n)
@@ -115,11 +120,13 @@ static void can_use_tool(struct claude_control *c, struct buf *out, struct str r
 static void control_request(struct claude_control *c, struct buf *out, struct str id,
                             struct str request)
 {
-    const struct str raw_id = read_id(id);
+    const struct str raw_id = value_string(id);
     const struct str subtype = value_string(value_member(request, "subtype"));
-    if (!raw_id.p || c->over)
+    if (!raw_id.len || raw_id.len > CLAUDE_CONTROL_ID_MAX || c->over)
         return;
-    if (str_is(subtype, "can_use_tool"))
+    if (raw_id.len > CLAUDE_CONTROL_ID)
+        refuse(c, out, raw_id, STR("the request_id is too long"));
+    else if (str_is(subtype, "can_use_tool"))
         can_use_tool(c, out, raw_id, request);
     else
         refuse(c, out, raw_id,

@@ -13,7 +13,8 @@
 #define CLAUDE_ASKS 64                       /* open at once; one more is answered with an error */
 #define CLAUDE_ASKS_BYTES ((size_t)32 << 20) /* of what is kept of them */
 #define CLAUDE_REFUSALS 1000                 /* errors that one attempt may call for */
-#define CLAUDE_CONTROL_ID ((size_t)256)      /* bytes of an id; nothing with a longer one counts */
+#define CLAUDE_CONTROL_ID ((size_t)256)      /* bytes of an id; with a longer one it is refused */
+#define CLAUDE_CONTROL_ID_MAX ((size_t)4096) /* with a still longer one nothing is answered */
 #define CLAUDE_CONTROL_MODE_ID "turncast-mode" /* id of the host's request for a mode */
 
 /* One can_use_tool. The JSON is as the CLI wrote it, byte for byte. */
@@ -38,6 +39,8 @@ void claude_control_line(struct claude_control *c, struct buf *out, const char *
 /* -1: that is not open, or cannot be answered so; nothing is written. */
 int claude_control_answer(struct claude_control *c, struct buf *out,
                           const struct dialect_answer *answer);
+/* Whether it is open. */
+bool claude_control_waits(struct claude_control *c, const char *id);
 /* Nothing is open any more, nor will be. */
 void claude_control_end(struct claude_control *c);
 

@@ -47,6 +47,11 @@ static int answer_request(void *state, struct buf *out, const struct dialect_ans
     return claude_control_answer(state, out, answer);
 }
 
+static bool waits(void *state, const char *request_id)
+{
+    return claude_control_waits(state, request_id);
+}
+
 /* The CLI withdraws what it has asked. */
 static void interrupt(void *state, struct buf *out)
 {
@@ -65,6 +70,7 @@ const struct dialect_input claude_input = {
     .begin = begin,
     .line = take_line,
     .answer = answer_request,
+    .waits = waits,
     .interrupt = interrupt,
     .close = end,
     .keep_open = true,

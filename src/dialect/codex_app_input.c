@@ -242,11 +242,18 @@ static void close_state(void *state)
     rpc_fini(&c->rpc);
 }
 
+static bool waits(void *state, const char *request_id)
+{
+    struct codex_app_input *const input = state;
+    return rpc_find(&input->rpc, request_id) != NULL;
+}
+
 const struct dialect_input codex_app_input = {
     .state_size = sizeof(struct codex_app_input),
     .begin = begin,
     .line = take_line,
     .answer = answer_request,
+    .waits = waits,
     .interrupt = interrupt,
     .close = close_state,
     .keep_open = true,

@@ -81,6 +81,9 @@ struct dialect_input {
     /* -1: the agent does not wait for that any more, and nothing is written. NULL: its requests
      * cannot be answered. */
     int (*answer)(void *state, struct buf *out, const struct dialect_answer *answer);
+    /* Whether a request that was told waits for an answer: false of one that `line` has refused.
+     * There when `answer` is. */
+    bool (*waits)(void *state, const char *request_id);
     /* What asks for a clean interrupt, open requests included; nothing, or NULL: a signal is used.
      */
     void (*interrupt)(void *state, struct buf *out);

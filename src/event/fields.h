@@ -86,7 +86,8 @@
     O(request, answers, JSON)                                                                      \
     O(request, by, STR)                                                                            \
     O(request, choices, JSON)                                                                      \
-    O(request, to, JSON)
+    O(request, to, JSON)                                                                           \
+    O(request, preview, STR)
 
 #define FIELDS_start(R, O)                                                                         \
     O(start, run_id, STR)                                                                          \

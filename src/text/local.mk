@@ -24,6 +24,8 @@ libtctext_la_SOURCES = \
 	src/text/render_slack_text.c \
 	src/text/render_slack_text.h \
 	src/text/render_telegram.c \
+	src/text/reveal.c \
+	src/text/reveal.h \
 	src/text/split.c \
 	src/text/split.h \
 	src/text/table.c \

@@ -43,6 +43,11 @@ int dialog_answer(struct dialog *d, struct buf *out, const struct dialect_answer
     return d->input && d->input->answer ? d->input->answer(d->state, out, answer) : -1;
 }
 
+bool dialog_waits(const struct dialog *d, const char *request_id)
+{
+    return d->input && d->input->waits && d->input->waits(d->state, request_id);
+}
+
 void dialog_interrupt(struct dialog *d, struct buf *out)
 {
     if (d->input && d->input->interrupt)

@@ -24,6 +24,8 @@ bool dialog_answers(const struct dialect *dialect);
 /* -1: the agent does not wait for it. */
 int dialog_answer(struct dialog *d, struct buf *out,
                   const struct dialect_answer *answer) MUST_CHECK;
+/* Whether the agent waits for an answer to that request. */
+bool dialog_waits(const struct dialog *d, const char *request_id);
 /* Nothing is appended: a signal has to do. */
 void dialog_interrupt(struct dialog *d, struct buf *out);
 /* The outcome has been read. */

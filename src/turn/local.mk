@@ -21,6 +21,8 @@ libtcturn_la_SOURCES = \
 	src/turn/match_strict.h \
 	src/turn/policy.c \
 	src/turn/policy.h \
+	src/turn/show.c \
+	src/turn/show.h \
 	src/turn/slash.c \
 	src/turn/slash.h \
 	src/turn/sniff.c \

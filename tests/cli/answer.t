@@ -21,10 +21,16 @@ host=
 
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
+# Forty lines, as JSON in JSON.
+long='make'
+i=1
+while [ $((i += 1)) -lt 40 ]; do long="$long\\\\nline $i"; done
+long="$long\\\\nthe last one"
+
 cat >"$file" <<CONF
 agents : {
     main : { command = ["$fake_agent", "$mark", "$init", "$(asks req-1 'rm -rf build\\u001b[2J')",
-             "$(asks req-12 'make')", "tee=$said", "await=req-1", "await=req-12", "$questions",
+             "$(asks req-12 "$long")", "tee=$said", "await=req-1", "await=req-12", "$questions",
              "await=ask-1", "$result", "eof"]; };
 };
 default_agent = "main";
@@ -64,11 +70,28 @@ wait_for is_open req-1 req-12
 is "$(open)" "req-1 req-12" "two are open"
 try answer
 has "$out" '
-  Bash: "rm -rf build\u001B[2J"' "what would be done, all of it visible"
+  Bash:
+  | rm -rf build<U+001B>[2J' "what would be done, all of it visible"
 has "$out" " of main, for " "whose it is"
 has "$out" "expires in " "and until when"
 has "$("$turncast" status)" "2 requests wait for an answer (turncast answer)" "status tells how many"
 is "$("$turncast" status --json | sed 's/.*"open_requests":\([0-9]*\).*/\1/')" 2 "to programs, too"
+
+lacks "$out" "last one" "of a long one the beginning"
+has "$out" "
+  | line 11
+  [29 more lines; see turncast answer --show req-12]" "and how much is missing"
+try answer --show req-12
+is "$status" 0 "one is shown"
+has "$out" "
+  | [40 lines]
+  | make
+  | line 2
+" "from its first line"
+has "$out" "
+  | the last one" "to its last"
+try answer --show req-1 deny
+is "$status" 2 "without deciding it"
 
 try answer allow
 is "$status $err" "1 turncast: 2 requests are open that may be meant; see turncast answer --list" \

@@ -78,6 +78,25 @@ is "$status $out" "0 $scratch/people.conf:3: warning: plugins.instances.one: gra
 $scratch/people.conf:4: warning: plugins.instances.two: allow without grants: nothing of what they write is taken
 $scratch/people.conf:5: warning: plugins.instances.three: allow_chats is empty: nobody may write anywhere
 $scratch/people.conf: good: 1 agents, 4 instances" "R21: what would let nobody in is said"
+cat >"$scratch/asks.conf" <<CONF
+agents : { a : { command = ["sh", "--permission-prompt-tool", "stdio"]; };
+    b : { command = ["sh"]; };
+    c : { command = ["sh"]; dialect = "acp"; approvals = (
+        { action = "ask"; tool = "*"; to = ["talk", "http"]; } ); };
+};
+default_agent = "a";
+plugins : { instances : {
+    talk : { plugin = "null"; grants = ["submit", "cancel"]; allow = [1]; };
+}; };
+CONF
+try check "$scratch/asks.conf"
+is "$status $out" "0 $scratch/asks.conf:1: warning: agents.a: it can ask for approval, and no instance and no HTTP key may answer: add \"answer\" to the grants of one
+$scratch/asks.conf:3: warning: agents.c: it can ask for approval, and no instance and no HTTP key may answer: add \"answer\" to the grants of one
+$scratch/asks.conf:4: warning: agents.c.approvals: to names instance talk, where nobody may answer: add \"answer\" to its grants
+$scratch/asks.conf: good: 3 agents, 1 instances" "what an agent asks and nobody can answer is said"
+sed 's/"cancel"/"answer"/' "$scratch/asks.conf" >"$scratch/answers.conf"
+try check "$scratch/answers.conf"
+is "$status $out" "0 $scratch/answers.conf: good: 3 agents, 1 instances" "not where somebody can"
 sed 's/^agents.*/agents : { a : { command = ["sh"]; }; b : { command = ["sh"]; }; };/' \
     "$scratch/people.conf" >"$scratch/whose.conf"
 try check "$scratch/whose.conf"
@@ -95,7 +114,7 @@ is "$status $out" \
 try check "$plugins/jsonl.so"
 is "$status" 0 "a plugin's file"
 has "$out" "jsonl " "its name"
-has "$out" "ABI: 1.1" "its ABI"
+has "$out" "ABI: 1.2" "its ABI"
 has "$out" "sees: all events" "what it sees"
 has "$out" "callbacks: on_" "its callbacks"
 has "$out" "path (text)" "its options"

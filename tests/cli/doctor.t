@@ -42,6 +42,14 @@ is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "li
 has "$(line isolation)" "isolation: " "what keeps connectors apart"
 has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
 
+lacks "$out" "can ask for approval" "of an agent that does not ask"
+sed 's/"-p"/"--permission-prompt-tool", "stdio"/' "$file" >"$scratch/asks.conf"
+chmod 600 "$scratch/asks.conf"
+PATH=$scratch/bin:$PATH try doctor -c "$scratch/asks.conf"
+has "$out" "warn  agent a: it can ask for approval, and no instance and no HTTP key may answer
+      -> grants = [\"submit\", \"cancel\", \"answer\"] in an instance of $scratch/asks.conf" \
+    "an agent that can ask, and nobody can answer"
+
 # --- beside a host -------------------------------------------------------------------------------
 PATH=$scratch/bin:$PATH "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!

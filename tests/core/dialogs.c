@@ -57,7 +57,7 @@ static void on_event(void *ctx, struct event *ev)
     if (ev->kind == TC_START || is_decision(ev) || (s->set->own_ids && ev->kind == TC_RAW))
         return;
     if (ev->kind == TC_REQUEST) /* what the host adds to it */
-        ev->u.request.choices = NULL;
+        ev->u.request.choices = ev->u.request.preview = NULL;
     codec_encode(&s->events, ev);
     buf_add_char(&s->events, '\n');
 }

@@ -75,6 +75,11 @@ static int answer_agent(void *ctx, const struct dialect_answer *answer)
     return executor_answer(((struct stage *)ctx)->executor, answer);
 }
 
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    return executor_waits(((struct stage *)ctx)->executor, request_id);
+}
+
 static void on_request(void *ctx, struct tc_request *request)
 {
     const struct stage *const s = ctx;
@@ -96,6 +101,7 @@ static void begin_requests(struct stage *s, const struct dialect *dialect)
                                               .agent = &s->agent,
                                               .dialect = dialect,
                                               .answer = answer_agent,
+                                              .waits = agent_waits,
                                               .ctx = s,
                                           });
     requests_set_turn(s->asks, s->turn);

@@ -15,14 +15,19 @@
 static char name[] = "agent", tool[] = "Bash", deny[] = "rm *", prefix[] = "git status";
 static char slack[] = "slack", tg[] = "tg", chat[] = "7", thread[] = "9", asked_tool[] = "Ask";
 
+static char http[] = CONF_PLACE_HTTP, key[] = "ann", web_tool[] = "Web", two_tool[] = "Two";
+
 static struct conf_place places[] = {{.instance = slack}, {tg, chat, thread}, {0}};
+static struct conf_place web[] = {{.instance = slack}, {.instance = http, .chat = key}, {0}};
 static struct conf_rule rules[] = {
     {.action = CONF_DENY, .tool = tool, .match = CONF_GLOB, .pattern = deny},
     {.action = CONF_ALLOW, .tool = tool, .match = CONF_PREFIX, .pattern = prefix},
     {.action = CONF_ASK, .tool = asked_tool, .to = places},
+    {.action = CONF_ASK, .tool = web_tool, .to = web},
+    {.action = CONF_ASK, .tool = two_tool, .four_eyes = true},
 };
 static struct conf_agent conf = {
-    .name = name, .ask_timeout_ms = TIMEOUT_MS, .rules = rules, .n_rules = 3};
+    .name = name, .ask_timeout_ms = TIMEOUT_MS, .rules = rules, .n_rules = 5};
 
 static struct requests *all;
 static struct requests_turn *turn;
@@ -190,6 +195,141 @@ static void test_places(void)
     end();
 }
 
+static void test_places_http(void)
+{
+    begin(false);
+    see("1", "approval", "Ask", LS);
+    is_int(SAY("This is not asked here.", "over HTTP", .request = "1", .choice = "allow",
+               .instance = http, .chat = key, .user = key),
+           TC_DENIED, "what is asked of instances is not asked");
+    const struct requests_decision ann = {
+        .turn = "t", .request = "1", .instance = http, .chat = key, .user = key};
+    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
+    is_str(see("2", "approval", "Web", LS).to, "[\"slack\",\"http:ann\"]",
+           "a rule may name HTTP, and a key");
+    is_int(SAY("This is not asked here.", "another key", .request = "2", .choice = "allow",
+               .instance = http, .chat = "bob", .user = "bob"),
+           TC_DENIED, "may not");
+    is_int(SAY("Allowed.", "that key", .request = "2", .choice = "allow", .instance = http,
+               .chat = key, .user = key),
+           TC_COMMAND, "may");
+    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "the other is still open");
+    SAY("Denied.", "until it is decided", .request = "1", .choice = "deny");
+    is_int(requests_bar(all, &ann), REQUESTS_FREE, "what is over has no bar");
+    end();
+}
+
+/* A turn of other people's messages. */
+static void begin_for(const char *source, const char *const *askers, size_t n)
+{
+    begin(false);
+    requests_end(turn);
+    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+                                                            .conversation = "c",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .source = source,
+                                                            .askers = askers,
+                                                            .n_askers = n,
+                                                            .answer = asked_answer});
+}
+
+static enum requests_bar bar(const char *instance, const char *user)
+{
+    return requests_bar(
+        all, &(struct requests_decision){
+                 .turn = "t", .request = "1", .instance = instance, .chat = "7", .user = user});
+}
+
+static void test_four_eyes(void)
+{
+    static const char own[] = "You asked for this turn, so somebody else has to allow this "
+                              "(four_eyes). You may deny it.";
+    const char *two[] = {"5", "6"}, *const unknown[] = {"5", NULL}, *const keys[] = {"ann:x"};
+    begin_for("tg", two, 2);
+    see("1", "approval", "Two", LS);
+    is_int(bar("tg", "5"), REQUESTS_FOUR_EYES, "four eyes: who asked");
+    is_int(bar("tg", "6"), REQUESTS_FOUR_EYES, "and who wrote with them, are barred");
+    is_int(bar("tg", "55"), REQUESTS_FREE, "somebody else is not");
+    is_int(bar("slack", "5"), REQUESTS_FREE, "nor who is called so elsewhere");
+    is_int(bar(http, "5"), REQUESTS_FREE, "nor a key of that name");
+    is_int(bar(NULL, NULL), REQUESTS_FREE, "nor the operator");
+    two[0] = "8"; /* the list was copied */
+    is_int(SAY(own, "who asked allows it", .request = "1", .choice = "allow_always",
+               .instance = "tg", .user = "5"),
+           TC_DENIED, "it does not count");
+    is_int(SAY("Denied.", "who asked denies it", .request = "1", .choice = "deny", .instance = "tg",
+               .user = "5"),
+           TC_COMMAND, "it counts");
+    see("2", "approval", "Bash", LS);
+    is_int(SAY("Allowed.", "without four_eyes", .request = "2", .choice = "allow", .instance = "tg",
+               .user = "6"),
+           TC_COMMAND, "who asked may allow");
+    end();
+    begin_for("tg", unknown, 2);
+    see("1", "approval", "Two", LS);
+    is_int(bar("tg", "9"), REQUESTS_FOUR_EYES, "where not all are known, it may be anybody there");
+    is_int(bar("slack", "9"), REQUESTS_FREE, "but nobody elsewhere");
+    end();
+    begin_for(http, keys, 1);
+    conf.four_eyes = true;
+    see("1", "approval", "Bash", LS);
+    is_int(bar(http, "ann"), REQUESTS_FOUR_EYES, "an end user of a key counts as the key");
+    is_int(bar(http, "an"), REQUESTS_FREE, "which is no other key");
+    conf.four_eyes = false;
+    end();
+}
+
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    (void)ctx;
+    return strcmp(request_id, "bad") != 0;
+}
+
+/* The agent has been refused it by the dialog: nobody can be asked. */
+static void test_refused(void)
+{
+    begin(false);
+    requests_end(turn);
+    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .waits = agent_waits,
+                                                            .answer = asked_answer});
+    const struct tc_request r = see("bad", "approval", "Bash", NULL);
+    ok(!r.choices && !r.blocking, "what cannot be presented is told as nothing to wait for");
+    is_int(SAY("This is no longer open.", "nobody", .request = "bad", .choice = "allow"), TC_KNOWN,
+           "can answer it");
+    asked_pass(0);
+    is_str(log_of(&asked.told), "bad:deny by host;", "it is told as denied");
+    is_str(log_of(&asked.agent), "", "the agent knows");
+    ok(see("good", "approval", "Bash", LS).choices != NULL, "others are asked");
+    end();
+}
+
+static void look_at_shown(void *ctx, const struct requests_view *v)
+{
+    *(struct tc_request *)ctx = *v->shown;
+}
+
+static void test_shown(void)
+{
+    begin(false);
+    struct tc_request r = {.request_id = "1",
+                           .kind = "approval",
+                           .state = "open",
+                           .tool = "Bash",
+                           .subject = "ls\xe2\x80\x8b\n",
+                           .args = "{\"command\":\"ls\\u200b\\n\",\"cwd\":\"/\"}",
+                           .blocking = true},
+                      listed = {0};
+    requests_see(turn, &r);
+    requests_each(all, look_at_shown, &listed);
+    is_str(listed.preview, "ls<U+200B>\n\ncwd: /", "who decides reads all of it");
+    is_str(listed.args, r.args, "programs have it as it is");
+    end();
+}
+
 static void test_decisions(void)
 {
     begin(false);
@@ -315,6 +455,10 @@ int main(void)
     test_who_need_not_be_asked();
     test_time();
     test_places();
+    test_places_http();
+    test_four_eyes();
+    test_shown();
+    test_refused();
     test_decisions();
     test_questions();
     test_credential();

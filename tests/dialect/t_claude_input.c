@@ -245,7 +245,19 @@ static void test_bounds(void)
     id[CLAUDE_CONTROL_ID + 1] = '\0';
     snprintf(text, sizeof text, "{'type':'control_request','request_id':'%s'}", id);
     line(text);
-    is_out("", "a long id is not said again");
+    snprintf(text, sizeof text,
+             "{'type':'control_response','response':{'subtype':'error','request_id':'%s',"
+             "'error':'turncast does not answer this: the request_id is too long'}}\n",
+             id);
+    is_out(text, "an id that nobody can be asked under is refused at once");
+    ok(!dialog_waits(&dialog, id), "and nobody is asked");
+    char *const long_id = xcalloc(1, CLAUDE_CONTROL_ID_MAX + 200);
+    memset(long_id, 'x', CLAUDE_CONTROL_ID_MAX + 100);
+    memcpy(long_id, "{'type':'control_request','request_id':'", 40);
+    memcpy(long_id + CLAUDE_CONTROL_ID_MAX + 97, "'}", 3);
+    line(long_id);
+    free(long_id);
+    is_out("", "one that is still longer is not said again");
     const size_t size = CLAUDE_ASKS_BYTES / 2;
     char *const big = xcalloc(1, size + 200);
     for (int i = 0; i < 3; i++) {
@@ -267,7 +279,7 @@ static void test_bounds(void)
     size_t lines = 0;
     for (const char *p = out.p; (p = strchr(p, '\n')); p++)
         lines++;
-    is_int((long long)lines, CLAUDE_REFUSALS - 1, "errors come to an end");
+    is_int((long long)lines, CLAUDE_REFUSALS - 2, "errors come to an end");
     buf_reset(&out);
 }
 

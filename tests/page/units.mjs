@@ -10,6 +10,7 @@ const load = (name) => import(pathToFileURL(path.resolve(process.argv[2], name))
 const { blocks } = await load("markdown.mjs");
 const { inline, safeAddress } = await load("inline.mjs");
 const { Sse } = await load("sse.mjs");
+const { visible } = await load("reveal.mjs");
 const { count, duration, mainArgument, money, oneLine } = await load("format.mjs");
 
 // A tree as text: (strong a(em b)).
@@ -45,6 +46,16 @@ const lines = [
   ["[a](https://good.org@evil.org/)", "<a https://good.org@evil.org/>a</>"],
 ];
 for (const [text, wanted] of lines) same(line(text), wanted, `in a line: ${JSON.stringify(text).slice(0, 60)}`);
+
+// What cannot be seen in calls of tools and their results.
+for (const [raw, wanted] of [
+  ["echo ok\u200b # \u202e hs.live\u202c \u2066x\u2069", "echo ok<U+200B> # <U+202E> hs.live<U+202C> <U+2066>x<U+2069>"],
+  ["\u001b[31mred\u0007", "<U+001B>[31mred<U+0007>"],
+  ["a\u{e0041}\u00ad\ufeff\u2028", "a<U+E0041><U+00AD><U+FEFF><U+2028>"],
+  ["a\r\nb\rc\td", "a\r\nb<U+000D>c\td"],
+  ["a\u200db \u2764\ufe0f \u{1f468}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e", "a<U+200D>b \u2764\ufe0f \u{1f468}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e"],
+]) same(visible(raw), wanted, `visible: ${JSON.stringify(wanted).slice(0, 60)}`);
+same(oneLine("a\u202eb  c", 20), "a<U+202E>b c", "in a line");
 
 for (const href of ["javascript:x", " javascript:x", "java\nscript:x", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://e.org/x", "https:", "http://", "x", ""])
   same(safeAddress(href), undefined, `no link leads to ${JSON.stringify(href)}`);

@@ -200,6 +200,24 @@ static void test_allow(void)
     strike(&s, "allowed");
 }
 
+/* The host has made it visible, with all arguments. */
+static void test_preview(void)
+{
+    struct scene s;
+    set(&s, 100);
+    request(&s, "r1",
+            APPROVAL ",\"subject\":\"[2 lines]\\nls\\nrm\",\"preview\":\"[2 lines]\\nls\\n"
+                     "rm<U+202E>\\ntimeout: 5\",\"args\":{\"command\":\"ls\\nrm\"}");
+    has_str(s.screen,
+            "? waiting for approval: Bash\r\n│ [2 lines]\r\n│ ls\r\n│ rm<U+202E>\r\n"
+            "│ timeout: 5\r\n[a]llow  ",
+            "the preview is what is shown");
+    expect(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
+    type(&s, "a");
+    decided(&s, "and decided");
+    strike(&s, "preview");
+}
+
 static void test_deny(void)
 {
     struct scene s;
@@ -389,6 +407,7 @@ static void test_all(void)
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     test_allow();
+    test_preview();
     test_deny();
     test_questions();
     test_elsewhere();

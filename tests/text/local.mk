@@ -13,6 +13,8 @@ tests_text_t_render_telegram_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_render_slack
 tests_text_t_render_slack_SOURCES = tests/text/t_render_slack.c $(TEXT_SHOW)
 tests_text_t_render_slack_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/t_reveal
+tests_text_t_reveal_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_url
 tests_text_t_url_LDADD = $(TEST_TEXT)
 

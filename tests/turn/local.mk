@@ -6,6 +6,8 @@
 
 check_PROGRAMS += tests/turn/t_slash
 tests_turn_t_slash_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/turn/t_show
+tests_turn_t_show_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_visibility
 tests_turn_t_visibility_LDADD = $(TEST_TURN)
 
