@@ -26,17 +26,58 @@ char *control_path(const char *state_dir)
 
 /* ---- another configuration ---- */
 
+/* A request that is answered when the change that it asks for is over. */
+struct changing {
+    struct control *control;
+    struct httpd_request *request;
+    char *instance; /* NULL: a reload */
+};
+
+static void tell_restarted(struct buf *out, const char *instance)
+{
+    buf_add_str(out, "{");
+    jsonw_member_str(out, "restarted", instance);
+    buf_add_str(out, "}");
+}
+
+static void answer_change(const struct changing *ch, const char *report, const struct tc_err *err)
+{
+    CLEANUP_BUF struct buf body = {0};
+    if (err) {
+        reply_error(ch->request, 422, "refused", err_str(err));
+        return;
+    }
+    if (ch->instance)
+        tell_restarted(&body, ch->instance);
+    else
+        buf_add_str(&body, report);
+    buf_add_str(&body, "\n");
+    reply_json(ch->request, 200, &body);
+}
+
+static void on_changed(void *ctx, const char *report, const struct tc_err *err)
+{
+    struct changing *const ch = ctx;
+    if (!ch->control->gone)
+        answer_change(ch, report, err);
+    control_answered(ch->control);
+    free(ch->instance);
+    free(ch);
+}
+
+/* Takes over the name. */
+static struct changing *new_changing(struct control *c, struct httpd_request *r, char *instance)
+{
+    struct changing *const ch = xmalloc(sizeof *ch);
+    *ch = (struct changing){.control = c, .request = r, .instance = instance};
+    c->asking++;
+    return ch;
+}
+
 static void on_reload(void *arg, struct httpd_request *r)
 {
     struct control *const c = arg;
-    struct tc_err err = {0};
-    CLEANUP_BUF struct buf report = {0};
-    if (server_reload(c->server, &report, &err) < 0) {
-        reply_error(r, 422, "refused", err_str(&err));
-        return;
-    }
-    buf_add_str(&report, "\n");
-    reply_json(r, 200, &report);
+    server_reload(c->server, on_changed, new_changing(c, r, NULL));
 }
 
 /* ---- an instance anew ---- */
@@ -52,21 +93,16 @@ static char *instance_of(const char *path)
 
 static void on_instance(void *arg, struct httpd_request *r)
 {
-    const struct control *const c = arg;
+    struct control *const c = arg;
     struct tc_err err = {0};
-    CLEANUP_BUF struct buf report = {0};
-    CLEANUP_FREE char *name = instance_of(r->path);
+    char *const name = instance_of(r->path);
     if (!name) {
         reply_error(r, 404, "no_such_page", "there is nothing here");
     } else if (!dispatch_wants(server_parts(c->server).dispatch, name, &err)) {
         reply_error(r, 404, "no_such_instance", err_str(&err));
-    } else if (server_restart(c->server, name, &err) < 0) {
-        reply_error(r, 422, "refused", err_str(&err));
+        free(name);
     } else {
-        buf_add_str(&report, "{");
-        jsonw_member_str(&report, "restarted", name);
-        buf_add_str(&report, "}\n");
-        reply_json(r, 200, &report);
+        server_restart(c->server, name, on_changed, new_changing(c, r, name));
     }
 }
 

@@ -12,11 +12,11 @@ struct control {
     struct server *server;
     struct httpd *httpd;
     int64_t began_ms;
-    unsigned asking; /* of the ledger */
+    unsigned asking; /* of the ledger, and for changes */
     bool gone;       /* and waits for the answers to be freed */
 };
 
-/* What the ledger was asked for has been answered. */
+/* One of those has been answered. */
 void control_answered(struct control *c);
 
 /* control_status.c: GET /status */

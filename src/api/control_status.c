@@ -49,6 +49,7 @@ static bool add_turn(void *ctx, const struct turnlog_turn *t)
 static void add_life(struct buf *out, const struct channel_health *h)
 {
     jsonw_member_str(out, "isolation", h->own_process ? "process" : "thread");
+    jsonw_member_bool(out, "starting", h->starting);
     if (!h->own_process)
         return;
     jsonw_member_int(out, "pid", h->pid);

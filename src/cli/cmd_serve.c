@@ -29,6 +29,8 @@ struct serving {
     struct server *server;
     struct api *api; /* or NULL */
     struct notify *notify;
+    bool taken;            /* by the reload that is under way */
+    struct tc_err failure; /* why it had nothing to do */
 };
 
 #define END_MS 20000 /* what the host itself needs at its end, beside its turns */
@@ -41,20 +43,44 @@ static void on_end(void *arg, int signo)
     server_stop(s->server);
 }
 
-static void on_reload(void *arg, int signo)
+static void on_hangup(void *arg, int signo)
 {
     const struct serving *const s = arg;
-    struct tc_err err = {0};
-    CLEANUP_BUF struct buf report = {0};
     (void)signo;
-    notify_reloading(s->notify);
-    const bool taken = server_reload(s->server, &report, &err) == 0;
-    notify_ready(s->notify, taken ? "serving" : "serving; the last configuration was refused");
+    server_reload_soon(s->server);
+}
+
+static void on_started(void *ctx, const struct tc_err *err)
+{
+    struct serving *const s = ctx;
+    if (err) {
+        s->failure = *err;
+        return;
+    }
+    if (server_is_ending(s->server))
+        return;
+    log_line(LOG_INFO, "host", "serving");
+    notify_ready(s->notify, "serving");
+}
+
+static void on_reloading(void *ctx, bool begins)
+{
+    struct serving *const s = ctx;
+    if (server_is_ending(s->server))
+        return;
+    if (begins) {
+        s->taken = false;
+        notify_reloading(s->notify);
+    } else {
+        notify_ready(s->notify,
+                     s->taken ? "serving" : "serving; the last configuration was refused");
+    }
 }
 
 static void on_reloaded(void *ctx, const struct conf *conf)
 {
-    const struct serving *const s = ctx;
+    struct serving *const s = ctx;
+    s->taken = true;
     log_setup(conf->log_format, s->args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
     if (s->api)
         api_set_conf(s->api, conf);
@@ -66,12 +92,10 @@ static void serve(struct serving *s)
     struct loop_signal *const watched[] = {
         loop_signal_new(loop, SIGINT, on_end, s),
         loop_signal_new(loop, SIGTERM, on_end, s),
-        loop_signal_new(loop, SIGHUP, on_reload, s),
+        loop_signal_new(loop, SIGHUP, on_hangup, s),
     };
     if (server_port(s->server))
         log_line(LOG_INFO, "host", "listening on port %u", server_port(s->server));
-    log_line(LOG_INFO, "host", "serving");
-    notify_ready(s->notify, "serving");
     server_run(s->server);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         loop_signal_free(watched[i]);
@@ -94,18 +118,29 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
         host_tell(&err);
         return EXIT_USAGE;
     }
-    struct serving serving = {args, s, api_new(conf, s), notify_new(server_loop(s))};
+    struct serving serving = {
+        .args = args,
+        .server = s,
+        .api = api_new(conf, s),
+        .notify = notify_new(server_loop(s)),
+    };
     struct control *const control = control_new(s, &err);
     if (!control)
         log_line(LOG_WARN, "host", "turncast status, reload and restart will not work: %s",
                  err_str(&err));
-    server_on_reload(s, on_reloaded, &serving);
+    server_set_watch(s, &(struct server_watch){.started = on_started,
+                                               .reloading = on_reloading,
+                                               .reloaded = on_reloaded,
+                                               .ctx = &serving});
     serve(&serving);
     control_free(control);
     notify_free(serving.notify);
     api_free(serving.api);
     server_free(s);
-    return 0;
+    if (!*serving.failure.text)
+        return 0;
+    host_tell(&serving.failure);
+    return EXIT_USAGE;
 }
 
 static int run(const struct args *args)

@@ -25,6 +25,7 @@ struct conversations {
     size_t running;
     uint64_t ready; /* numbers given so far */
     size_t admitting;
+    bool holds; /* no turn begins yet */
     bool draining;
     struct loop_timer *drain;
     void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
@@ -114,7 +115,7 @@ static void drop_if_idle(struct conversations *cs, struct conversation *c)
 
 static bool is_full(const struct conversations *cs)
 {
-    return cs->draining || cs->running >= (size_t)cs->limits->max_turns;
+    return cs->holds || cs->draining || cs->running >= (size_t)cs->limits->max_turns;
 }
 
 static bool has_room(const struct conversations *cs, const char *source, const char *user)
@@ -476,8 +477,14 @@ void conversations_reconfigure(struct conversations *cs, const struct conf *conf
     pump(cs);
 }
 
+void conversations_hold(struct conversations *cs)
+{
+    cs->holds = true;
+}
+
 void conversations_begin(struct conversations *cs)
 {
+    cs->holds = false;
     pump(cs);
 }
 

@@ -83,7 +83,9 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
  * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
 void conversations_reconfigure(struct conversations *cs, const struct conf *conf);
-/* Begins what was restored. */
+/* Until conversations_begin, no turn begins; messages are admitted and wait. */
+void conversations_hold(struct conversations *cs);
+/* Begins what was restored, and what has waited. */
 void conversations_begin(struct conversations *cs);
 
 /* No turn begins any more: what comes or waits stays on disk for the next host. `drained` is

@@ -20,18 +20,23 @@ struct dispatch_turn;
  * *failed (may be NULL) counts them. services: or NULL, casting only. */
 struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
                               unsigned *failed);
-/* Before the first turn, when there are services: what an earlier host left to be told is told. */
+/* After dispatch_new, before the first turn, when there are services: what an earlier host left to
+ * be told is told. */
 void dispatch_resume(struct dispatch *d);
-/* Calls `each` with the name of every instance that runs. */
+/* For a host whose loop runs while instances start: none is there until dispatch_change_start. The
+ * services have a loop. */
+struct dispatch *dispatch_new_empty(const struct conf *conf, const struct services *services);
+/* Calls `each` with the name of every instance that runs or is being started; before any is seated
+ * (dispatch_change_start), of every one that the configuration wants. */
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx);
 /* Runs the loop until all instances have ended what they do, or grace_ms is over. False: some have
  * not. */
 bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
-/* Stops all instances at once and waits up to grace_ms for them together; returns how many had to
- * be abandoned. */
+/* A change that is under way has been freed before. Stops all instances at once and waits up to
+ * grace_ms for them together; returns how many had to be abandoned. */
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
-/* Instances that run. */
+/* Instances that run or are being started. */
 size_t dispatch_count(const struct dispatch *d);
 
 /* Why the enabled instance of that name did not start, as an error with its place; NULL: it did, or
@@ -50,30 +55,64 @@ void dispatch_each_instance(const struct dispatch *d,
 /* A row of the ledger was laid for an instance by somebody else. False: it does not run. */
 bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq);
 
-/* ---- another configuration, while turns run */
+/* ---- a change of the instances, while turns run. Nothing of it waits: processes, threads and
+ * files that are tried are heard of through the loop.
+ *
+ *   phase    | event                                     | next     | what is done
+ *   ---------+-------------------------------------------+----------+------------------------------
+ *   EXAMINE  | every new file has been tried             | STOP     | instances that do not stay
+ * are |                                           |          | stopped; their seats hold the | | |
+ * next ones, which queue events EXAMINE  | a file or its options are refused         | DONE     |
+ * nothing was touched STOP     | all have ended, or were killed after END_MS| START   | the next
+ * ones are launched START    | all run                                   | DONE     | they are
+ * released; it counts START    | one has failed                            | UNDO     | the next
+ * ones are stopped; seats |                                           |          | hold the earlier
+ * ones again UNDO     | all have ended, or were killed after END_MS| RESTORE | the earlier ones are
+ * launched RESTORE  | each runs or has failed                   | DONE     | it failed
+ *
+ * The start of a host (dispatch_change_start) begins with no instance, and what fails is left out
+ * instead: from START it goes to DONE alone, and each instance is released as soon as it runs.
+ * A restart of an instance that is down goes from START, where its process begins, to DONE.
+ *
+ * Turns go on meanwhile. An instance whose seat is filled anew is told of those that run that they
+ * go on (start, resumed), and then all that is cast from the moment on in which its predecessor was
+ * stopped; of turns that begin meanwhile it is told everything; all of that within the bounds of
+ * its queue. After UNDO it is told what is cast from then on, and outcomes from the ledger. */
 
 struct dispatch_change;
-/* Compares it with what runs: instances of which no key and no file changed stay as they are. Those
- * that are new or changed are tried as far as that goes without running them. NULL with err. */
-struct dispatch_change *dispatch_change_new(struct dispatch *d, const struct conf *conf,
-                                            struct tc_err *err);
-void dispatch_change_free(struct dispatch_change *c); /* NULL is fine */
-/* Ends the instances that are changed or gone and starts the others. Turns that run are opened
- * again for one that has the same name: start (resumed), and what is cast from then on; what its
- * predecessor left in the ledger is its own. -1 with err: one did not start; what ran before runs
- * again. */
-int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err) MUST_CHECK;
+struct dispatch_change_spec {
+    /* All files have been tried; from now on turns may begin, and are told to all instances that
+     * are to run. Of dispatch_change_start only; or NULL. */
+    void (*seated)(void *ctx);
+    /* Once, and the last call. err NULL: the change was made; else all is as it was, but for what
+     * does not start again, which has been logged. Frees the change. */
+    void (*done)(void *ctx, const struct tc_err *err);
+    void *ctx;
+};
+/* Each begins one; callbacks come through the loop. One at a time. */
+
+/* Every instance of dispatch_new_empty. What cannot be started is logged. */
+struct dispatch_change *dispatch_change_start(struct dispatch *d,
+                                              const struct dispatch_change_spec *spec);
+/* Compares the configuration with what runs: instances of which no key and no file changed stay as
+ * they are. What a predecessor of the same name left in the ledger is the instance's own. */
+struct dispatch_change *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
+                                             const struct dispatch_change_spec *spec);
+/* Ends one instance that is wanted (dispatch_wants), and starts it again, as if it alone had
+ * changed; one that is down, or did not start, starts at once. */
+struct dispatch_change *dispatch_change_restart(struct dispatch *d, const char *name,
+                                                const struct dispatch_change_spec *spec);
+/* In the middle it is broken off without a call of `done`, and the instances are to be ended. NULL
+ * is fine. */
+void dispatch_change_free(struct dispatch_change *c);
 
 /* What the configuration says of the instance of that name, whether it runs or not. NULL with err:
  * there is none, and which one may be meant. */
 const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
                                            struct tc_err *err);
-/* Ends an instance that is wanted, and starts it again, as if it alone had changed; one that is
- * down, or did not start, starts at once. -1 with err: all is as it was. */
-int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err) MUST_CHECK;
 
 enum dispatch_step { DISPATCH_KEPT, DISPATCH_STARTED, DISPATCH_RESTARTED, DISPATCH_STOPPED };
-/* What it is about, by the name of the instance. */
+/* What it is about, by the name of the instance; within `done`. */
 void dispatch_change_each(const struct dispatch_change *c,
                           void (*each)(void *ctx, const char *name, enum dispatch_step step),
                           void *ctx);

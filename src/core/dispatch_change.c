@@ -1,342 +1,546 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from the instances that run to those of another configuration: all of them, or none.
+ * Owns the phases of a change of the instances (dispatch.h): all of it is made, or nothing.
  *
- * What can be known beforehand is known before anything is touched: every plugin is loaded, in a
- * process of its own first, and every option is read. Then the instances that shall not stay end,
- * because two of a kind would get in each other's way (one poller of an account, one writer of a
- * file), and the others start. When one does not, those that had ended start again. */
-#include <stdio.h>
+ * Instances that do not stay end before the next ones start, because two of a kind would get in
+ * each other's way: one poller of an account, one writer of a file. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "conf/options.h"
 #include "core/dispatch_impl.h"
 
-#define END_MS 5000 /* what those that end get for it, together: the loop waits */
+#define TICK_MS 50 /* between two looks at deadlines: what ends by itself is heard of at once */
 
-/* What becomes of one instance that is wanted. */
-struct step {
-    const struct conf_instance *spec; /* of the next roster */
-    size_t seat;                      /* of its predecessor; n_before: there is none */
-    struct loader_probe *probe;       /* while it is looked at */
-    struct loaded *loaded;            /* NULL: it stays as it is */
-    struct seat filled;               /* once it was started, before it takes its seat */
-    struct tc_err err;                /* why its file is no plugin */
+enum phase { PHASE_EXAMINE, PHASE_STOP, PHASE_START, PHASE_UNDO, PHASE_RESTORE, PHASE_DONE };
+
+/* What a seat held before the change. */
+struct former {
+    const struct conf_instance *spec; /* NULL: nothing that does not stay */
+    struct loaded *loaded;
+    bool is_replaced; /* else there is no next one in its seat */
+    bool restoring;   /* it was launched again, and has neither started nor failed yet */
 };
 
 struct dispatch_change {
     struct dispatch *dispatch;
-    struct roster *next;
-    struct step *steps;
-    size_t n;
-    size_t n_before; /* seats */
-    bool *ended;     /* by seat: it ran and does not stay */
+    struct dispatch_change_spec spec;
+    enum phase phase;
+    struct plan plan;
+    struct roster *next; /* NULL: the same */
+    struct former *formers;
+    size_t n_formers;       /* seats there were */
+    struct runner *revived; /* only its next life is waited for; or NULL */
+    struct tc_err err;      /* of the failure */
+    bool is_finished;       /* `done` is being called */
+    struct loop_timer *timer;
 };
 
-/* ---- what there is to do ---- */
+/* ---- seats ---- */
 
-static bool stays(const struct seat *s, const struct conf_instance *spec)
+static void on_instance_change(void *ctx)
 {
-    return conf_instance_same(s->spec, spec) && runner_has_options(s->runner, spec->options) &&
-           loader_is_current(s->loaded);
+    const struct dispatch_change *const c = ctx;
+    loop_timer_set(c->timer, 0);
 }
 
-/* The linker knows a file by its inode: it would take the new text for the old module. */
-static int check_overwritten(const struct dispatch *d, const char *path, struct tc_err *err)
+static void watch_runner(struct dispatch_change *c, struct runner *r)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        const struct loaded *const l = d->seats[i].loaded;
-        if (l && strcmp(l->path, path) == 0 && loader_is_overwritten(l))
-            return err_set(
-                err, path,
-                "was written over while it is loaded: move a new file there, or restart");
+    runner_on_change(r, on_instance_change, c);
+}
+
+static void let_leave(struct dispatch_change *c, struct runner *r)
+{
+    watch_runner(c, r);
+    dispatch_leave(c->dispatch, r);
+}
+
+/* The instance in the seat is stopped; what takes its place is not launched yet. */
+static void exchange_seat(struct dispatch_change *c, size_t seat, const struct seat *next)
+{
+    struct dispatch *const d = c->dispatch;
+    let_leave(c, d->seats[seat].runner);
+    d->seats[seat] = *next;
+    watch_runner(c, next->runner);
+    dispatch_reopen_turns(d, seat);
+}
+
+static void note_formers(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    c->n_formers = d->n;
+    c->formers = xcalloc(d->n + 1, sizeof *c->formers);
+    for (size_t i = 0; c->next && i < d->n; i++)
+        if (d->seats[i].runner)
+            c->formers[i] = (struct former){d->seats[i].spec, d->seats[i].loaded, false, false};
+    for (size_t i = 0; i < c->plan.n; i++) {
+        const struct plan_step *const s = &c->plan.steps[i];
+        if (s->refused || s->seat == NO_SEAT)
+            continue;
+        const struct seat *const seat = &d->seats[s->seat];
+        c->formers[s->seat] = s->what == DISPATCH_KEPT
+                                  ? (struct former){0}
+                                  : (struct former){seat->spec, seat->loaded, true, false};
     }
-    return 0;
 }
 
-static void begin_probe(struct step *s, struct loader_trial *trial, const struct dispatch *d,
-                        const struct conf *conf)
+/* An instance like the one that was in the seat before, so that turns that begin meanwhile are kept
+ * for it, in case the change is undone. -1: there is none, which is logged. */
+static int make_former(struct dispatch_change *c, size_t seat, struct seat *out)
 {
-    CLEANUP_FREE char *path =
-        loader_locate(s->spec->plugin, (const char *const *)conf->plugin_dirs, &s->err);
-    if (path && check_overwritten(d, path, &s->err) == 0)
-        s->probe = loader_probe_begin(trial, path);
-}
-
-/* What the probe says, then whether the options fit; -1 with err. */
-static int finish_probe(struct step *s, const struct loader_trial *trial, const struct conf *conf,
-                        struct tc_err *err)
-{
-    char place[sizeof err->place] = "";
-    if (s->probe)
-        s->loaded = loader_probe_finish(trial, s->probe, &s->err);
-    s->probe = NULL;
-    if (s->spec->line > 0)
-        snprintf(place, sizeof place, "%.200s:%d", conf->file, s->spec->line);
-    if (!s->loaded)
-        return err_set(err, place, "plugins.instances.%s: %s", s->spec->name, err_str(&s->err));
-    return loader_try_options(s->loaded, s->spec, conf->file, err);
-}
-
-static void add_step(struct dispatch_change *c, const struct step *s)
-{
-    c->steps = xrealloc(c->steps, (c->n + 1) * sizeof *c->steps);
-    c->steps[c->n++] = *s;
-}
-
-/* False: its plugin has to be looked at, which begins. */
-static bool examine(struct step *s, struct loader_trial *trial, const struct dispatch *d,
-                    const struct conf *conf)
-{
-    s->seat = dispatch_find_seat(d, s->spec->name);
-    if (s->seat < d->n && stays(&d->seats[s->seat], s->spec))
-        return true;
-    begin_probe(s, trial, d, conf);
-    return false;
-}
-
-/* What only lies in a directory and is no plugin does not count, as at the start. */
-static int judge(struct dispatch_change *c, struct step *s, const struct loader_trial *trial,
-                 bool named, struct tc_err *err)
-{
-    struct tc_err why = {0};
-    if (finish_probe(s, trial, c->next->conf, &why) == 0) {
-        add_step(c, s);
+    struct dispatch *const d = c->dispatch;
+    const struct former *const f = &c->formers[seat];
+    struct tc_err err = {0};
+    if (dispatch_fill_seat(d, out, d->roster->conf, f->spec, f->loaded, &err) == 0) {
+        loader_ref(f->loaded);
         return 0;
     }
-    loader_free(s->loaded);
-    if (!named) {
-        log_line(LOG_ERR, "host", "%s", err_str(&why));
-        return 0;
-    }
-    if (err && !*err->text)
-        *err = why;
+    log_line(LOG_ERR, "host", "instance %s cannot be started again: %s", f->spec->name,
+             err_str(&err));
     return -1;
 }
 
-/* All plugins are looked at at once. -1 with err, of the first that is none. */
-static int examine_all(struct dispatch_change *c, struct tc_err *err)
+static void stop_formers(struct dispatch_change *c)
 {
-    const struct roster *const next = c->next;
-    CLEANUP_FREE struct step *steps = xcalloc(next->n + 1, sizeof *steps);
-    CLEANUP_FREE bool *stay = xcalloc(next->n + 1, sizeof *stay);
-    struct loader_trial *const trial = loader_trial_new();
-    int rc = 0;
-    for (size_t i = 0; i < next->n; i++) {
-        steps[i].spec = next->wanted[i];
-        stay[i] = examine(&steps[i], trial, c->dispatch, next->conf);
+    struct dispatch *const d = c->dispatch;
+    struct seat next;
+    for (size_t i = 0; i < c->n_formers; i++) {
+        const struct former *const f = &c->formers[i];
+        if (!f->spec || f->is_replaced)
+            continue;
+        if (make_former(c, i, &next) == 0) {
+            exchange_seat(c, i, &next);
+            continue;
+        }
+        loader_ref(f->loaded); /* the seat gives it back */
+        let_leave(c, d->seats[i].runner);
+        dispatch_leave_seat(d, i);
     }
-    loader_trial_run(trial);
-    for (size_t i = 0; i < next->n; i++)
-        if (stay[i])
-            add_step(c, &steps[i]);
-        else if (judge(c, &steps[i], trial, i < next->n_named, err) < 0)
-            rc = -1;
-    loader_trial_free(trial);
-    return rc;
 }
 
-static void mark_ended(struct dispatch_change *c)
+/* Of a host that starts all have a seat from the beginning. Else new ones have one when the change
+ * counts: no turn is to know them before. */
+static void seat_next(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    for (size_t i = 0; i < c->plan.n; i++) {
+        struct plan_step *const s = &c->plan.steps[i];
+        if (s->refused || s->what == DISPATCH_KEPT)
+            continue;
+        if (s->seat != NO_SEAT) {
+            exchange_seat(c, s->seat, &s->filled);
+            s->filled = (struct seat){0};
+            continue;
+        }
+        watch_runner(c, s->filled.runner);
+        if (!c->plan.lenient)
+            continue;
+        s->seat = dispatch_add_seat(d);
+        d->seats[s->seat] = s->filled;
+        s->filled = (struct seat){0};
+    }
+}
+
+static struct runner *runner_of_step(const struct dispatch_change *c, const struct plan_step *s)
+{
+    return s->filled.runner ? s->filled.runner : c->dispatch->seats[s->seat].runner;
+}
+
+/* ---- the phases ---- */
+
+static void enter_phase(struct dispatch_change *c, enum phase phase)
+{
+    assert(phase > c->phase);
+    c->phase = phase;
+    loop_timer_set(c->timer, 0);
+}
+
+static bool any_starts(const struct plan *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (!p->steps[i].refused)
+            return true;
+    return false;
+}
+
+static void examine(struct dispatch_change *c)
+{
+    const bool lenient = c->plan.lenient;
+    int rc = plan_finish(&c->plan, &c->err);
+    if (rc == 0 && !lenient && !any_starts(&c->plan))
+        rc = err_set(&c->err, c->plan.next->conf->file, "no instance would run");
+    if (rc < 0) {
+        enter_phase(c, PHASE_DONE);
+        return;
+    }
+    note_formers(c);
+    stop_formers(c);
+    seat_next(c);
+    c->dispatch->empty = false;
+    if (c->spec.seated)
+        c->spec.seated(c->spec.ctx);
+    enter_phase(c, PHASE_STOP);
+}
+
+static void on_tried(void *ctx)
+{
+    examine(ctx);
+}
+
+static void launch_next(struct dispatch_change *c)
+{
+    for (size_t i = 0; i < c->plan.n; i++) {
+        const struct plan_step *const s = &c->plan.steps[i];
+        if (!s->refused && s->what != DISPATCH_KEPT)
+            runner_launch(runner_of_step(c, s));
+    }
+}
+
+static void stop_phase(struct dispatch_change *c)
+{
+    if (!dispatch_all_left(c->dispatch))
+        return;
+    launch_next(c);
+    enter_phase(c, PHASE_START);
+}
+
+/* Whether it has started or failed. */
+static bool has_settled(struct runner *r, bool *runs, struct tc_err *err)
+{
+    const enum channel_state state = runner_state(r, err);
+    *runs = state == CHANNEL_RUNNING;
+    if (state == CHANNEL_DOWN || state == CHANNEL_ENDED)
+        err_set(err, NULL, "instance %s died as soon as it had started", runner_name(r));
+    return state != CHANNEL_NEW && state != CHANNEL_STARTING && state != CHANNEL_STOPPING;
+}
+
+/* Of a host that starts. */
+static void leave_out(struct dispatch_change *c, struct plan_step *s)
+{
+    struct runner *const r = c->dispatch->seats[s->seat].runner;
+    dispatch_note_disabled(c->dispatch, s->spec, &s->err);
+    dispatch_leave_seat(c->dispatch, s->seat);
+    let_leave(c, r);
+}
+
+/* False: it is still to be waited for. */
+static bool look_at_step(struct dispatch_change *c, struct plan_step *s)
+{
+    struct runner *const r = runner_of_step(c, s);
+    bool runs;
+    if (!has_settled(r, &runs, &s->err))
+        return false;
+    s->failed = !runs;
+    if (!c->plan.lenient) {
+        s->up = runs; /* which may change until the others run, too */
+        return true;
+    }
+    s->up = true;
+    if (runs)
+        runner_resume(r);
+    else
+        leave_out(c, s);
+    return true;
+}
+
+static void take_roster(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    for (size_t i = 0; i < c->plan.n; i++) {
+        const struct plan_step *const s = &c->plan.steps[i];
+        if (!s->refused)
+            d->seats[s->seat].spec = s->spec;
+    }
+    struct roster *const before = d->roster;
+    d->roster = c->next;
+    c->next = before; /* names of it are still told */
+}
+
+static void drop_formers(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    for (size_t i = 0; i < c->n_formers; i++) {
+        struct former *const f = &c->formers[i];
+        struct runner *const r = d->seats[i].runner;
+        if (!f->spec)
+            continue;
+        if (!f->is_replaced && r) {
+            dispatch_leave_seat(d, i);
+            let_leave(c, r); /* which has not been launched */
+        }
+        loader_free(f->loaded);
+        f->loaded = NULL;
+    }
+}
+
+static void count_it(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    drop_formers(c);
+    for (size_t i = 0; i < c->plan.n; i++) {
+        struct plan_step *const s = &c->plan.steps[i];
+        if (s->refused || s->what == DISPATCH_KEPT)
+            continue;
+        if (s->seat == NO_SEAT) {
+            s->seat = dispatch_add_seat(d);
+            d->seats[s->seat] = s->filled;
+            s->filled = (struct seat){0};
+        }
+        if (!c->plan.lenient) /* else it was when it started */
+            runner_resume(d->seats[s->seat].runner);
+    }
+    if (c->next)
+        take_roster(c);
+    dispatch_all_left(d);
+    enter_phase(c, PHASE_DONE);
+}
+
+/* Each next one gives way to one like the former. */
+static void undo(struct dispatch_change *c)
+{
+    struct dispatch *const d = c->dispatch;
+    struct seat again;
+    for (size_t i = 0; i < c->plan.n; i++) {
+        struct plan_step *const s = &c->plan.steps[i];
+        if (s->refused || s->what == DISPATCH_KEPT)
+            continue;
+        if (s->seat == NO_SEAT) {
+            let_leave(c, s->filled.runner);
+            loader_free(s->filled.loaded);
+            s->filled = (struct seat){0};
+            continue;
+        }
+        struct loaded *const loaded = d->seats[s->seat].loaded;
+        if (make_former(c, s->seat, &again) == 0) {
+            exchange_seat(c, s->seat, &again);
+            loader_free(loaded);
+            continue;
+        }
+        let_leave(c, d->seats[s->seat].runner);
+        dispatch_leave_seat(d, s->seat);
+    }
+    enter_phase(c, PHASE_UNDO);
+}
+
+static void start_phase(struct dispatch_change *c)
+{
+    bool all = true;
+    for (size_t i = 0; i < c->plan.n; i++) {
+        struct plan_step *const s = &c->plan.steps[i];
+        if (s->refused || s->what == DISPATCH_KEPT || (c->plan.lenient && s->up))
+            continue;
+        if (!look_at_step(c, s)) {
+            all = false;
+        } else if (s->failed && !c->plan.lenient) {
+            c->err = s->err;
+            undo(c);
+            return;
+        }
+    }
+    if (all)
+        count_it(c);
+}
+
+static void undo_phase(struct dispatch_change *c)
+{
+    if (!dispatch_all_left(c->dispatch))
+        return;
+    for (size_t i = 0; i < c->n_formers; i++)
+        if (c->formers[i].spec && c->dispatch->seats[i].runner) {
+            c->formers[i].restoring = true;
+            runner_launch(c->dispatch->seats[i].runner);
+        }
+    enter_phase(c, PHASE_RESTORE);
+}
+
+static void restore_seat(struct dispatch_change *c, size_t seat, bool runs,
+                         const struct tc_err *err)
+{
+    struct runner *const r = c->dispatch->seats[seat].runner;
+    c->formers[seat].restoring = false;
+    if (runs) {
+        runner_resume(r);
+        return;
+    }
+    log_line(LOG_ERR, "host", "it does not start again: %s", err_str(err));
+    dispatch_leave_seat(c->dispatch, seat);
+    let_leave(c, r);
+}
+
+static void restore_phase(struct dispatch_change *c)
+{
+    bool all = true, runs;
+    for (size_t i = 0; i < c->n_formers; i++) {
+        struct tc_err err = {0};
+        if (!c->formers[i].restoring)
+            continue;
+        if (has_settled(c->dispatch->seats[i].runner, &runs, &err))
+            restore_seat(c, i, runs, &err);
+        else
+            all = false;
+    }
+    if (all && dispatch_all_left(c->dispatch))
+        enter_phase(c, PHASE_DONE);
+}
+
+/* ---- one that is down ---- */
+
+static void revive_phase(struct dispatch_change *c)
+{
+    const enum channel_state state = runner_state(c->revived, &c->err);
+    if (state == CHANNEL_STARTING)
+        return;
+    if (state == CHANNEL_RUNNING)
+        c->err = (struct tc_err){0};
+    else if (!*c->err.text)
+        err_set(&c->err, NULL, "instance %s has ended", runner_name(c->revived));
+    enter_phase(c, PHASE_DONE);
+}
+
+/* ---- its life ---- */
+
+/* Instances without a seat. */
+static void drop_filled(struct dispatch_change *c)
+{
+    for (size_t i = 0; i < c->plan.n; i++) {
+        struct seat *const s = &c->plan.steps[i].filled;
+        if (!s->runner)
+            continue;
+        dispatch_leave(c->dispatch, s->runner);
+        loader_free(s->loaded);
+        *s = (struct seat){0};
+    }
+}
+
+static void unwatch_all(struct dispatch_change *c)
 {
     const struct dispatch *const d = c->dispatch;
-    c->ended = xcalloc(d->n + 1, sizeof *c->ended);
     for (size_t i = 0; i < d->n; i++)
-        c->ended[i] = d->seats[i].runner != NULL;
-    for (size_t i = 0; i < c->n; i++)
-        if (!c->steps[i].loaded)
-            c->ended[c->steps[i].seat] = false;
+        if (d->seats[i].runner)
+            runner_on_change(d->seats[i].runner, NULL, NULL);
+    for (const struct leaving *l = d->leaving; l; l = l->next)
+        runner_on_change(l->runner, NULL, NULL);
 }
 
-struct dispatch_change *dispatch_change_new(struct dispatch *d, const struct conf *conf,
-                                            struct tc_err *err)
+/* The next change may begin in `done`. */
+static void finish_change(struct dispatch_change *c)
+{
+    drop_filled(c);
+    unwatch_all(c);
+    c->is_finished = true;
+    c->spec.done(c->spec.ctx, *c->err.text ? &c->err : NULL);
+    dispatch_change_free(c);
+}
+
+static void on_timer(void *arg)
+{
+    struct dispatch_change *const c = arg;
+    static void (*const phases[])(struct dispatch_change * c) = {
+        [PHASE_STOP] = stop_phase,       [PHASE_START] = start_phase,  [PHASE_UNDO] = undo_phase,
+        [PHASE_RESTORE] = restore_phase, [PHASE_DONE] = finish_change,
+    };
+    if (c->phase == PHASE_EXAMINE)
+        return;
+    const bool is_last = c->phase == PHASE_DONE;
+    if (!is_last)
+        loop_timer_set(c->timer, TICK_MS);
+    if (c->revived && !is_last)
+        revive_phase(c);
+    else
+        phases[c->phase](c);
+}
+
+static struct dispatch_change *new_change(struct dispatch *d,
+                                          const struct dispatch_change_spec *spec)
 {
     struct dispatch_change *const c = xcalloc(1, sizeof *c);
-    *c = (struct dispatch_change){.dispatch = d, .next = roster_new(conf), .n_before = d->n};
-    struct tc_err why = {0};
-    if (examine_all(c, &why) < 0) {
-        *err = why;
-        dispatch_change_free(c);
-        return NULL;
-    }
-    if (c->n == 0) {
-        err_set(err, conf->file, "no instance would run");
-        dispatch_change_free(c);
-        return NULL;
-    }
-    mark_ended(c);
+    c->dispatch = d;
+    c->spec = *spec;
+    c->plan = (struct plan){.dispatch = d, .next = d->roster};
+    c->timer = loop_timer_new(d->services.loop, on_timer, c);
     return c;
+}
+
+struct dispatch_change *dispatch_change_start(struct dispatch *d,
+                                              const struct dispatch_change_spec *spec)
+{
+    struct dispatch_change *const c = new_change(d, spec);
+    c->plan.lenient = true;
+    dispatch_log_switched_off(d->roster->conf);
+    plan_begin(&c->plan, NULL, on_tried, c);
+    return c;
+}
+
+struct dispatch_change *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
+                                             const struct dispatch_change_spec *spec)
+{
+    struct dispatch_change *const c = new_change(d, spec);
+    c->plan.next = c->next = roster_new(conf);
+    plan_begin(&c->plan, NULL, on_tried, c);
+    return c;
+}
+
+static void revive(struct dispatch_change *c, struct runner *r)
+{
+    const int rc = runner_revive(r, &c->err);
+    c->revived = r;
+    watch_runner(c, r);
+    enter_phase(c, rc < 0 ? PHASE_DONE : PHASE_START);
+}
+
+struct dispatch_change *dispatch_change_restart(struct dispatch *d, const char *name,
+                                                const struct dispatch_change_spec *spec)
+{
+    struct dispatch_change *const c = new_change(d, spec);
+    const struct conf_instance *const wanted = dispatch_wants(d, name, &c->err);
+    const size_t seat = dispatch_find_seat(d, name);
+    struct runner *const r = seat < d->n ? d->seats[seat].runner : NULL;
+    if (!wanted)
+        enter_phase(c, PHASE_DONE);
+    else if (r && runner_is_down(r) && plan_stays(&d->seats[seat], wanted))
+        revive(c, r);
+    else
+        plan_begin(&c->plan, wanted, on_tried, c);
+    return c;
+}
+
+/* The loaded files of a change that is broken off. */
+static void free_formers(struct dispatch_change *c)
+{
+    for (size_t i = 0; i < c->n_formers; i++)
+        if (c->formers[i].spec)
+            loader_free(c->formers[i].loaded);
+    free(c->formers);
 }
 
 void dispatch_change_free(struct dispatch_change *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->n; i++)
-        loader_free(c->steps[i].loaded);
+    drop_filled(c);
+    if (!c->is_finished)
+        unwatch_all(c);
+    plan_fini(&c->plan);
+    free_formers(c);
     roster_free(c->next);
-    free(c->steps);
-    free(c->ended);
+    loop_timer_free(c->timer);
     free(c);
-}
-
-static bool is_replaced(const struct dispatch_change *c, size_t seat)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->steps[i].seat == seat)
-            return true;
-    return false;
 }
 
 void dispatch_change_each(const struct dispatch_change *c,
                           void (*each)(void *ctx, const char *name, enum dispatch_step step),
                           void *ctx)
 {
-    for (size_t i = 0; i < c->n; i++)
-        each(ctx, c->steps[i].spec->name,
-             !c->steps[i].loaded              ? DISPATCH_KEPT
-             : c->steps[i].seat < c->n_before ? DISPATCH_RESTARTED
-                                              : DISPATCH_STARTED);
-    for (size_t i = 0; i < c->n_before; i++)
-        if (c->ended[i] && !is_replaced(c, i))
-            each(ctx, c->dispatch->seats[i].spec->name, DISPATCH_STOPPED);
+    for (size_t i = 0; i < c->plan.n; i++)
+        if (!c->plan.steps[i].refused && !c->plan.steps[i].failed)
+            each(ctx, c->plan.steps[i].spec->name, c->plan.steps[i].what);
+    for (size_t i = 0; i < c->n_formers; i++)
+        if (c->formers[i].spec && !c->formers[i].is_replaced)
+            each(ctx, c->formers[i].spec->name, DISPATCH_STOPPED);
 }
-
-/* ---- doing it ---- */
-
-/* Ends all of them at once; who does not come back is abandoned. */
-static void end_instances(struct dispatch_change *c)
-{
-    struct dispatch *const d = c->dispatch;
-    const int64_t deadline_ms = clock_mono_ms() + END_MS;
-    for (size_t i = 0; i < c->n_before; i++)
-        if (c->ended[i])
-            runner_stop(d->seats[i].runner);
-    for (size_t i = 0; i < c->n_before; i++)
-        if (c->ended[i]) {
-            runner_free(d->seats[i].runner, deadline_ms);
-            d->seats[i].runner = NULL;
-        }
-}
-
-static int start_instances(struct dispatch_change *c, struct tc_err *err)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        struct step *const s = &c->steps[i];
-        if (s->loaded &&
-            dispatch_fill_seat(c->dispatch, &s->filled, c->next->conf, s->spec, s->loaded, err) < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < c->n; i++)
-        if (c->steps[i].loaded && dispatch_await_seat(&c->steps[i].filled, err) < 0)
-            return -1;
-    return 0;
-}
-
-/* Turns that run are opened for it anew, but for those whose outcome is in the ledger: that was
- * cast again as it was resumed. */
-static void begin(struct dispatch *d, size_t seat)
-{
-    struct runner *const r = d->seats[seat].runner;
-    runner_resume(r);
-    for (struct dispatch_turn *t = d->turns; t; t = t->next) {
-        if (seat >= t->n || !t->handles[seat])
-            continue;
-        const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
-        t->handles[seat] = t->decided ? NULL : runner_reopen(r, &named);
-    }
-}
-
-static void leave(struct dispatch *d, size_t seat)
-{
-    for (struct dispatch_turn *t = d->turns; t; t = t->next)
-        if (seat < t->n)
-            t->handles[seat] = NULL;
-    loader_free(d->seats[seat].loaded);
-    d->seats[seat] = (struct seat){0};
-}
-
-static void end_started(struct dispatch_change *c)
-{
-    const int64_t deadline_ms = clock_mono_ms() + END_MS;
-    for (size_t i = 0; i < c->n; i++) {
-        struct runner **const r = &c->steps[i].filled.runner;
-        if (!*r)
-            continue;
-        runner_stop(*r);
-        runner_free(*r, deadline_ms);
-        *r = NULL;
-    }
-}
-
-static void start_again(struct dispatch_change *c)
-{
-    struct dispatch *const d = c->dispatch;
-    for (size_t i = 0; i < c->n_before; i++) {
-        struct seat *const s = &d->seats[i];
-        struct tc_err err = {0};
-        if (!c->ended[i])
-            continue;
-        if (dispatch_fill_seat(d, s, d->roster->conf, s->spec, s->loaded, &err) == 0 &&
-            dispatch_await_seat(s, &err) == 0) {
-            begin(d, i);
-            continue;
-        }
-        log_line(LOG_ERR, "host", "it does not start again: %s", err_str(&err));
-        leave(d, i);
-    }
-}
-
-static void take_seats(struct dispatch_change *c)
-{
-    struct dispatch *const d = c->dispatch;
-    for (size_t i = 0; i < c->n; i++) {
-        struct step *const s = &c->steps[i];
-        if (!s->loaded) {
-            d->seats[s->seat].spec = s->spec;
-            continue;
-        }
-        if (s->seat == c->n_before)
-            s->seat = dispatch_add_seat(d);
-        else
-            loader_free(d->seats[s->seat].loaded);
-        d->seats[s->seat] = s->filled;
-        s->loaded = NULL;
-        begin(d, s->seat);
-    }
-}
-
-/* All of it, but whose roster it is. */
-static int exchange(struct dispatch_change *c, struct tc_err *err)
-{
-    end_instances(c);
-    if (start_instances(c, err) < 0) {
-        end_started(c);
-        start_again(c);
-        return -1;
-    }
-    for (size_t i = 0; i < c->n_before; i++)
-        if (c->ended[i] && !is_replaced(c, i))
-            leave(c->dispatch, i);
-    take_seats(c);
-    return 0;
-}
-
-int dispatch_change_apply(struct dispatch_change *c, struct tc_err *err)
-{
-    struct dispatch *const d = c->dispatch;
-    if (exchange(c, err) < 0)
-        return -1;
-    roster_free(d->roster);
-    d->roster = c->next;
-    c->next = NULL;
-    return 0;
-}
-
-/* ---- one alone ---- */
 
 const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
                                            struct tc_err *err)
@@ -352,31 +556,4 @@ const struct conf_instance *dispatch_wants(const struct dispatch *d, const char 
     err_set(err, NULL, "there is no instance \"%s\"%s%s%s", name, near ? ": did you mean \"" : "",
             near ? near : "", near ? "\"?" : "");
     return NULL;
-}
-
-static int replace(struct dispatch *d, struct step *s, struct tc_err *err)
-{
-    CLEANUP_FREE bool *ended = xcalloc(d->n + 1, sizeof *ended);
-    struct dispatch_change c = {
-        .dispatch = d, .next = d->roster, .steps = s, .n = 1, .n_before = d->n, .ended = ended};
-    struct loader_trial *const trial = loader_trial_new();
-    begin_probe(s, trial, d, d->roster->conf);
-    loader_trial_run(trial);
-    ended[s->seat] = s->seat < d->n;
-    const int tried = finish_probe(s, trial, d->roster->conf, err);
-    loader_trial_free(trial);
-    const int rc = tried < 0 || exchange(&c, err) < 0 ? -1 : 0;
-    loader_free(s->loaded);
-    return rc;
-}
-
-int dispatch_restart(struct dispatch *d, const char *name, struct tc_err *err)
-{
-    struct step s = {.spec = dispatch_wants(d, name, err), .seat = dispatch_find_seat(d, name)};
-    if (!s.spec)
-        return -1;
-    struct runner *const r = s.seat < d->n ? d->seats[s.seat].runner : NULL;
-    if (r && stays(&d->seats[s.seat], s.spec) && runner_is_down(r))
-        return runner_revive(r, err);
-    return replace(d, &s, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the files of dispatch share: dispatch.c (turns and casting), dispatch_seat.c (instances, and
- * their groups), dispatch_change.c (another configuration). */
+ * their groups), dispatch_change.c (phases of a change), dispatch_plan.c (what there is to change),
+ * dispatch_leave.c (instances that end). */
 #ifndef CORE_DISPATCH_IMPL_H
 #define CORE_DISPATCH_IMPL_H
 
@@ -56,8 +57,17 @@ struct disabled {
     struct tc_err why; /* the text does not name it */
 };
 
+/* An instance that has been told to end, and has no seat any more. */
+struct leaving {
+    struct leaving *next;
+    struct runner *runner;
+    int64_t deadline_ms; /* monotonic */
+};
+
 struct dispatch {
     struct services services;
+    bool empty; /* nothing has been seated yet */
+    struct leaving *leaving;
     struct roster *roster;
     struct seat *seats;
     struct group *groups;
@@ -98,12 +108,72 @@ size_t dispatch_find_seat(const struct dispatch *d, const char *name);
 /* Begins to look at its plugin. NULL with err: there is none. */
 struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
                                     const struct conf_instance *spec, struct tc_err *err);
-/* Begins to start an instance; takes over loaded when it does. -1 with err: it is not there. */
+/* Makes an instance, which is not launched; takes over loaded when it does. -1 with err: it is not
+ * there. */
 int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
                        const struct conf_instance *spec, struct loaded *loaded,
                        struct tc_err *err) MUST_CHECK;
-/* Waits until it runs. -1 with err: the seat has no runner; its plugin is still there. */
+/* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
+ * there. */
 int dispatch_await_seat(struct seat *s, struct tc_err *err) MUST_CHECK;
 size_t dispatch_add_seat(struct dispatch *d);
+/* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
+ * those whose outcome is in the ledger, which is cast again when it is resumed. */
+void dispatch_reopen_turns(struct dispatch *d, size_t seat);
+/* No turn is told to it any more; its plugin is given back. Its runner is the caller's. */
+void dispatch_leave_seat(struct dispatch *d, size_t seat);
+
+/* Logs, and keeps for dispatch_why_disabled, why an instance did not start with the host. */
+void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
+                            const struct tc_err *err);
+/* Logs which instances the configuration does not enable. */
+void dispatch_log_switched_off(const struct conf *conf);
+
+/* ---- dispatch_leave.c */
+
+/* Stops it, and frees it when it has ended. It is killed when it has not within DISPATCH_END_MS. */
+#define DISPATCH_END_MS 5000
+void dispatch_leave(struct dispatch *d, struct runner *r);
+/* Frees those that have ended, kills those whose time is over. True: none is left. */
+bool dispatch_all_left(struct dispatch *d);
+/* Waits for them, and frees them; how many had to be abandoned. */
+unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
+
+/* ---- dispatch_plan.c */
+
+/* What becomes of one instance that is wanted. */
+struct plan_step {
+    const struct conf_instance *spec; /* of the next roster */
+    enum dispatch_step what;
+    size_t seat;                /* of its predecessor, then its own; NO_SEAT: none */
+    struct loader_probe *probe; /* while its file is tried */
+    struct loaded *loaded;      /* until the seat has it */
+    struct seat filled;         /* the next instance, until it is in `seat` */
+    struct tc_err err;          /* why it was refused, or has failed */
+    bool refused;               /* its file or its options, and the change goes on without it */
+    bool failed;                /* to start */
+    bool up;
+};
+#define NO_SEAT SIZE_MAX
+
+struct plan {
+    struct dispatch *dispatch;
+    const struct roster *next;
+    struct loader_trial *trial;
+    struct plan_step *steps;
+    size_t n;
+    bool lenient; /* what is refused or fails is logged, and left out */
+    bool is_one;  /* of one instance alone, which must not be left out */
+};
+
+/* Plans for all of the roster, or for one of it (else NULL), and begins to try the files. `tried`
+ * is called from the loop when that is over. */
+void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(void *ctx),
+                void *ctx);
+/* Then: makes the next instances, which are not launched. -1 with err: one is refused. */
+int plan_finish(struct plan *p, struct tc_err *err) MUST_CHECK;
+void plan_fini(struct plan *p);
+/* The instance in the seat is as the configuration wants it: keys, secrets, file. */
+bool plan_stays(const struct seat *s, const struct conf_instance *spec);
 
 #endif

@@ -99,6 +99,26 @@ int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *co
     return 0;
 }
 
+void dispatch_reopen_turns(struct dispatch *d, size_t seat)
+{
+    struct runner *const r = d->seats[seat].runner;
+    for (struct dispatch_turn *t = d->turns; t; t = t->next) {
+        if (seat >= t->n || !t->handles[seat])
+            continue;
+        const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
+        t->handles[seat] = t->decided ? NULL : runner_reopen(r, &named);
+    }
+}
+
+void dispatch_leave_seat(struct dispatch *d, size_t seat)
+{
+    for (struct dispatch_turn *t = d->turns; t; t = t->next)
+        if (seat < t->n)
+            t->handles[seat] = NULL;
+    loader_free(d->seats[seat].loaded);
+    d->seats[seat] = (struct seat){0};
+}
+
 int dispatch_await_seat(struct seat *s, struct tc_err *err)
 {
     if (runner_await(s->runner, err) == 0)
@@ -152,8 +172,8 @@ static struct tc_err place_reason(const struct conf *conf, const struct conf_ins
     return why;
 }
 
-static void note_disabled(struct dispatch *d, const struct conf_instance *spec,
-                          const struct tc_err *err)
+void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
+                            const struct tc_err *err)
 {
     struct disabled *const entry = xmalloc(sizeof *entry);
     *entry = (struct disabled){d->disabled, xstrdup(spec->name),
@@ -163,7 +183,7 @@ static void note_disabled(struct dispatch *d, const struct conf_instance *spec,
              entry->why.text);
 }
 
-static void log_switched_off(const struct conf *conf)
+void dispatch_log_switched_off(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++)
         if (!conf->instances[i].enabled)
@@ -213,10 +233,11 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
     struct start *const s = &starts[i];
     if (!s->loaded)
         return;
-    if (has_begun(starts, i, spec->name))
+    if (has_begun(starts, i, spec->name)) {
         err_set(&s->err, NULL, "there is one of that name already");
-    else if (dispatch_fill_seat(d, &s->seat, conf, spec, s->loaded, &s->err) == 0)
+    } else if (dispatch_fill_seat(d, &s->seat, conf, spec, s->loaded, &s->err) == 0) {
         return;
+    }
     loader_free(s->loaded);
 }
 
@@ -229,7 +250,7 @@ static bool finish_start(struct dispatch *d, const struct conf_instance *spec, s
         return true;
     }
     loader_free(s->seat.loaded);
-    note_disabled(d, spec, &s->err);
+    dispatch_note_disabled(d, spec, &s->err);
     return false;
 }
 
@@ -240,7 +261,7 @@ static unsigned start_all(struct dispatch *d)
     const struct roster *const r = d->roster;
     CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
     unsigned refused = 0;
-    log_switched_off(r->conf);
+    dispatch_log_switched_off(r->conf);
     struct loader_trial *const trial = loader_trial_new();
     for (size_t i = 0; i < r->n; i++)
         starts[i].probe = dispatch_probe(trial, r->conf, r->wanted[i], &starts[i].err);
@@ -251,13 +272,15 @@ static unsigned start_all(struct dispatch *d)
     loader_trial_free(trial);
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
+    for (size_t i = 0; i < r->n; i++) /* whose threads link files that several may share */
+        if (starts[i].seat.runner)
+            runner_launch(starts[i].seat.runner);
     for (size_t i = 0; i < r->n; i++)
         refused += !finish_start(d, r->wanted[i], &starts[i]);
     return refused;
 }
 
-struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
-                              unsigned *failed)
+struct dispatch *dispatch_new_empty(const struct conf *conf, const struct services *services)
 {
     struct dispatch *const d = xcalloc(1, sizeof *d);
     if (services)
@@ -265,6 +288,15 @@ struct dispatch *dispatch_new(const struct conf *conf, const struct services *se
     if (d->services.turnlog)
         make_log_groups(d);
     d->roster = roster_new(conf);
+    d->empty = true;
+    return d;
+}
+
+struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
+                              unsigned *failed)
+{
+    struct dispatch *const d = dispatch_new_empty(conf, services);
+    d->empty = false;
     const unsigned refused = start_all(d);
     if (failed)
         *failed = refused;
@@ -282,6 +314,8 @@ void dispatch_resume(struct dispatch *d)
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx)
 {
+    for (size_t i = 0; d->empty && i < d->roster->n; i++)
+        each(ctx, d->roster->wanted[i]->name);
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner)
             each(ctx, runner_name(d->seats[i].runner));
@@ -329,6 +363,9 @@ static bool is_busy(const struct dispatch *d)
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner && runner_is_busy(d->seats[i].runner))
             return true;
+    for (const struct leaving *l = d->leaving; l; l = l->next)
+        if (runner_is_busy(l->runner))
+            return true;
     return false;
 }
 
@@ -348,10 +385,10 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
     if (!d)
         return 0;
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
-    unsigned abandoned = 0;
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner)
             runner_stop(d->seats[i].runner);
+    unsigned abandoned = dispatch_await_leaving(d, deadline_ms);
     for (size_t i = 0; i < d->n; i++) {
         if (d->seats[i].runner)
             abandoned += !runner_free(d->seats[i].runner, deadline_ms);

@@ -9,6 +9,8 @@ libtccore_la_SOURCES = \
 	src/core/approvals.h \
 	src/core/audit.c \
 	src/core/audit.h \
+	src/core/changes.c \
+	src/core/changes.h \
 	src/core/command.c \
 	src/core/command.h \
 	src/core/conversation.c \
@@ -19,6 +21,8 @@ libtccore_la_SOURCES = \
 	src/core/dispatch.h \
 	src/core/dispatch_change.c \
 	src/core/dispatch_impl.h \
+	src/core/dispatch_leave.c \
+	src/core/dispatch_plan.c \
 	src/core/dispatch_seat.c \
 	src/core/executor.c \
 	src/core/executor.h \

@@ -31,7 +31,8 @@ static void add_row(void *ctx, const struct record_row *row)
 {
     const struct loading *const l = ctx;
     struct runner *const r = l->runner;
-    if (row->kind != RECORD_OUTCOME || (l->only && row->seq != l->only))
+    if (row->kind != RECORD_OUTCOME || (l->only && row->seq != l->only) ||
+        runner_is_early(r, row->turn))
         return;
     struct recast *const o = xcalloc(1, sizeof *o);
     o->runner = r;
@@ -97,6 +98,14 @@ static struct recast *find(const struct runner *r, const char *turn)
     return o;
 }
 
+void recast_recall(const struct runner *r, const char *turn, struct buf *memory)
+{
+    if (r->services.ledger &&
+        ledger_recall(r->services.ledger, r->name, turn, memory) == RECORD_FAILED)
+        log_line(LOG_ERR, "host", "what instance %s remembers of turn %s cannot be read", r->name,
+                 turn);
+}
+
 static void *open_known(struct runner *r, const struct channel_turn *turn)
 {
     struct known k = {.instance = r->name, .turn = *turn};
@@ -154,12 +163,9 @@ static void send_start(const struct runner *r, void *handle, const char *turn,
 
 void *runner_reopen(struct runner *r, const struct channel_turn *turn)
 {
-    void *const handle = open_known(r, turn);
-    if (!handle)
-        return NULL;
-    if (r->post)
-        post_open_turn(r->post, turn->id, handle);
-    send_start(r, handle, turn->id, NULL);
+    void *const handle = runner_open(r, turn);
+    if (handle)
+        send_start(r, handle, turn->id, NULL);
     return handle;
 }
 

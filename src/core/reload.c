@@ -86,7 +86,7 @@ static void add_list(struct buf *out, const char *key, struct buf *names)
     buf_fini(names);
 }
 
-static void tell(struct buf *out, const struct conf *old, const struct conf *next,
+void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
                  const struct dispatch_change *change)
 {
     struct told t = {0};
@@ -106,7 +106,7 @@ static void tell(struct buf *out, const struct conf *old, const struct conf *nex
 
 /* ---- */
 
-static struct conf *load(const struct conf *current, struct tc_err *err)
+static struct conf *load_file(const struct conf *current, struct tc_err *err)
 {
     struct conf *const next = conf_load(current->file, err);
     if (!next)
@@ -119,33 +119,10 @@ static struct conf *load(const struct conf *current, struct tc_err *err)
     return NULL;
 }
 
-static int change(struct dispatch *d, const struct conf *current, const struct conf *next,
-                  struct buf *report, struct tc_err *err)
+struct conf *reload_load(const struct conf *current, struct tc_err *err)
 {
-    struct dispatch_change *const c = dispatch_change_new(d, next, err);
-    struct buf text = {0};
-    int rc = -1;
-    if (c) {
-        tell(&text, current, next, c);
-        rc = dispatch_change_apply(c, err);
-    }
-    if (rc == 0)
-        buf_add(report, text.p, text.len);
-    buf_fini(&text);
-    dispatch_change_free(c);
-    return rc;
-}
-
-struct conf *reload_conf(const struct conf *current, struct dispatch *d, struct buf *report,
-                         struct tc_err *err)
-{
-    if (*current->file == '(') {
-        err_set(err, NULL, "the host runs without a configuration file");
-        return NULL;
-    }
-    struct conf *const next = load(current, err);
-    if (!next || change(d, current, next, report, err) == 0)
-        return next;
-    conf_unref(next);
+    if (*current->file != '(')
+        return load_file(current, err);
+    err_set(err, NULL, "the host runs without a configuration file");
     return NULL;
 }

@@ -12,11 +12,12 @@
  * a known dialect, and secrets of keys can be read. */
 int reload_vet(struct conf *conf, struct tc_err *err) MUST_CHECK;
 
-/* Reads the file of the current configuration anew, checks it, and changes the instances. NULL with
- * err: all is as it was. Else the new one, for everybody else to take; *report is one JSON object
- * on what has changed: {"file","started":[…],"restarted":[…],"stopped":[…],"kept":N,
- * "needs_restart":[…]}, names of instances and of keys that count from the next start on. */
-struct conf *reload_conf(const struct conf *current, struct dispatch *d, struct buf *report,
-                         struct tc_err *err);
+/* Reads the file of the current configuration anew, and checks it. NULL with err. */
+struct conf *reload_load(const struct conf *current, struct tc_err *err);
+/* Appends one JSON object on what has changed: {"file","started":[…],"restarted":[…],
+ * "stopped":[…],"kept":N,"needs_restart":[…]}, names of instances and of keys that count from the
+ * next start on. Within `done` of the change. */
+void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
+                 const struct dispatch_change *change);
 
 #endif

@@ -103,6 +103,13 @@ static void on_bury(void *ctx, const char *turn, struct event_box *box, unsigned
                           NULL);
 }
 
+static void on_change(void *ctx)
+{
+    const struct runner *const r = ctx;
+    if (r->changed)
+        r->changed(r->changed_ctx);
+}
+
 /* NULL: there is no place for it. */
 static char *make_dir(const struct runner *r)
 {
@@ -152,9 +159,9 @@ static bool has_process(const struct conf_instance *spec, const struct loaded *l
     return true;
 }
 
-static struct channel *start(struct runner *r, const struct conf *conf,
-                             const struct conf_instance *spec, struct loaded *loaded,
-                             struct tc_err *err)
+static struct channel *make_channel(struct runner *r, const struct conf *conf,
+                                    const struct conf_instance *spec, struct loaded *loaded,
+                                    struct tc_err *err)
 {
     const struct channel_host host = {
         .loop = r->services.loop,
@@ -166,19 +173,26 @@ static struct channel *start(struct runner *r, const struct conf *conf,
         .socket_open = socket_open,
         .socket_send = socket_send,
         .socket_close = socket_close,
+        .changed = on_change,
         .bury = on_bury,
     };
     if (host.loop && has_process(spec, loaded))
-        return channel_process_begin(conf, spec, loaded, &host, r->dir, err);
-    if (loader_link(loaded, err) < 0) {
-        loader_free(loaded);
-        return NULL;
+        return channel_process_new(conf, spec, loaded, &host, r->dir, err);
+    return channel_thread_new(conf, spec, loaded, host.loop ? &host : NULL, err);
+}
+
+static void forget_early(struct runner *r)
+{
+    for (struct runner_early *e = r->early, *next; e; e = next) {
+        next = e->next;
+        free(e);
     }
-    return channel_thread_begin(conf, spec, loaded, host.loop ? &host : NULL, err);
+    r->early = NULL;
 }
 
 static void release(struct runner *r)
 {
+    forget_early(r);
     web_fini(r);
     socket_fini(r);
     recast_fini(r);
@@ -201,7 +215,7 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
     copy_options(r, loaded->plugin.options, spec->options);
     r->dir = make_dir(r);
     r->post = make_post(r, loaded->plugin.rates);
-    r->channel = start(r, conf, spec, loaded, err);
+    r->channel = make_channel(r, conf, spec, loaded, err);
     if (r->channel)
         return r;
     release(r);
@@ -215,6 +229,29 @@ int runner_await(struct runner *r, struct tc_err *err)
         return 0;
     release(r);
     return -1;
+}
+
+void runner_on_change(struct runner *r, void (*changed)(void *ctx), void *ctx)
+{
+    r->changed = changed;
+    r->changed_ctx = ctx;
+}
+
+/* Only now has an earlier one of that name said the last it remembers. */
+void runner_launch(struct runner *r)
+{
+    for (struct runner_early *e = r->early; e; e = e->next) {
+        CLEANUP_BUF struct buf memory = {0};
+        recast_recall(r, e->id, &memory);
+        if (memory.len)
+            r->channel->ops->remind(r->channel, e->handle, memory.p);
+    }
+    r->channel->ops->launch(r->channel);
+}
+
+enum channel_state runner_state(struct runner *r, struct tc_err *err)
+{
+    return r->channel->ops->state(r->channel, err);
 }
 
 bool runner_is_down(struct runner *r)
@@ -237,12 +274,30 @@ struct channel *runner_channel(struct runner *r)
     return r->channel;
 }
 
+static void note_early(struct runner *r, const char *id, void *handle)
+{
+    struct runner_early *const e = xmalloc(sizeof *e + strlen(id) + 1);
+    *e = (struct runner_early){.next = r->early, .handle = handle};
+    memcpy(e->id, id, strlen(id) + 1);
+    r->early = e;
+}
+
+bool runner_is_early(const struct runner *r, const char *turn)
+{
+    const struct runner_early *e = r->early;
+    while (e && strcmp(e->id, turn) != 0)
+        e = e->next;
+    return e != NULL;
+}
+
 void *runner_open(struct runner *r, const struct channel_turn *turn)
 {
     void *const handle = r->channel->ops->open(r->channel, turn);
     if (!handle)
         return NULL;
     r->turns++;
+    if (!r->resumed)
+        note_early(r, turn->id, handle);
     if (r->post)
         post_open_turn(r->post, turn->id, handle);
     return handle;
@@ -250,18 +305,23 @@ void *runner_open(struct runner *r, const struct channel_turn *turn)
 
 void runner_resume(struct runner *r)
 {
+    r->resumed = true;
     if (r->services.ledger) {
         /* A restart or reload may have ended its previous process during a request. */
         ledger_take_over(r->services.ledger, r->name, NULL, NULL);
         recast_load(r, 0);
     }
+    forget_early(r);
     if (r->post)
         post_start(r->post, r->channel);
+    r->channel->ops->release(r->channel);
     recast_begin(r);
 }
 
 void runner_take_row(struct runner *r, int64_t seq)
 {
+    if (!r->resumed)
+        return; /* it is found when it runs */
     recast_load(r, seq);
     if (r->post)
         post_take_row(r->post, seq);
@@ -281,6 +341,11 @@ bool runner_is_busy(const struct runner *r)
 void runner_stop(struct runner *r)
 {
     r->channel->ops->stop(r->channel);
+}
+
+bool runner_kill(struct runner *r)
+{
+    return r->channel->ops->kill(r->channel);
 }
 
 bool runner_free(struct runner *r, int64_t deadline_ms)

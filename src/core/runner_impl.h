@@ -8,6 +8,13 @@
 #include "core/runner.h"
 #include "plugin/post.h"
 
+/* A turn that was opened before runner_resume. */
+struct runner_early {
+    struct runner_early *next;
+    void *handle; /* of the channel */
+    char id[];
+};
+
 struct runner {
     char *name;
     bool delivers; /* TC_DELIVERS: it says itself when it has dealt with an outcome */
@@ -18,6 +25,10 @@ struct runner {
     struct conf_pair *options; /* resolved, for requests; ends with a NULL key */
     struct arena arena;        /* of the options and the paths */
     size_t turns;              /* that it has not seen to their end */
+    bool resumed;              /* runner_resume was called */
+    struct runner_early *early;
+    void (*changed)(void *ctx); /* or NULL */
+    void *changed_ctx;
     struct route *routes;
     struct socket *sockets;
     struct recast *recasts;
@@ -37,6 +48,9 @@ void socket_send(void *runner, int64_t number, struct str text);
 void socket_close(void *runner, int64_t number);
 void socket_fini(struct runner *r);
 
+/* runner.c: it was opened before runner_resume. */
+bool runner_is_early(const struct runner *r, const char *turn);
+
 /* recast.c: finds what is to be cast again (that row alone, if it is not 0); then the post may
  * begin; then it is cast. */
 void recast_load(struct runner *r, int64_t only);
@@ -44,5 +58,7 @@ void recast_begin(struct runner *r);
 /* Opens a turn of an earlier host, with what the ledger knows of it. */
 void *recast_open(void *runner, const struct channel_turn *turn);
 void recast_fini(struct runner *r);
+/* Appends what the ledger has of the turn for this instance. */
+void recast_recall(const struct runner *r, const char *turn, struct buf *memory);
 
 #endif

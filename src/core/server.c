@@ -12,7 +12,6 @@
 #include "core/approvals.h"
 #include "core/conversations.h"
 #include "core/reception.h"
-#include "core/reload.h"
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/httpd.h"
@@ -42,8 +41,8 @@ struct server {
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
     bool stopping;
-    void (*reloaded)(void *ctx, const struct conf *conf); /* or NULL */
-    void *ctx;                                            /* of it */
+    struct changes *changes;
+    struct server_watch told;
 };
 
 static void look(void *ctx, const struct dispatch_instance *i)
@@ -66,7 +65,7 @@ static void on_ask(void *ctx, struct ask *a)
     reception_ask(s->reception, a);
 }
 
-/* ---- begin ---- */
+/* ---- parts ---- */
 
 static size_t count_strings(char *const *list)
 {
@@ -99,7 +98,7 @@ static int listen_on(struct server *s, struct tc_err *err)
     return s->httpd ? 0 : -1;
 }
 
-static int start_instances(struct server *s, struct tc_err *err)
+static void make_dispatch(struct server *s)
 {
     const struct services services = {
         .loop = s->loop,
@@ -112,10 +111,7 @@ static int start_instances(struct server *s, struct tc_err *err)
         .ask = on_ask,
         .ctx = s,
     };
-    s->dispatch = dispatch_new(s->conf, &services, NULL);
-    if (dispatch_count(s->dispatch) == 0 && !s->httpd)
-        return err_set(err, s->conf->file, "no instance runs");
-    return 0;
+    s->dispatch = dispatch_new_empty(s->conf, &services);
 }
 
 static void start_conversations(struct server *s)
@@ -140,17 +136,112 @@ static void start_conversations(struct server *s)
                                  s->approvals);
 }
 
+/* ---- another configuration ---- */
+
+void server_set_watch(struct server *s, const struct server_watch *watch)
+{
+    s->told = *watch;
+}
+
+static void set_names(struct server *s)
+{
+    const struct conf_http *const http = &s->conf->http;
+    if (s->httpd)
+        httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
+                        (const char *const *)http->origins, count_strings(http->origins));
+}
+
+static void take_conf(void *ctx, const struct conf *next)
+{
+    struct server *const s = ctx;
+    const struct conf *const before = s->conf;
+    s->conf = next;
+    set_names(s);
+    shelf_configure(s->shelf, next);
+    conversations_reconfigure(s->conversations, next);
+    reception_reconfigure(s->reception, next);
+    if (s->told.reloaded)
+        s->told.reloaded(s->told.ctx, next);
+    conf_unref(before);
+}
+
+static void on_reloading(void *ctx, bool begins)
+{
+    const struct server *const s = ctx;
+    if (s->told.reloading)
+        s->told.reloading(s->told.ctx, begins);
+}
+
+static const struct conf *current_conf(void *ctx)
+{
+    return ((const struct server *)ctx)->conf;
+}
+
+static void start_changes(struct server *s)
+{
+    s->changes = changes_new(&(struct changes_spec){
+        .loop = s->loop,
+        .dispatch = s->dispatch,
+        .conf = current_conf,
+        .take = take_conf,
+        .reloading = on_reloading,
+        .ctx = s,
+    });
+}
+
+void server_reload(struct server *s, changes_done *done, void *ctx)
+{
+    changes_reload(s->changes, done, ctx);
+}
+
+void server_reload_soon(struct server *s)
+{
+    if (!changes_has_reload(s->changes))
+        changes_reload(s->changes, NULL, NULL);
+}
+
+void server_restart(struct server *s, const char *instance, changes_done *done, void *ctx)
+{
+    changes_restart(s->changes, instance, done, ctx);
+}
+
+/* ---- start ---- */
+
+/* Until then it is not known which instances see what, so no turn begins. */
+static void on_seated(void *ctx)
+{
+    const struct server *const s = ctx;
+    conversations_begin(s->conversations);
+}
+
+static void on_started(void *ctx, const char *report, const struct tc_err *err)
+{
+    struct server *const s = ctx;
+    struct tc_err why = {0};
+    (void)report;
+    if (err)
+        return; /* the host ends before its instances have started */
+    const bool idle = dispatch_count(s->dispatch) == 0 && !s->httpd;
+    if (idle)
+        err_set(&why, s->conf->file, "no instance runs");
+    if (s->told.started)
+        s->told.started(s->told.ctx, idle ? &why : NULL);
+    if (idle)
+        server_stop(s);
+}
+
 static int begin(struct server *s, struct tc_err *err)
 {
     s->ledger = ledger_open(s->loop, s->conf->state_dir, NULL, err);
-    if (!s->ledger || dir_make(s->instances, err) < 0 || listen_on(s, err) < 0 ||
-        start_instances(s, err) < 0)
+    if (!s->ledger || dir_make(s->instances, err) < 0 || listen_on(s, err) < 0)
         return -1;
+    make_dispatch(s);
     start_conversations(s);
+    conversations_hold(s->conversations);
     if (restart_take_over(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
-    dispatch_resume(s->dispatch);
-    conversations_begin(s->conversations);
+    start_changes(s);
+    changes_start(s->changes, on_seated, on_started, s);
     s->watch = loop_timer_new(s->loop, on_watch, s);
     loop_timer_set(s->watch, WATCH_MS);
     return 0;
@@ -206,62 +297,6 @@ const struct conf *server_conf(const struct server *s)
     return s->conf;
 }
 
-/* ---- another configuration ---- */
-
-void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx)
-{
-    s->reloaded = fn;
-    s->ctx = ctx;
-}
-
-static void set_names(struct server *s)
-{
-    const struct conf_http *const http = &s->conf->http;
-    if (s->httpd)
-        httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
-                        (const char *const *)http->origins, count_strings(http->origins));
-}
-
-static void take_conf(struct server *s, const struct conf *next)
-{
-    const struct conf *const before = s->conf;
-    s->conf = next;
-    set_names(s);
-    shelf_configure(s->shelf, next);
-    conversations_reconfigure(s->conversations, next);
-    reception_reconfigure(s->reception, next);
-    if (s->reloaded)
-        s->reloaded(s->ctx, next);
-    conf_unref(before);
-}
-
-int server_reload(struct server *s, struct buf *report, struct tc_err *err)
-{
-    if (s->stopping)
-        return err_set(err, NULL, "the host is about to end");
-    const size_t at = report->len;
-    const struct conf *const next = reload_conf(s->conf, s->dispatch, report, err);
-    if (!next) {
-        log_line(LOG_ERR, "host", "the configuration stays as it was: %s", err_str(err));
-        return -1;
-    }
-    take_conf(s, next);
-    log_line(LOG_INFO, "host", "the configuration was read again: %s", report->p + at);
-    return 0;
-}
-
-int server_restart(struct server *s, const char *instance, struct tc_err *err)
-{
-    if (s->stopping)
-        return err_set(err, NULL, "the host is about to end");
-    if (dispatch_restart(s->dispatch, instance, err) < 0) {
-        log_line(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_str(err));
-        return -1;
-    }
-    log_line(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
-    return 0;
-}
-
 /* ---- end ---- */
 
 static void on_told(void *ctx)
@@ -282,6 +317,7 @@ static void on_drained(void *ctx)
 void server_stop(struct server *s)
 {
     s->stopping = true;
+    changes_refuse(s->changes);
     conversations_drain(s->conversations, on_drained, s);
 }
 
@@ -296,6 +332,7 @@ void server_free(struct server *s)
 {
     if (!s)
         return;
+    changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
     shelf_free(s->shelf); /* what it still answers may go to the ledger */
     ledger_close(s->ledger);

@@ -7,6 +7,7 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "conf/conf.h"
+#include "core/changes.h"
 
 struct server;
 
@@ -23,17 +24,33 @@ struct server_parts {
     struct approvals *approvals;
 };
 
-/* Opens the state directory (one host at a time), listens, starts the instances, takes over what
- * an earlier host left. Keeps conf. NULL with err; an instance that cannot be started is logged
- * and left out, unless it is the last. */
+/* What its owner wants to know; each function may be NULL. */
+struct server_watch {
+    /* Once: every instance runs, or has failed, which has been logged. err: the host has nothing to
+     * do, for no instance runs, and nobody can ask by HTTP; server_stop was called. */
+    void (*started)(void *ctx, const struct tc_err *err);
+    /* A reload begins, by whomever it was asked for, and has ended. */
+    void (*reloading)(void *ctx, bool begins);
+    /* The configuration that was taken, before the old one is given back. */
+    void (*reloaded)(void *ctx, const struct conf *conf);
+    void *ctx;
+};
+
+/* Opens the state directory (one host at a time), listens, and takes over what an earlier host
+ * left. The instances are started when the loop runs, which answers HTTP meanwhile; turns begin
+ * when every plugin's file has been tried. Keeps conf. NULL with err. */
 struct server *server_new(const struct conf *conf, struct tc_err *err);
-/* Reads the configuration's file anew and takes it as a whole: *report is what reload_conf makes.
- * -1 with err: all is as it was. Logs either. The loop waits for instances that end or begin. */
-int server_reload(struct server *s, struct buf *report, struct tc_err *err) MUST_CHECK;
-/* Ends that instance and starts it again: dispatch_restart. -1 with err. Logs either. */
-int server_restart(struct server *s, const char *instance, struct tc_err *err) MUST_CHECK;
-/* Called with the configuration that was taken, before the old one is given back. One at a time. */
-void server_on_reload(struct server *s, void (*fn)(void *ctx, const struct conf *conf), void *ctx);
+/* Before server_run. */
+void server_set_watch(struct server *s, const struct server_watch *watch);
+/* Asks for a change of the instances (changes.h), which are made one after the other while the loop
+ * runs. `done` is called once, and never before these return, unless the host is about to end. The
+ * outcome is logged. */
+/* Reads the configuration's file anew and takes it as a whole, or leaves all as it was. */
+void server_reload(struct server *s, changes_done *done, void *ctx);
+/* The same without an answer; one that waits for its turn already is enough. */
+void server_reload_soon(struct server *s);
+/* Ends that instance and starts it again. */
+void server_restart(struct server *s, const char *instance, changes_done *done, void *ctx);
 /* server_stop was called. */
 bool server_is_ending(const struct server *s);
 /* As it is now. */

@@ -38,6 +38,9 @@ struct channel_host {
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str text);
     void (*socket_close)(void *ctx, int64_t socket);
+    /* What channel_ops.state returns may have changed. Never from within a function of the channel
+     * that the owner calls, but for `stop` and `kill`. */
+    void (*changed)(void *ctx);
     /* An event that the instance has died of so many times: it is given up. */
     void (*bury)(void *ctx, const char *turn, struct event_box *box, unsigned deaths);
 };
@@ -59,6 +62,7 @@ struct channel_health {
     bool hung;   /* inside one callback longer than its deadline */
     double fill; /* of its queue */
     bool own_process;
+    bool starting; /* it has not run yet: its init has not begun, or has not returned */
     /* Of an instance with a process of its own. */
     bool down; /* it has died, and does not run again yet */
     bool open; /* and has so often that it is tried once in a while only */
@@ -68,17 +72,59 @@ struct channel_health {
     int64_t pid, rss; /* 0: it has none */
 };
 
+/* The life of a channel. What is not in the table does not change the state.
+ *
+ *   state    | event                                  | next     | what is done
+ *   ---------+----------------------------------------+----------+---------------------------------
+ *   NEW      | launch                                 | STARTING | its thread or process begins
+ *   NEW      | launch, and there is no thread/process | FAILED   |
+ *   NEW      | stop                                   | ENDED    | what is queued is dropped
+ *   STARTING | init returned 0                        | RUNNING  | what is queued is delivered
+ *   STARTING | init failed, crashed, took too long    | FAILED   | a process is killed and reaped
+ *   STARTING | stop                                   | STOPPING |
+ *   RUNNING  | its process dies                       | DOWN     | it starts again later, or by
+ * revive DOWN     | its next life has started              | RUNNING  | it is told again what it
+ * had not done RUNNING  | stop                                   | STOPPING | queue, then teardown
+ *   DOWN     | stop                                   | STOPPING | another life for what is queued
+ *   DOWN     | stop, and nothing is queued            | ENDED    |
+ *   STOPPING | teardown has returned, or it died      | ENDED    | a process is reaped
+ *   STOPPING | kill                                   | ENDED    | a process when it has been
+ * reaped
+ *
+ * While the next life of a channel that was DOWN begins its state is STARTING; if that life fails
+ * it is DOWN again. */
+enum channel_state {
+    CHANNEL_NEW,
+    CHANNEL_STARTING,
+    CHANNEL_RUNNING,
+    CHANNEL_DOWN,
+    CHANNEL_STOPPING,
+    CHANNEL_FAILED,
+    CHANNEL_ENDED,
+};
+
 struct channel {
     const struct channel_ops *ops;
 };
 
+/* Nothing but await, wait_room and join waits. */
 struct channel_ops {
-    /* Once, first of all: waits until init has returned. -1 with err: the instance is disabled,
-     * others go on, and the channel is gone. NULL: it has, when the channel is there. */
+    /* Once: begins the instance's first life. Turns may have been opened and events sent before. */
+    void (*launch)(struct channel *c);
+    /* FAILED, DOWN: err (or NULL) is filled with the reason of the last failure to start. */
+    enum channel_state (*state)(struct channel *c, struct tc_err *err);
+    /* Once it runs: what the instance hands over and asks reaches the host from now on. Before, it
+     * waits, so that an instance of a configuration that is not taken changes nothing. */
+    void (*release)(struct channel *c);
+    /* For callers that do not run the loop meanwhile: launches it, if that was not done, and waits
+     * until init has returned; what the instance asks is released with the first round of the
+     * loop. -1 with err: it failed, and the channel is gone. */
     int (*await)(struct channel *c, struct tc_err *err);
-    /* It is down (as its health says): starts it now, with all that waits for it, and waits until
-     * init has returned. -1 with err: it is still down. NULL: it is never down. */
+    /* It is DOWN: begins its next life now. -1 with err: that is not possible, and it is still
+     * down. NULL: it is never down. */
     int (*revive)(struct channel *c, struct tc_err *err);
+    /* While NEW: the memory of a turn that was opened before its predecessor had ended. */
+    void (*remind)(struct channel *c, void *turn, const char *memory);
     /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
@@ -100,24 +146,28 @@ struct channel_ops {
     /* No more turns: what is queued is delivered, then teardown; begun, not awaited. What the
      * instance asks from now on, and what it waits for, is TC_NOT_KEPT. */
     void (*stop)(struct channel *c);
-    /* Waits until deadline_ms (monotonic) for the end, then abandons the instance. 0: it ended;
+    /* It has not ended in time: its process is killed, its thread is abandoned by `join`. Returns
+     * whether join would return at once; if not, the state becomes ENDED. */
+    bool (*kill)(struct channel *c);
+    /* Waits until deadline_ms (monotonic) for the end, then abandons the instance; does not wait
+     * when the state is NEW, FAILED or ENDED, or kill returned true. 0: it ended;
      * -1: abandoned; its thread frees it, if it ever ends. Before it returns the host gets the
      * batches that are on their way; afterwards nothing. The channel is gone either way. */
     int (*join)(struct channel *c, int64_t deadline_ms);
 };
 
-/* Starts an instance in a thread of this process: options are filled, init is called on the
- * thread; several can begin at once, before the first is awaited. NULL with err: the instance is
- * disabled, others go on. Takes over loaded either way. `host` is copied; NULL: casting only. */
-struct channel *channel_thread_begin(const struct conf *conf, const struct conf_instance *inst,
-                                     struct loaded *loaded, const struct channel_host *host,
-                                     struct tc_err *err);
+/* An instance in a thread of this process. Its code is loaded, and its init called, on that thread.
+ * NULL with err: its options do not fit. Takes over loaded either way. `host` is copied; NULL:
+ * casting only, without `changed`. */
+struct channel *channel_thread_new(const struct conf *conf, const struct conf_instance *inst,
+                                   struct loaded *loaded, const struct channel_host *host,
+                                   struct tc_err *err);
 
 /* The same in a process of its own, for one that is described only. `dir`: where it may write,
  * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and is told again
  * what it had not done: its turns as resumed, and then what is left of them. */
-struct channel *channel_process_begin(const struct conf *conf, const struct conf_instance *inst,
-                                      struct loaded *loaded, const struct channel_host *host,
-                                      const char *dir, struct tc_err *err);
+struct channel *channel_process_new(const struct conf *conf, const struct conf_instance *inst,
+                                    struct loaded *loaded, const struct channel_host *host,
+                                    const char *dir, struct tc_err *err);
 
 #endif

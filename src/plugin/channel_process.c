@@ -12,8 +12,9 @@
 
 #define INIT_MS 10000
 #define CALLBACK_MS 5000
-#define GONE_FILL 4.0 /* one that is down with that much waiting gets no new turns */
+#define GONE_FILL 4.0 /* one that does not run with that much waiting gets no new turns */
 #define PUMP_MS 100
+#define REAP_MS 1000 /* at the end, for a process that was killed */
 #define NEAR_EVENTS 1024.0
 
 /* ---- turns and what happens in them ---- */
@@ -21,7 +22,8 @@
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct guest *const g = guest_of(channel);
-    if (g->closing || (g->stage == GUEST_DOWN && backlog_fill(&g->backlog) >= GONE_FILL))
+    const bool waits = g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING;
+    if (g->closing || (waits && backlog_fill(&g->backlog) >= GONE_FILL))
         return NULL;
     struct guest_turn *const t = xcalloc(1, sizeof *t);
     t->number = ++g->last_turn;
@@ -128,6 +130,7 @@ static struct channel_health process_health(struct channel *channel)
     h.fill = backlog_fill(&g->backlog);
     h.own_process = true;
     h.down = g->died_ms != 0;
+    h.starting = !g->ever_started;
     if (h.down) {
         const int64_t now = clock_mono_ms();
         h.open = g->revival.open;
@@ -155,6 +158,15 @@ static void give_up_questions(struct guest *g)
         intake_refuse(g, g->questions);
 }
 
+static void log_killed(const struct guest *g)
+{
+    int64_t since;
+    const char *const callback = g->gauge ? gauge_running(g->gauge, &since) : NULL;
+    log_line(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
+             callback ? callback : "its queue",
+             g->backlog.stats.events + g->again.count + g->sent.count);
+}
+
 static void process_stop(struct channel *channel)
 {
     struct guest *const g = guest_of(channel);
@@ -162,11 +174,21 @@ static void process_stop(struct channel *channel)
     traffic_take_casts(g);
     backlog_release(&g->backlog);
     give_up_questions(g);
-    if (g->stage == GUEST_DOWN && traffic_is_idle(g))
-        g->stage = GUEST_ENDED;
+    if (g->stage == GUEST_NEW || (g->stage == GUEST_DOWN && traffic_is_idle(g)))
+        life_kill(g);
     else if (g->stage == GUEST_DOWN)
         life_revive(g);
+    life_stop_held(g);
     traffic_flush_soon(g);
+}
+
+static bool process_kill(struct channel *channel)
+{
+    struct guest *const g = guest_of(channel);
+    if (!g->unwanted)
+        log_killed(g);
+    life_kill(g);
+    return g->stage == GUEST_ENDED;
 }
 
 static void free_guest(struct guest *g)
@@ -192,9 +214,16 @@ static void free_guest(struct guest *g)
     free(g);
 }
 
+/* The process is gone but in rare cases: one that the kernel does not let end is left to whoever
+ * inherits it when the host ends. */
 static void dispose(struct guest *g)
 {
     life_kill(g);
+    for (int i = 0; g->stage == GUEST_DYING && i < REAP_MS; i++)
+        life_pump(g, 1);
+    if (g->stage == GUEST_DYING)
+        log_line(LOG_WARN, g->label, "its process %d was killed and has not ended",
+                 (int)g->spawn.pid);
     intake_forget(g);
     free_guest(g);
 }
@@ -202,31 +231,85 @@ static void dispose(struct guest *g)
 static int process_join(struct channel *channel, int64_t deadline_ms)
 {
     struct guest *const g = guest_of(channel);
-    intake_release(g);
-    for (int64_t left; g->stage != GUEST_ENDED && (left = deadline_ms - clock_mono_ms()) > 0;)
+    intake_release_awaited(g);
+    for (int64_t left; g->stage != GUEST_ENDED && g->stage != GUEST_NEW &&
+                       (left = deadline_ms - clock_mono_ms()) > 0;)
         life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    const bool ended = g->stage == GUEST_ENDED;
-    int64_t since;
-    const char *const callback = g->gauge ? gauge_running(g->gauge, &since) : NULL;
-    if (!ended)
-        log_line(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
-                 callback ? callback : "its queue",
-                 g->backlog.stats.events + g->again.count + g->sent.count);
+    const bool ended = g->stage == GUEST_ENDED || g->stage == GUEST_NEW;
+    if (!ended && !g->unwanted)
+        log_killed(g);
     dispose(g);
     return ended ? 0 : -1;
 }
 
 /* ---- a start that is under way, another life at once ---- */
 
-static int process_await(struct channel *channel, struct tc_err *err)
+static void process_launch(struct channel *channel)
 {
     struct guest *const g = guest_of(channel);
+    struct tc_err err = {0};
+    if (life_begin(g, &err) == 0)
+        return;
+    g->refused = xstrdup(err_str(&err));
+    g->stage = GUEST_ENDED;
+}
+
+static void tell_disabled(const struct guest *g, struct tc_err *err)
+{
     struct tc_err why = {0};
-    if (life_await(g, &why) == 0)
-        return 0;
+    life_explain(g, &why);
     err_set(err, NULL, "%s is disabled: %s", g->label, why.text);
     if (err && g->setup.line > 0)
         snprintf(err->place, sizeof err->place, "%s:%d", g->setup.file, (int)g->setup.line);
+}
+
+/* A process that dies belongs to the state before its death until it is reaped. */
+static enum channel_state judge_stage(const struct guest *g)
+{
+    if (g->stage == GUEST_ENDED)
+        return g->closing || g->ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
+    if (g->stage == GUEST_NEW)
+        return CHANNEL_NEW;
+    if (g->closing)
+        return CHANNEL_STOPPING;
+    if (g->stage == GUEST_DOWN)
+        return CHANNEL_DOWN;
+    return g->stage == GUEST_STARTING || (g->stage == GUEST_DYING && !g->ever_started)
+               ? CHANNEL_STARTING
+           : g->stage == GUEST_DYING && g->died_ms ? CHANNEL_STARTING
+                                                   : CHANNEL_RUNNING;
+}
+
+static enum channel_state process_state(struct channel *channel, struct tc_err *err)
+{
+    const struct guest *const g = guest_of(channel);
+    const enum channel_state state = judge_stage(g);
+    if (err && state == CHANNEL_FAILED)
+        tell_disabled(g, err);
+    else if (err && state == CHANNEL_DOWN)
+        life_explain(g, err);
+    return state;
+}
+
+static void process_release(struct channel *channel)
+{
+    struct guest *const g = guest_of(channel);
+    intake_release(g);
+    traffic_flush_soon(g); /* which ends one that has said what it must not */
+}
+
+static int process_await(struct channel *channel, struct tc_err *err)
+{
+    struct guest *const g = guest_of(channel);
+    if (g->stage == GUEST_NEW)
+        process_launch(channel);
+    while (g->stage == GUEST_STARTING || g->stage == GUEST_DYING)
+        life_pump(g, PUMP_MS);
+    if (g->stage == GUEST_RUNNING) {
+        g->awaited = true;
+        return 0;
+    }
+    tell_disabled(g, err);
     dispose(g);
     return -1;
 }
@@ -237,15 +320,24 @@ static int process_revive(struct channel *channel, struct tc_err *err)
     struct guest *const g = guest_of(channel);
     if (g->stage == GUEST_DOWN && life_begin(g, err) < 0)
         return -1;
-    if (life_await(g, err) < 0)
-        return -1;
     g->revival = (struct revival){0};
     return 0;
 }
 
+static void process_remind(struct channel *channel, void *turn, const char *memory)
+{
+    (void)channel;
+    struct guest_turn *const t = turn;
+    t->named.memory = arena_strdup(&t->arena, memory);
+}
+
 static const struct channel_ops process_ops = {
+    .launch = process_launch,
+    .state = process_state,
+    .release = process_release,
     .await = process_await,
     .revive = process_revive,
+    .remind = process_remind,
     .open = process_open,
     .send = process_send,
     .gather = process_gather,
@@ -255,6 +347,7 @@ static const struct channel_ops process_ops = {
     .wait_room = process_wait_room,
     .health = process_health,
     .stop = process_stop,
+    .kill = process_kill,
     .join = process_join,
 };
 
@@ -263,8 +356,8 @@ static const struct channel_ops process_ops = {
 static void on_flush(void *arg)
 {
     struct guest *const g = arg;
-    intake_release(g);
-    if (g->broke)
+    intake_release_awaited(g);
+    if (g->broke && guest_has_process(g))
         life_end(g);
     else
         traffic_flush(g);
@@ -277,7 +370,11 @@ static void on_watch(void *arg)
 
 static void on_revive(void *arg)
 {
-    life_revive(arg);
+    struct guest *const g = arg;
+    if (g->stage == GUEST_DYING)
+        life_reap(g);
+    else
+        life_revive(g);
 }
 
 static const struct tc_option *find_row(const struct tc_option *rows, const char *key)
@@ -396,17 +493,16 @@ static struct guest *make_guest(const struct conf_instance *spec, struct loaded 
     return g;
 }
 
-struct channel *channel_process_begin(const struct conf *conf, const struct conf_instance *spec,
-                                      struct loaded *loaded, const struct channel_host *host,
-                                      const char *dir, struct tc_err *err)
+struct channel *channel_process_new(const struct conf *conf, const struct conf_instance *spec,
+                                    struct loaded *loaded, const struct channel_host *host,
+                                    const char *dir, struct tc_err *err)
 {
     struct guest *const g = make_guest(spec, loaded, host);
     make_setup(g, conf, spec, dir);
+    g->held = true;
     if (loader_try_options(loaded, spec, conf->file, err) == 0 &&
-        copy_options(g, conf, spec->options, err) == 0 && life_begin(g, err) == 0) {
-        g->held = true; /* who starts it is not ready to be asked */
+        copy_options(g, conf, spec->options, err) == 0)
         return &g->channel;
-    }
     dispose(g);
     return NULL;
 }

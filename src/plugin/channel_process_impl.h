@@ -86,6 +86,8 @@ struct pending_hit {
     void *arg;
 };
 
+/* Of what it says before it has started, or is released. */
+#define HELD_MAX ((size_t)160 << 20)
 #define GUEST_IDS 1024
 #define GUEST_CASTS 64
 
@@ -94,7 +96,40 @@ struct cast {
     struct event_box *box; /* one reference, owned */
 };
 
-enum stage { GUEST_DOWN, GUEST_STARTING, GUEST_RUNNING, GUEST_STOPPING, GUEST_ENDED };
+/* Where the instance's life is. Each stage but NEW, DOWN and ENDED has a process.
+ *
+ *   stage    | event                                    | next
+ *   ---------+------------------------------------------+-----------------------------------------
+ *   NEW      | launch                                   | STARTING (no process: ENDED)
+ *   NEW      | stop                                     | ENDED
+ *   STARTING | it says that its init has returned       | RUNNING
+ *   RUNNING  | it is sent FRAME_STOP                    | STOPPING
+ *   any with | it ended, closed its socket, broke the   | DYING: it is killed, what it did is
+ * settled process  | protocol, hung; or it is not wanted      | DYING    | reaped, and it is to
+ * live again          | DOWN DYING    | reaped, and it is not                    | ENDED DOWN     |
+ * the time is there, or it is asked for    | STARTING (no process: DOWN, later) DOWN     | stop,
+ * and nothing waits for it           | ENDED
+ *
+ * A first life that fails is not followed by another one. */
+enum guest_stage {
+    GUEST_NEW,
+    GUEST_DOWN,
+    GUEST_STARTING,
+    GUEST_RUNNING,
+    GUEST_STOPPING,
+    GUEST_DYING,
+    GUEST_ENDED,
+};
+
+/* How a life ended, as far as that is known. */
+struct guest_death {
+    const char *callback; /* NULL: it was in none */
+    const char *broke;    /* guest.broke */
+    char turn[80];
+    struct spawn_end end; /* once it is reaped */
+    int64_t lived_ms;
+    bool handled; /* something */
+};
 
 struct guest {
     struct channel channel;
@@ -129,7 +164,7 @@ struct guest {
     uint64_t socket_base; /* numbers of this life's sockets begin behind it */
     uint64_t last_socket; /* of this life */
     /* its life */
-    enum stage stage;
+    enum guest_stage stage;
     bool stop_sent;
     struct spawn spawn;
     struct gauge *gauge; /* of this life; NULL: none */
@@ -149,23 +184,41 @@ struct guest {
     int64_t waits_ms;      /* since when it has something to do, or has done the last thing */
     uint64_t seen_handled; /* then */
     bool ever_started, recycled;
-    unsigned vain;     /* lives, one after the other, that did nothing before the end */
-    bool hung;         /* and is killed for it */
-    bool held;         /* nothing of it reaches the host before the loop runs */
-    bool was_held;     /* and its start, which is known, is still to be read */
-    size_t looked;     /* of in, for the start */
-    bool gone;         /* its side of the socket is closed */
-    const char *broke; /* what it did that it must not; NULL: nothing */
+    bool unwanted;            /* no other life, and nothing is told of its death */
+    struct guest_death death; /* of this life, or the last one */
+    int64_t peak;             /* bytes in memory at most, as far as was seen; of this life */
+    int reap_ms;              /* until it is looked again whether a killed process has ended */
+    unsigned vain;            /* lives, one after the other, that did nothing before the end */
+    bool hung;                /* and is killed for it */
+    bool held;                /* nothing of it reaches the host before that is released */
+    bool awaited;             /* the loop releases it when it runs */
+    bool was_held;            /* and its start, which is known, is still to be read */
+    size_t looked;            /* of in, for the start */
+    bool gone;                /* its side of the socket is closed */
+    const char *broke;        /* what it did that it must not; NULL: nothing */
     struct revival revival;
-    struct loop_timer *flush, *watch, *revive;
-    bool flush_set; /* at once */
-    bool gathered;  /* something: within a millisecond */
+    struct loop_timer *flush, *watch;
+    struct loop_timer *revive; /* DOWN: the next life; DYING: the next look whether it has ended */
+    bool flush_set;            /* at once */
+    bool gathered;             /* something: within a millisecond */
     /* of earlier lives */
     struct channel_health before;
     char *refused; /* why it could not be started; owned; NULL: it could */
     unsigned printed_lines, unprinted;
     int64_t print_second;
 };
+
+static inline bool guest_has_process(const struct guest *g)
+{
+    return g->stage == GUEST_STARTING || g->stage == GUEST_RUNNING || g->stage == GUEST_STOPPING;
+}
+
+/* Its owner has not released it: nothing but its setup goes to it, nothing it says is heard but
+ * that it has started. */
+static inline bool guest_is_held(const struct guest *g)
+{
+    return g->held && !g->awaited;
+}
 
 static inline struct guest *guest_of(struct channel *c)
 {
@@ -214,6 +267,8 @@ void guest_free_turn(struct guest *g, struct guest_turn *t);
 bool intake_read(struct guest *g);
 /* What was held back is said now. */
 void intake_release(struct guest *g);
+/* The loop runs: that releases one that was awaited without it. */
+void intake_release_awaited(struct guest *g);
 void intake_forget(struct guest *g); /* a life is over */
 /* Nobody will answer that. */
 void intake_refuse(struct guest *g, struct question *q);
@@ -226,18 +281,25 @@ void intake_give_up_reply(struct guest *g, const struct task *t);
 
 /* life.c */
 int life_begin(struct guest *g, struct tc_err *err);
-/* It ended, closed its socket, broke the protocol, hung: buries it, and lets it live again. */
+/* It ended, closed its socket, broke the protocol, hung: kills and buries it, and lets it live
+ * again. Does not wait for its end. */
 void life_end(struct guest *g);
+/* While it is DYING: it may have ended. */
+void life_reap(struct guest *g);
+/* channel_ops.state may return something else now. */
+void life_tell_change(struct guest *g);
 /* It has to be ended for that; nothing more of it is read. */
 void life_break(struct guest *g, const char *why);
 void life_started(struct guest *g);
+/* One that was stopped before it was released ends at once: what waits is not its own any more. */
+void life_stop_held(struct guest *g);
 /* Looks whether it hangs. */
 void life_watch(struct guest *g);
 /* The time for its next life is there. */
 void life_revive(struct guest *g);
-/* While it starts. -1 with err: it does not run. */
-int life_await(struct guest *g, struct tc_err *err);
-/* Ends it, and that is the end. */
+/* Why the last life that began did not start. */
+void life_explain(const struct guest *g, struct tc_err *err);
+/* Ends it, and that is the end: ENDED, or DYING until it is reaped. */
 void life_kill(struct guest *g);
 /* Looks, without the loop, what it has done; of one that lives. False: not half of what it is at,
  * or it lies. */

@@ -13,7 +13,7 @@
 
 #define INSTANCE_MAGIC 0x74634931u
 
-static void find_wanted(struct instance *in)
+void instance_find_wanted(struct instance *in)
 {
     const struct tc_sink *const s = &in->loaded->sink;
 #define WANTED(lower, UPPER, gate, pressure, terminal) in->wanted[TC_##UPPER] = s->on_##lower;
@@ -42,7 +42,7 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
         .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
     instance_lobby_init(in);
     in->chaos = chaos_new(spec->chaos);
-    find_wanted(in);
+    instance_find_wanted(in);
     return in;
 }
 

@@ -273,6 +273,7 @@ void instance_idle(struct instance *in)
 int instance_init(struct instance *in)
 {
     in->thread = pthread_self();
+    instance_find_wanted(in);
     if (!in->loaded->plugin.init)
         return 0;
     const int rc = enter(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;

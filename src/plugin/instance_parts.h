@@ -68,6 +68,9 @@ struct instance {
     struct event_box *casting; /* what is delivered; NULL: no event */
 };
 
+/* instance.c: for which kinds its code, once it is linked, has a function. */
+void instance_find_wanted(struct instance *in);
+
 /* instance_turn.c */
 void instance_lobby_init(struct instance *in);
 void instance_lobby_fini(struct instance *in);

@@ -14,7 +14,6 @@
 #define READ_SIZE ((size_t)256 << 10)
 #define ASK_MS 30000
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
-#define HELD_MAX ((size_t)160 << 20)
 /* Above what the services let a plugin do; who does more is not one that calls them. */
 #define BATCH_LETTERS ((size_t)512)
 #define TURN_LETTERS ((size_t)4096)         /* under way at once */
@@ -469,6 +468,12 @@ void intake_release(struct guest *g)
     g->held = false;
     g->was_held = g->stage != GUEST_STARTING;
     take_frames(g);
+}
+
+void intake_release_awaited(struct guest *g)
+{
+    if (g->awaited)
+        intake_release(g);
 }
 
 bool intake_read(struct guest *g)

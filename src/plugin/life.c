@@ -19,8 +19,8 @@
 #define STALL                                                                                      \
     20 /* deadlines of a callback without anything done: whatever the gauge says, it hangs */
 #define WATCH_MAX_MS ((int64_t)1000)
-#define STEP_MS 100
-#define LAST_WORDS 64 /* rounds of reading what a dead process has left in its socket */
+#define REAP_MAX_MS 100 /* between two looks whether a killed process has ended */
+#define LAST_WORDS 64   /* rounds of reading what a dead process has left in its socket */
 
 /* ---- birth ---- */
 
@@ -33,7 +33,7 @@ static int64_t watch_ms(const struct guest *g)
 static void on_ready(void *arg, unsigned ready)
 {
     struct guest *const g = arg;
-    intake_release(g);
+    intake_release_awaited(g);
     if (ready & LOOP_READ)
         intake_read(g);
     if (g->gone || g->broke)
@@ -77,6 +77,7 @@ int life_begin(struct guest *g, struct tc_err *err)
     g->stage = GUEST_STARTING;
     g->gone = g->hung = g->stop_sent = g->recycled = g->was_held = false;
     g->broke = NULL;
+    g->peak = 0;
     free(g->refused);
     g->refused = NULL;
     g->began_ms = g->waits_ms = clock_mono_ms();
@@ -86,13 +87,34 @@ int life_begin(struct guest *g, struct tc_err *err)
     return 0;
 }
 
+static void note_peak(struct guest *g)
+{
+    const int64_t peak = spawn_peak(&g->spawn);
+    g->peak = peak > g->peak ? peak : g->peak;
+}
+
+void life_tell_change(struct guest *g)
+{
+    if (g->host.changed)
+        g->host.changed(g->host.ctx);
+}
+
+void life_stop_held(struct guest *g)
+{
+    if (g->stage == GUEST_RUNNING && g->closing && guest_is_held(g))
+        traffic_stop(g);
+}
+
 void life_started(struct guest *g)
 {
     g->stage = GUEST_RUNNING;
     g->waits_ms = clock_mono_ms();
     g->died_ms = 0;
     g->ever_started = true;
+    note_peak(g);
+    life_stop_held(g);
     traffic_flush_soon(g);
+    life_tell_change(g);
 }
 
 /* ---- does it live? ---- */
@@ -137,10 +159,10 @@ static void look(struct guest *g)
     if (!ring_is_sane(&g->ring))
         life_break(g, "a place in its ring that cannot be");
     intake_refuse_late(g);
-    if (handled != g->seen_handled || g->questions)
+    if (handled != g->seen_handled || g->questions || guest_is_held(g))
         g->waits_ms = now;
     g->seen_handled = handled;
-    if (g->questions || g->gone || g->broke)
+    if (g->questions || g->gone || g->broke || (guest_is_held(g) && g->stage != GUEST_STARTING))
         return;
     if (g->stage == GUEST_STARTING) {
         if (now - g->began_ms > g->init_ms)
@@ -180,8 +202,9 @@ static void recycle(struct guest *g)
 
 void life_watch(struct guest *g)
 {
-    if (g->stage == GUEST_DOWN || g->stage == GUEST_ENDED)
+    if (!guest_has_process(g))
         return;
+    note_peak(g);
     look(g);
     if (g->hung || g->gone || g->broke) {
         life_end(g);
@@ -196,20 +219,13 @@ void life_watch(struct guest *g)
 
 /* ---- death ---- */
 
-struct death {
-    const char *callback; /* NULL: it was in none */
-    char turn[80];
-    struct spawn_end end;
-    int64_t lived_ms;
-    bool handled; /* something */
-};
-
-static void describe_how(const struct guest *g, const struct spawn_end *e, char *out, size_t size)
+static void describe_how(const struct guest *g, char *out, size_t size)
 {
+    const struct spawn_end *const e = &g->death.end;
     if (g->hung)
         snprintf(out, size, "was killed because it hung");
-    else if (g->broke)
-        snprintf(out, size, "was killed because it sent %s", g->broke);
+    else if (g->death.broke)
+        snprintf(out, size, "was killed because it sent %s", g->death.broke);
     else if (g->refused)
         snprintf(out, size, "would not start: %s", g->refused);
     else if (e->by_signal && e->code == SIGKILL)
@@ -220,23 +236,23 @@ static void describe_how(const struct guest *g, const struct spawn_end *e, char 
         snprintf(out, size, "exited with status %d", e->code);
 }
 
-static void obituary(const struct guest *g, const struct death *d, const char *then)
+static void obituary(const struct guest *g, const struct guest_death *d, const char *then)
 {
     const struct tc_plugin *const p = &g->loaded->plugin;
     char how[256];
-    describe_how(g, &d->end, how, sizeof how);
+    describe_how(g, how, sizeof how);
     log_line(LOG_ERR, g->label,
              "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
              " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
              how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)", p->name,
              p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid, d->lived_ms,
-             d->end.cpu_ms, d->end.rss >> 20, then);
+             d->end.cpu_ms, g->peak >> 20, then);
 }
 
 /* What it had read and not yet said is still in the socket. */
 static void read_last_words(struct guest *g)
 {
-    if (g->ever_started)
+    if (g->ever_started && !guest_is_held(g))
         intake_release(g);
     for (int i = 0; i < LAST_WORDS && !g->gone && !g->broke; i++) {
         struct pollfd fd = {.fd = g->spawn.socket, .events = POLLIN};
@@ -332,7 +348,7 @@ static bool is_its_own(const char *callback)
     return false;
 }
 
-static void blame(struct guest *g, const struct death *d)
+static void blame(struct guest *g, const struct guest_death *d)
 {
     struct task *const t = traffic_current(g);
     if (!t || t->settled || is_its_own(d->callback) || !(d->callback || g->hung || g->broke) ||
@@ -373,10 +389,10 @@ static size_t left(const struct guest *g)
 }
 
 /* At the end it lives again for what is left, as long as it gets on with that. */
-static int64_t last_life_ms(struct guest *g, const struct death *d)
+static int64_t last_life_ms(struct guest *g, const struct guest_death *d)
 {
     g->vain = d->handled ? 0 : g->vain + 1;
-    if (traffic_is_idle(g))
+    if (traffic_is_idle(g) || guest_is_held(g))
         return -1;
     if (g->vain <= POISON_DEATHS)
         return 0;
@@ -385,20 +401,21 @@ static int64_t last_life_ms(struct guest *g, const struct death *d)
 }
 
 /* What follows: the end, another life at once, or one later. */
-static int64_t next_life_ms(struct guest *g, const struct death *d)
+static int64_t next_life_ms(struct guest *g, const struct guest_death *d)
 {
     const bool ended_well = g->stop_sent && !g->hung && !d->end.by_signal && d->end.code == 0;
-    if (!g->ever_started || (ended_well && !g->recycled))
+    if (g->unwanted || !g->ever_started || (ended_well && !g->recycled))
         return -1;
     if (g->closing)
         return last_life_ms(g, d);
     return ended_well ? 0 : revival_died(&g->revival, g->began_ms, clock_mono_ms());
 }
 
-static void tell_death(struct guest *g, const struct death *d, int64_t next_ms)
+static void tell_death(struct guest *g, const struct guest_death *d, int64_t next_ms)
 {
     char then[80] = "";
-    if (!g->ever_started || (g->stop_sent && !d->end.by_signal && d->end.code == 0 && !g->hung))
+    if (g->unwanted || !g->ever_started ||
+        (g->stop_sent && !d->end.by_signal && d->end.code == 0 && !g->hung))
         return;
     if (g->revival.open)
         snprintf(then, sizeof then, "; it dies too often, and is tried once in %" PRId64 " s",
@@ -417,31 +434,63 @@ static void wait_for_life(struct guest *g, int64_t ms)
     loop_timer_set(g->revive, ms);
 }
 
-void life_end(struct guest *g)
+/* Its process is killed: what is left is to reap it. All it did is known; how it ended is not. */
+static void note_death(struct guest *g)
 {
-    struct death d = {.lived_ms = clock_mono_ms() - g->began_ms};
+    struct guest_death *const d = &g->death;
     int64_t since;
+    *d = (struct guest_death){.lived_ms = clock_mono_ms() - g->began_ms};
+    note_peak(g);
     read_last_words(g);
     output_read(g);
-    d.callback = gauge_running(g->gauge, &since);
-    gauge_copy_turn(g->gauge, d.turn);
+    d->callback = gauge_running(g->gauge, &since);
+    gauge_copy_turn(g->gauge, d->turn);
     settle_by_gauge(g);
-    d.handled = g->handled > 0;
-    d.end = spawn_finish(&g->spawn);
-    if (g->ever_started)
-        blame(g, &d);
+    d->handled = g->handled > 0;
+    d->broke = g->broke;
+    if (g->ever_started && !g->unwanted)
+        blame(g, d);
     if (g->broke && !g->refused)
         g->refused = xasprintf("it sent %s", g->broke);
     add_up(g);
     intake_forget(g);
     traffic_recall(g);
-    const int64_t next_ms = next_life_ms(g, &d);
-    tell_death(g, &d, next_ms);
-    g->before.deaths += g->ever_started && !(g->stop_sent && d.end.code == 0);
-    release(g);
+}
+
+/* Reaped. */
+static void decide_next(struct guest *g)
+{
+    const struct guest_death *const d = &g->death;
+    const int64_t next_ms = next_life_ms(g, d);
+    tell_death(g, d, next_ms);
+    g->before.deaths += !g->unwanted && g->ever_started && !(g->stop_sent && d->end.code == 0);
     g->stage = next_ms < 0 ? GUEST_ENDED : GUEST_DOWN;
     if (next_ms >= 0)
         wait_for_life(g, next_ms);
+    life_tell_change(g);
+}
+
+void life_reap(struct guest *g)
+{
+    if (g->stage != GUEST_DYING)
+        return;
+    if (spawn_reap(&g->spawn, &g->death.end)) {
+        loop_timer_set(g->revive, -1);
+        decide_next(g);
+        return;
+    }
+    loop_timer_set(g->revive, g->reap_ms);
+    g->reap_ms = g->reap_ms * 2 < REAP_MAX_MS ? g->reap_ms * 2 : REAP_MAX_MS;
+}
+
+void life_end(struct guest *g)
+{
+    note_death(g);
+    release(g);
+    spawn_kill(&g->spawn);
+    g->stage = GUEST_DYING;
+    g->reap_ms = 1;
+    life_reap(g);
 }
 
 void life_revive(struct guest *g)
@@ -458,10 +507,13 @@ void life_revive(struct guest *g)
 
 void life_kill(struct guest *g)
 {
-    if (g->stage == GUEST_DOWN || g->stage == GUEST_ENDED)
-        return;
-    g->ever_started = false; /* nothing follows, and nothing is told */
-    life_end(g);
+    g->unwanted = true; /* nothing follows, and nothing is told */
+    if (guest_has_process(g)) {
+        life_end(g);
+    } else if (g->stage != GUEST_DYING) {
+        g->stage = GUEST_ENDED;
+        loop_timer_set(g->revive, -1);
+    }
 }
 
 /* ---- without the loop ---- */
@@ -507,7 +559,13 @@ void life_pump(struct guest *g, int ms)
             poll(NULL, 0, ms);
         return;
     }
-    if (g->stage == GUEST_ENDED)
+    if (g->stage == GUEST_DYING) {
+        life_reap(g);
+        if (g->stage == GUEST_DYING && ms > 0)
+            poll(NULL, 0, 1);
+        return;
+    }
+    if (g->stage == GUEST_ENDED || g->stage == GUEST_NEW)
         return;
     const int step = (int)watch_ms(g);
     bool any = life_catch_up(g);
@@ -522,15 +580,12 @@ void life_pump(struct guest *g, int ms)
         traffic_write(g);
 }
 
-int life_await(struct guest *g, struct tc_err *err)
+void life_explain(const struct guest *g, struct tc_err *err)
 {
-    while (g->stage == GUEST_STARTING)
-        life_pump(g, STEP_MS);
-    if (g->stage == GUEST_RUNNING)
-        return 0;
     if (g->refused)
-        return err_set(err, NULL, "%s", g->refused);
-    if (g->hung)
-        return err_set(err, NULL, "its init did not return within %" PRId64 " ms", g->init_ms);
-    return err_set(err, NULL, "its process ended while it started");
+        err_set(err, NULL, "%s", g->refused);
+    else if (g->hung)
+        err_set(err, NULL, "its init did not return within %" PRId64 " ms", g->init_ms);
+    else
+        err_set(err, NULL, "its process ended while it started");
 }

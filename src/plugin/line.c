@@ -51,6 +51,7 @@ struct line {
     struct channel_host host, inner; /* the host, and what the instance calls for it */
     struct queue *queue;             /* of the instance's thread alone */
     /* loop thread */
+    bool released;
     struct expected *expected;
     uint64_t last_hit;
     /* lock */
@@ -95,6 +96,8 @@ static void run_jobs(void *arg)
 {
     struct line *const l = arg;
     struct job *next;
+    if (!l->released)
+        return; /* line_release asks for it again */
     atomic_fetch_add(&l->refs, 1);
     for (struct job *j = take_jobs(l); j; j = next) {
         next = j->next;
@@ -104,6 +107,30 @@ static void run_jobs(void *arg)
             run_job(l, j);
     }
     line_unref(l);
+}
+
+void line_release(struct line *l)
+{
+    l->released = true;
+    pthread_mutex_lock(&l->lock);
+    if (l->jobs)
+        loop_post(l->host.loop, run_jobs, l);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void run_change(void *arg)
+{
+    const struct line *const l = arg;
+    if (!l->closed)
+        l->host.changed(l->host.ctx);
+}
+
+void line_tell_change(struct line *l)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!l->closed && l->host.changed)
+        loop_post(l->host.loop, run_change, l);
+    pthread_mutex_unlock(&l->lock);
 }
 
 static void run_batch(struct line *l, struct job *j)
@@ -195,8 +222,10 @@ void line_close(struct line *l, bool deliver)
     pthread_mutex_lock(&l->lock);
     l->closed = true;
     pthread_mutex_unlock(&l->lock);
-    if (l->host.loop)
+    if (l->host.loop) {
         loop_unpost(l->host.loop, run_jobs, l);
+        loop_unpost(l->host.loop, run_change, l);
+    }
     struct job *next;
     for (struct job *j = take_jobs(l); j; j = next) {
         next = j->next;

@@ -21,6 +21,11 @@ void line_open(struct line *l);
 /* Instance's thread: what on_hit answered; NULL: nothing. Copied. */
 void line_answer(struct line *l, uint64_t hit, const struct tc_answer *answer);
 
+/* Instance's thread: channel_host.changed is called on the loop's, held or not. */
+void line_tell_change(struct line *l);
+
+/* Loop thread: a new line holds what is handed over until this is called. */
+void line_release(struct line *l);
 /* Loop thread: a hit that will be answered, under its number. */
 uint64_t line_expect(struct line *l, void (*answered)(void *arg, const struct tc_answer *answer),
                      void *arg);

@@ -43,6 +43,7 @@ struct loaded *loader_new(int fd, const char *path, struct str record, struct tc
     struct loaded *const l = xcalloc(1, sizeof *l);
     struct stat st;
     atomic_init(&l->others, 0);
+    pthread_mutex_init(&l->linking, NULL);
     l->path = xstrdup(path);
     l->fd = fd;
     l->owns_fd = true;
@@ -71,14 +72,15 @@ void loader_free(struct loaded *l)
     if (l->owns_fd)
         close(l->fd);
     descriptor_fini(&l->said);
+    pthread_mutex_destroy(&l->linking);
     free(l->path);
     free(l);
 }
 
-int loader_link(struct loaded *l, struct tc_err *err)
+static int link_module(struct loaded *l, struct tc_err *err)
 {
     struct module m;
-    if (l->linked)
+    if (atomic_load(&l->linked))
         return 0;
     const int rc = module_open(&m, l->fd, err);
     l->owns_fd = !m.keeps_file;
@@ -87,8 +89,16 @@ int loader_link(struct loaded *l, struct tc_err *err)
     l->plugin.init = m.plugin.init;
     l->plugin.teardown = m.plugin.teardown;
     l->sink = m.sink;
-    l->linked = true;
+    atomic_store(&l->linked, true);
     return 0;
+}
+
+int loader_link(struct loaded *l, struct tc_err *err)
+{
+    pthread_mutex_lock(&l->linking);
+    const int rc = link_module(l, err);
+    pthread_mutex_unlock(&l->linking);
+    return rc;
 }
 
 int loader_describe_here(int fd, struct buf *record, struct tc_err *err)

@@ -3,6 +3,7 @@
 #ifndef PLUGIN_LOADER_H
 #define PLUGIN_LOADER_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +25,10 @@ struct loader_file {
  * of it is read only. */
 struct loaded {
     char *path;
-    int fd;               /* of the file that was checked, for a process that links it */
-    bool linked, owns_fd; /* the linker may have it for ever */
+    int fd;             /* of the file that was checked, for a process that links it */
+    atomic_bool linked; /* set last, when its functions are there */
+    bool owns_fd;       /* else the linker has it for ever */
+    pthread_mutex_t linking;
     struct loader_file file;
     struct tc_plugin plugin; /* not linked: its functions are NULL */
     struct tc_sink sink;     /* the same */
@@ -46,7 +49,8 @@ static inline bool loader_has(const struct loaded *l, unsigned function)
  * child does, for at most 5 s. NULL with err: one line, what and why. */
 struct loaded *loader_describe(const char *path, struct tc_err *err);
 /* Takes the code of one that was described into this process, from the very file that was checked;
- * it stays to the end, as threads that were abandoned may still run in it. -1 with err. */
+ * it stays to the end, as threads that were abandoned may still run in it. Runs the constructors of
+ * the file, however long they take. Any thread. -1 with err. */
 int loader_link(struct loaded *l, struct tc_err *err) MUST_CHECK;
 /* Both. */
 struct loaded *loader_open(const char *path, struct tc_err *err);
@@ -58,12 +62,18 @@ void loader_free(struct loaded *l); /* of one reference, on any thread; NULL is 
 
 /* Several files are tried at once, by one process: all are begun, then the trial runs, then each is
  * finished. A file that is begun again is tried once. */
+struct loop;
 struct loader_trial;
 struct loader_trial *loader_trial_new(void);
 /* The trial's; what fails here is told as it is finished. */
 struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path);
 void loader_trial_run(struct loader_trial *t);
-/* As loader_describe. Waits for it. */
+/* Instead of waiting in loader_probe_finish: `done` is called once from the loop, when each file
+ * has its verdict and the process is reaped; it may free the trial. loader_trial_free cancels it.
+ */
+void loader_trial_watch(struct loader_trial *t, struct loop *loop, void (*done)(void *ctx),
+                        void *ctx);
+/* As loader_describe. Waits for the verdict, unless the trial is watched and done. */
 struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
                                    struct tc_err *err);
 void loader_trial_free(struct loader_trial *t);

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/pack.h"
 #include "io/libexec.h"
+#include "io/loop.h"
 #include "plugin/connector.h"
 #include "plugin/loader_file.h"
 #include "plugin/loader_parts.h"
@@ -24,6 +26,7 @@
 #include "text/clean.h"
 
 #define PROBE_MS 5000
+#define END_MS 1000       /* for a process that was told to end */
 #define STATUS_MAX 0xffff /* as waitpid tells it */
 
 /* ---- its start ---- */
@@ -31,8 +34,13 @@
 struct loader_probe {
     struct loader_probe *next; /* in the trial */
     char *path;
-    int file, in; /* the file that was checked; where the verdict comes from; -1: none */
-    int out;      /* the other end, until the process runs */
+    int file, in;       /* the file that was checked; where the verdict comes from; -1: none */
+    int out;            /* the other end, until the process runs */
+    struct buf message; /* of its verdict, as far as it has come */
+    bool has_length;    /* whose length has been taken off */
+    size_t length;
+    struct loader_trial *trial;
+    struct loop_fd *watch; /* on `in`; NULL: the trial is not watched, or it is judged */
     struct loaded *passed;
     struct tc_err err; /* when it did not */
     bool judged;
@@ -42,6 +50,11 @@ struct loader_trial {
     struct loader_probe *first, **end;
     pid_t pid; /* 0: there is none */
     int64_t deadline_ms;
+    /* watched */
+    struct loop_timer *timer; /* for the deadline, then for the end of the process */
+    void (*done)(void *ctx);
+    void *ctx;
+    int end_ms; /* until it is looked again whether the process has ended; 0: it is not to yet */
 };
 
 struct loader_trial *loader_trial_new(void)
@@ -144,7 +157,8 @@ struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path
         p = p->next;
     if (!p) {
         p = xmalloc(sizeof *p);
-        *p = (struct loader_probe){.path = xstrdup(path), .file = -1, .in = -1, .out = -1};
+        *p = (struct loader_probe){
+            .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
         open_files(p);
         *t->end = p;
         t->end = &p->next;
@@ -193,45 +207,6 @@ void loader_trial_run(struct loader_trial *t)
 
 /* ---- its verdict ---- */
 
-/* 1: there are so many now; 0: the other end is closed; -1: it takes too long. */
-static int fill(const struct loader_probe *p, int64_t deadline_ms, struct buf *in, size_t wanted)
-{
-    while (in->len < wanted) {
-        const int64_t left_ms = deadline_ms - clock_mono_ms();
-        struct pollfd fd = {.fd = p->in, .events = POLLIN};
-        const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0); /* what is there counts */
-        if (ready == 0)
-            return -1;
-        if (ready < 0)
-            continue;
-        const ssize_t n = read(p->in, buf_reserve(in, wanted - in->len), wanted - in->len);
-        if (n <= 0)
-            return 0;
-        in->len += (size_t)n;
-    }
-    return 1;
-}
-
-/* As fill; the message is then without its length. 0: *status says how the process ended. A length
- * that none can have: as if it were empty, which no verdict is. */
-static int read_message(const struct loader_probe *p, int64_t deadline_ms, struct buf *in,
-                        int *status)
-{
-    int64_t length;
-    const int rc = fill(p, deadline_ms, in, sizeof length);
-    if (rc <= 0)
-        return rc;
-    memcpy(&length, in->p, sizeof length);
-    buf_reset(in);
-    if (length < 0 && length >= -1 - STATUS_MAX) {
-        *status = (int)(-1 - length);
-        return 0;
-    }
-    return length > 0 && length <= (int64_t)DESCRIPTOR_MAX
-               ? fill(p, deadline_ms, in, (size_t)length)
-               : 1;
-}
-
 /* The child's text may be anything. */
 static void set_text(struct tc_err *err, const char *path, struct str text)
 {
@@ -274,25 +249,82 @@ static void blame_end(const struct loader_probe *p, int status, struct tc_err *e
         err_set(err, p->path, "ends the process that loads it, or closes what is not its own");
 }
 
-static void await(struct loader_probe *p, int64_t deadline_ms)
+/* `status` says how the process ended, when there is no message. */
+static void judge_end(struct loader_probe *p, int status)
 {
-    CLEANUP_BUF struct buf in = {0};
-    int status = 0;
-    const int rc = read_message(p, deadline_ms, &in, &status);
     p->judged = true;
-    if (rc > 0)
-        p->passed = judge(p, (struct str){in.p, in.len}, &p->err);
-    else if (rc < 0)
-        err_set(&p->err, p->path, "does not come back from being loaded");
+    blame_end(p, status, &p->err);
+}
+
+static void judge_message(struct loader_probe *p)
+{
+    p->judged = true;
+    p->passed = judge(p, (struct str){p->message.p, p->message.len}, &p->err);
+}
+
+static void judge_late(struct loader_probe *p)
+{
+    p->judged = true;
+    err_set(&p->err, p->path,
+            "was not loaded within %d ms: one of its constructors does not return", PROBE_MS);
+}
+
+/* The first number is the length of a message, or how the process ended in the place of one. A
+ * length that none can have: as if it were empty, which no verdict is. */
+static void take_length(struct loader_probe *p)
+{
+    int64_t length;
+    memcpy(&length, p->message.p, sizeof length);
+    buf_reset(&p->message);
+    p->has_length = true;
+    if (length < 0 && length >= -1 - STATUS_MAX)
+        judge_end(p, (int)(-1 - length));
+    else if (length <= 0 || length > (int64_t)DESCRIPTOR_MAX)
+        judge_message(p);
     else
-        blame_end(p, status, &p->err);
+        p->length = (size_t)length;
+}
+
+/* Reads once, which does not wait when there is something to read. */
+static void read_verdict(struct loader_probe *p)
+{
+    const size_t wanted = p->has_length ? p->length : sizeof(int64_t);
+    const size_t missing = wanted - p->message.len;
+    ssize_t n;
+    do
+        n = read(p->in, buf_reserve(&p->message, missing), missing);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) {
+        judge_end(p, 0);
+        return;
+    }
+    p->message.len += (size_t)n;
+    if (p->message.len < wanted)
+        return;
+    if (p->has_length)
+        judge_message(p);
+    else
+        take_length(p);
+}
+
+/* What is there when the time is over counts. */
+static void await_verdict(struct loader_probe *p, int64_t deadline_ms)
+{
+    while (!p->judged) {
+        const int64_t left_ms = deadline_ms - clock_mono_ms();
+        struct pollfd fd = {.fd = p->in, .events = POLLIN};
+        const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready > 0)
+            read_verdict(p);
+        else if (ready == 0)
+            judge_late(p);
+    }
 }
 
 struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
                                    struct tc_err *err)
 {
-    if (!p->judged)
-        await(p, t->deadline_ms);
+    await_verdict(p, t->deadline_ms);
     if (p->passed)
         return loader_ref(p->passed);
     if (err)
@@ -300,17 +332,115 @@ struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_p
     return NULL;
 }
 
+/* ---- without waiting ---- */
+
+static bool is_judged(const struct loader_trial *t)
+{
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged)
+            return false;
+    return true;
+}
+
+/* False: the process is still there. */
+static bool reap_trial(struct loader_trial *t)
+{
+    pid_t pid = 0;
+    if (!t->pid)
+        return true;
+    do
+        pid = waitpid(t->pid, NULL, WNOHANG);
+    while (pid < 0 && errno == EINTR);
+    if (pid != 0)
+        t->pid = 0;
+    return pid != 0;
+}
+
+/* Its process ends by itself; if it does not, it is not waited for longer than END_MS. */
+static void end_watched(struct loader_trial *t)
+{
+    if (!t->end_ms) {
+        t->end_ms = 1;
+        if (t->pid)
+            kill(t->pid, SIGTERM);
+    }
+    if (!reap_trial(t) && t->end_ms < END_MS) {
+        loop_timer_set(t->timer, t->end_ms);
+        t->end_ms *= 2;
+        return;
+    }
+    loop_timer_set(t->timer, -1);
+    t->done(t->ctx);
+}
+
+static void unwatch(struct loader_probe *p)
+{
+    loop_fd_free(p->watch);
+    p->watch = NULL;
+}
+
+static void on_verdict(void *arg, unsigned ready)
+{
+    struct loader_probe *const p = arg;
+    (void)ready;
+    read_verdict(p);
+    if (!p->judged)
+        return;
+    unwatch(p);
+    if (is_judged(p->trial))
+        end_watched(p->trial);
+}
+
+static void on_trial_timer(void *arg)
+{
+    struct loader_trial *const t = arg;
+    for (struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged) {
+            await_verdict(p, 0); /* takes what is there */
+            unwatch(p);
+        }
+    end_watched(t);
+}
+
+void loader_trial_watch(struct loader_trial *t, struct loop *loop, void (*done)(void *ctx),
+                        void *ctx)
+{
+    t->done = done;
+    t->ctx = ctx;
+    t->timer = loop_timer_new(loop, on_trial_timer, t);
+    for (struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged)
+            p->watch = loop_fd_new(loop, p->in, LOOP_READ, on_verdict, p);
+    const int64_t left_ms = t->deadline_ms - clock_mono_ms();
+    loop_timer_set(t->timer, is_judged(t) || left_ms < 0 ? 0 : left_ms);
+}
+
+/* ---- its end ---- */
+
+/* Its process ends at once when it is told to; in the rare case that it does not, it is left to
+ * whoever inherits it. */
+static void end_process(struct loader_trial *t)
+{
+    if (t->pid)
+        kill(t->pid, SIGTERM);
+    for (int i = 0; i < END_MS && !reap_trial(t); i++)
+        poll(NULL, 0, 1);
+}
+
 void loader_trial_free(struct loader_trial *t)
 {
-    if (t->pid) {
-        kill(t->pid, SIGTERM);
-        while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    if (!t)
+        return;
+    if (!t->end_ms)
+        end_process(t);
+    if (t->timer)
+        loop_timer_free(t->timer);
     for (struct loader_probe *p = t->first, *next; p; p = next) {
         next = p->next;
+        unwatch(p);
         cleanup_fd(&p->file);
         cleanup_fd(&p->in);
+        buf_fini(&p->message);
         loader_free(p->passed);
         free(p->path);
         free(p);

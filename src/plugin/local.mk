@@ -11,6 +11,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/channel_process.c \
 	src/plugin/channel_process_impl.h \
 	src/plugin/channel_thread.c \
+	src/plugin/channel_thread_impl.h \
+	src/plugin/channel_thread_run.c \
 	src/plugin/chaos.c \
 	src/plugin/chaos.h \
 	src/plugin/chaos_do.c \

@@ -154,24 +154,32 @@ static int64_t to_ms(struct timeval t)
     return t.tv_sec * 1000 + t.tv_usec / 1000;
 }
 
-struct spawn_end spawn_finish(struct spawn *s)
+void spawn_kill(struct spawn *s)
 {
-    struct rusage usage = {0};
-    int status = 0;
     kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
     kill(s->pid, SIGKILL);
     kill(-s->pid, SIGKILL); /* what it may have begun in its group */
-    while (wait4(s->pid, &status, 0, &usage) < 0 && errno == EINTR)
-        ;
     close(s->socket);
     close(s->output);
     s->socket = s->output = -1;
-    return (struct spawn_end){
+}
+
+bool spawn_reap(struct spawn *s, struct spawn_end *end)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    pid_t pid;
+    do
+        pid = wait4(s->pid, &status, WNOHANG, &usage);
+    while (pid < 0 && errno == EINTR);
+    if (pid == 0)
+        return false;
+    *end = (struct spawn_end){
         .by_signal = WIFSIGNALED(status),
         .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
         .cpu_ms = to_ms(usage.ru_utime) + to_ms(usage.ru_stime),
-        .rss = usage.ru_maxrss * 1024,
     };
+    return true;
 }
 
 int64_t spawn_rss(const struct spawn *s)
@@ -186,4 +194,19 @@ int64_t spawn_rss(const struct spawn *s)
         pages = 0;
     fclose(f);
     return pages * sysconf(_SC_PAGESIZE);
+}
+
+int64_t spawn_peak(const struct spawn *s)
+{
+    char path[64], line[128];
+    long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)s->pid);
+    FILE *const f = fopen(path, "re");
+    if (!f)
+        return 0;
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+            break;
+    fclose(f);
+    return kib << 10;
 }

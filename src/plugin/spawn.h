@@ -23,18 +23,22 @@ struct spawn_end {
     bool by_signal;
     int code;       /* the signal, or the exit status */
     int64_t cpu_ms; /* user and system */
-    int64_t rss;    /* at its highest, bytes */
 };
 
 /* The descriptors of the gauge and of the plugin's file go to it. -1 with err. */
 int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd,
                 struct tc_err *err) MUST_CHECK;
-/* Kills it if it lives, reaps it, closes the descriptors. Waits for no more than the kernel needs.
- */
-struct spawn_end spawn_finish(struct spawn *s);
+/* Kills it, if it lives, with all of its process group, and closes the descriptors. */
+void spawn_kill(struct spawn *s);
+/* After spawn_kill. Reaps it if it has ended; false: not yet, which the kernel may delay for as
+ * long as the process is inside an uninterruptible system call. */
+bool spawn_reap(struct spawn *s, struct spawn_end *end) MUST_CHECK;
 /* It has ended by itself. */
 bool spawn_has_ended(const struct spawn *s);
 /* Bytes in memory now; 0: not known. */
 int64_t spawn_rss(const struct spawn *s);
+/* Bytes in memory at most since it became the program of an instance; 0: not known, as when it has
+ * ended. (The kernel's ru_maxrss begins with the size of the process that started it.) */
+int64_t spawn_peak(const struct spawn *s);
 
 #endif

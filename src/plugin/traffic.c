@@ -279,8 +279,8 @@ static void send_event(struct guest *g, const struct backlog_item *item)
 static void take_cast(struct guest *g, struct lane *lane, struct event_box *box, int64_t now_ms)
 {
     struct backlog_item item;
-    if (g->stage == GUEST_RUNNING && !g->stop_sent && !g->again.first && !g->mail.first &&
-        has_room(g) && backlog_pass(&g->backlog, lane, box, &item))
+    if (g->stage == GUEST_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
+        !g->mail.first && has_room(g) && backlog_pass(&g->backlog, lane, box, &item))
         send_event(g, &item);
     else
         backlog_push(&g->backlog, lane, box, now_ms);
@@ -381,7 +381,8 @@ void traffic_write(struct guest *g)
         buf_consume(&g->out, g->out_at);
         g->out_at = 0;
     }
-    loop_fd_set(g->socket, LOOP_READ | (g->out.len ? LOOP_WRITE : 0));
+    const bool reads = !guest_is_held(g) || g->in.len < HELD_MAX;
+    loop_fd_set(g->socket, (reads ? LOOP_READ : 0u) | (g->out.len ? LOOP_WRITE : 0u));
 }
 
 static void set_pace(struct guest *g)
@@ -411,9 +412,9 @@ void traffic_flush(struct guest *g)
     g->flush_set = g->gathered = false;
     if (g->gauge)
         atomic_store(&g->gauge->awaited, false);
-    if (g->stage == GUEST_STARTING)
+    if (g->stage == GUEST_STARTING || (guest_is_held(g) && guest_has_process(g)))
         traffic_write(g);
-    if (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING)
+    if (guest_is_held(g) || (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING))
         return;
     do {
         choose(g);

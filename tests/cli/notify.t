@@ -35,6 +35,9 @@ wait_for grep -q '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard"
 result $? "it reads its configuration again"
 wait_for sh -c "[ \$(grep -c '^READY=1' '$heard') -ge 2 ]"
 result $? "and is ready again"
+"$turncast" reload -c "$file" >/dev/null
+wait_for sh -c "[ \$(grep -c '^READY=1' '$heard') -ge 3 ]"
+is "$(grep -c '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard")" 2 "it says so, too, when turncast reload asks for it"
 echo 'x' >>"$file"
 kill -HUP "$host"
 wait_for grep -q '^READY=1|STATUS=serving; the last configuration was refused$' "$heard"
@@ -45,7 +48,7 @@ is $? 0 "it ends"
 host=
 wait_for grep -q '^STOPPING=1|STATUS=running turns end|EXTEND_TIMEOUT_USEC=27000000$' "$heard"
 result $? "says so, and how long that may take"
-is "$(grep -vc '^WATCHDOG=1$' "$heard")" 6 "and nothing else"
+is "$(grep -vc '^WATCHDOG=1$' "$heard")" 8 "and nothing else"
 unset NOTIFY_SOCKET WATCHDOG_USEC
 
 # --- the units: systemd understands them, and nothing of theirs is left to be filled in

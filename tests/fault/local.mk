@@ -28,7 +28,8 @@ fault_modules = \
 	tests/fault/toolong.so \
 	tests/fault/tooshort.so \
 	tests/fault/twooptions.so \
-	tests/fault/undefined.so
+	tests/fault/undefined.so \
+	tests/fault/waits.so
 
 # Of one source, by what they do as they are loaded.
 fault_loads = \

@@ -47,11 +47,17 @@ int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, 
     return 0;
 }
 
-struct spawn_end spawn_finish(struct spawn *s)
+void spawn_kill(struct spawn *s)
 {
     close(s->socket);
     close(s->output);
-    return (struct spawn_end){0};
+}
+
+bool spawn_reap(struct spawn *s, struct spawn_end *end)
+{
+    (void)s;
+    *end = (struct spawn_end){0};
+    return true;
 }
 
 bool spawn_has_ended(const struct spawn *s)
@@ -61,6 +67,12 @@ bool spawn_has_ended(const struct spawn *s)
 }
 
 int64_t spawn_rss(const struct spawn *s)
+{
+    (void)s;
+    return 0;
+}
+
+int64_t spawn_peak(const struct spawn *s)
 {
     (void)s;
     return 0;
@@ -192,8 +204,9 @@ static void fuzz_host(struct loop *loop, const char *p, size_t n)
     struct tc_err err = {0};
     char drained[65536];
     last_letter = 0;
-    struct channel *const c = channel_process_begin(&conf, &spec, make_loaded(), &host, NULL, &err);
+    struct channel *const c = channel_process_new(&conf, &spec, make_loaded(), &host, NULL, &err);
     must(c != NULL);
+    c->ops->launch(c);
     tell_started();
     must(c->ops->await(c, &err) == 0);
     give_work(c);

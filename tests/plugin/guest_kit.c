@@ -193,7 +193,7 @@ struct channel *kit_try(const struct conf_instance *spec, const char *module,
 {
     *err = (struct tc_err){0};
     struct channel *const c =
-        channel_process_begin(&conf, spec, kit_describe(module), host, tap_tmpdir(), err);
+        channel_process_new(&conf, spec, kit_describe(module), host, tap_tmpdir(), err);
     return c && c->ops->await(c, err) == 0 ? c : NULL;
 }
 

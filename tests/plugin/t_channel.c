@@ -121,6 +121,7 @@ static int on_idle(struct tc_instance *inst)
 static struct loaded *load(void)
 {
     static const struct loaded model = {
+        .linked = true,
         .plugin = {.name = "counter", .turn_size = 64, .init = init, .teardown = teardown},
         .sink = {.on_event = on_event, .on_idle = on_idle},
     };
@@ -144,7 +145,7 @@ static struct conf_instance spec_of(const char *name)
 
 static struct channel *begin(const struct conf_instance *spec, struct tc_err *err)
 {
-    struct channel *const c = channel_thread_begin(&conf, spec, load(), NULL, err);
+    struct channel *const c = channel_thread_new(&conf, spec, load(), NULL, err);
     return c && c->ops->await(c, err) == 0 ? c : NULL;
 }
 

@@ -2,6 +2,8 @@
  * Tests of the lives of an instance in a process of its own: what a death leaves, what a hang
  * costs; nothing of it stays in the system. */
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +14,22 @@
 
 /* ---- deaths */
 
+#define LARGE ((size_t)400 << 20) /* bytes that the host has in memory */
+
+/* What the obituary says that the process had in memory. */
+static long told_mib(const char *log)
+{
+    const char *const end = strstr(log, " MiB); starts again");
+    const char *at = end;
+    while (at && at > log && at[-1] != ' ')
+        at--;
+    return end ? strtol(at, NULL, 10) : -1;
+}
+
 static void test_another_life(void)
 {
+    char *const large = malloc(LARGE);
+    memset(large, 1, LARGE);
     struct channel *const c = puppet_start("lives");
     void *const turn = puppet_open_turn(c, "t1"), *const other = puppet_open_turn(c, "t2");
     puppet_cast(c, turn, TC_START);
@@ -36,6 +52,9 @@ static void test_another_life(void)
     has_str(log, "its process died by signal 11", "the obituary names the signal");
     has_str(log, "in on_narration, turn t1 (plugin puppet 7, ABI ", "callback, turn, plugin");
     has_str(log, " MiB); starts again in 1000 ms", "what it used, and what follows");
+    ok(told_mib(log) > 0 && told_mib(log) < 250, "its own memory, not the host's: %ld MiB",
+       told_mib(log));
+    free(large);
     puppet_say(c, turn, "send x");
     ok(kit_wait_batches(3), "it sends");
     puppet_cast(c, turn, TC_FINAL);

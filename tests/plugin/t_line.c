@@ -215,6 +215,7 @@ static struct channel *start_at(const char *name, const struct channel_host *hos
 {
     struct loaded *const l = xmalloc(sizeof *l);
     *l = (struct loaded){
+        .linked = true,
         .plugin = {.name = "asker",
                    .flags = TC_DELIVERS,
                    .options = options,
@@ -241,7 +242,7 @@ static struct channel *start_at(const char *name, const struct channel_host *hos
     waiting = NULL;
     events = replies = events_before_reply = wakes = hits = frames = 0;
     struct tc_err err;
-    struct channel *const c = channel_thread_begin(&conf, &spec, l, host, &err);
+    struct channel *const c = channel_thread_new(&conf, &spec, l, host, &err);
     if (!c || c->ops->await(c, &err) < 0)
         bail("%s", err_str(&err));
     return c;

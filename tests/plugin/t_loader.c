@@ -187,7 +187,7 @@ static void test_constants(void)
 static const struct way {
     const char *module, *why, *what; /* why NULL: it may */
 } ways[] = {
-    {"loads_hangs", "does not come back from being loaded", "a module that hangs"},
+    {"loads_hangs", "one of its constructors does not return", "a module that hangs"},
     {"loads_segfaults", "loading it ends the process by signal 11", "one that crashes"},
     {"loads_aborts", "loading it ends the process by signal 6", "one that aborts"},
     {"loads_exits", "ends the process that loads it", "one that exits well"},
