@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/approvals.h"
+#include "core/outbound.h"
 #include "core/requests_ask.h"
 #include "core/restart.h"
 #include "io/httpc.h"
@@ -113,7 +114,7 @@ int host_start(struct host *h, const struct conf *conf, const struct args *args,
     unsigned failed = 0;
     h->conf = conf;
     h->loop = loop_new();
-    h->httpc = httpc_new(h->loop, NULL);
+    h->httpc = outbound_new_http(h->loop, conf);
     h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
     if (keeps)
         start_requests(h);

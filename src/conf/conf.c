@@ -63,6 +63,7 @@ static const struct row rows[] = {
     {"conversations", serve_read_conversations, CONF(conversations), 0, 0, NULL},
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
     {"store", store_read, CONF(store), 0, 0, NULL},
+    {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},
     {"log", read_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
@@ -113,6 +114,16 @@ static int read_default_agent(const struct reader *r, const struct node *n, cons
     return read_string(r, n, row, target);
 }
 
+/* Services on this machine are reached directly unless the file says otherwise. */
+static char **loopback_names(struct arena *a)
+{
+    char **const names = arena_alloc(a, 4 * sizeof *names);
+    names[0] = arena_strdup(a, "localhost");
+    names[1] = arena_strdup(a, "127.0.0.1");
+    names[2] = arena_strdup(a, "::1");
+    return names;
+}
+
 static struct conf_box *box_new(const char *path)
 {
     struct conf_box *box = xcalloc(1, sizeof *box);
@@ -133,6 +144,7 @@ static struct conf_box *box_new(const char *path)
                   .port = 6379,
                   .prefix = arena_strdup(a, "agenticore"),
                   .session_ttl_s = 86400},
+        .proxy = {.no_proxy = loopback_names(a)},
     };
     return box;
 }

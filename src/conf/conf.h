@@ -186,6 +186,13 @@ struct conf_store {
     int64_t session_ttl_s; /* 0: for ever */
 };
 
+/* The way to services: of the host's HTTP requests and websockets. */
+struct conf_proxy {
+    const char *url;         /* "http://HOST:PORT", https:, socks5:, socks5h:; or NULL: none */
+    const char *credentials; /* "USER:PASSWORD", a secret; or NULL */
+    char **no_proxy;         /* hosts and domains that are reached without it */
+};
+
 struct conf {
     unsigned refs; /* beside the one of who loaded it */
     char *file;    /* path, or "(built in)" */
@@ -201,6 +208,7 @@ struct conf {
     struct conf_conversations conversations;
     struct conf_http http;
     struct conf_store store;
+    struct conf_proxy proxy;
     enum log_level log_level;
     enum log_format log_format;
 };

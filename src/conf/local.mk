@@ -15,6 +15,7 @@ libtcconf_la_SOURCES = \
 	src/conf/options.h \
 	src/conf/parts.h \
 	src/conf/paths.c \
+	src/conf/proxy.c \
 	src/conf/paths.h \
 	src/conf/read.c \
 	src/conf/read.h \

@@ -40,6 +40,9 @@ int key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
 /* The group `store`. */
 int store_read(const struct reader *r, const struct node *n, const struct row *row,
                void *target) MUST_CHECK;
+/* The group `proxy`. */
+int proxy_read(const struct reader *r, const struct node *n, const struct row *row,
+               void *target) MUST_CHECK;
 /* An agent's user, by name: a struct conf_user *. */
 int user_read(const struct reader *r, const struct node *n, const struct row *row,
               void *target) MUST_CHECK;

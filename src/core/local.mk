@@ -37,6 +37,8 @@ libtccore_la_SOURCES = \
 	src/core/launch.h \
 	src/core/permit.c \
 	src/core/permit.h \
+	src/core/outbound.c \
+	src/core/outbound.h \
 	src/core/people.c \
 	src/core/people.h \
 	src/core/prompt.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/outbound.h"
 #include "dialect/dialect.h"
 #include "event/jsonw.h"
 
@@ -63,6 +64,8 @@ static void list_fixed(struct buf *list, const struct conf *old, const struct co
         add_name(list, "http.listen");
     if (!same_store(&old->store, &next->store))
         add_name(list, "store");
+    if (!outbound_is_same(old, next))
+        add_name(list, "proxy");
 }
 
 /* ---- the report ---- */

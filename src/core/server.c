@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/approvals.h"
 #include "core/conversations.h"
+#include "core/outbound.h"
 #include "core/reception.h"
 #include "core/restart.h"
 #include "io/httpc.h"
@@ -252,8 +253,8 @@ struct server *server_new(const struct conf *conf, struct tc_err *err)
     struct server *const s = xcalloc(1, sizeof *s);
     s->conf = conf_ref(conf);
     s->loop = loop_new();
-    s->httpc = httpc_new(s->loop, NULL);
-    s->websocket = websocket_new(s->loop, NULL);
+    s->httpc = outbound_new_http(s->loop, conf);
+    s->websocket = outbound_new_websocket(s->loop, conf);
     s->turnlog = turnlog_new(s->loop, NULL);
     s->instances = xasprintf("%s/instances", conf->state_dir);
     if (begin(s, err) == 0)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -15,8 +16,8 @@
 
 struct httpc {
     struct loop *loop;
-    struct httpc_options options; /* ca_file owned */
-    char *ca_file;
+    struct httpc_options options; /* its strings are those that follow */
+    char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
     struct libcurl curl;
     CURLM *multi; /* NULL before the first request */
     struct loop_timer *timer, *late_timer;
@@ -143,6 +144,10 @@ struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
         h->options = *options;
     h->ca_file = xstrdup(h->options.ca_file);
     h->options.ca_file = h->ca_file;
+    h->proxy_url = xstrdup(h->options.proxy.url);
+    h->proxy_credentials = xstrdup(h->options.proxy.credentials);
+    h->no_proxy = xstrdup(h->options.proxy.no_proxy);
+    h->options.proxy = (struct proxy){h->proxy_url, h->proxy_credentials, h->no_proxy};
     return h;
 }
 
@@ -221,5 +226,10 @@ void httpc_free(struct httpc *h)
     loop_timer_free(h->timer);
     loop_timer_free(h->late_timer);
     free(h->ca_file);
+    free(h->proxy_url);
+    if (h->proxy_credentials)
+        explicit_bzero(h->proxy_credentials, strlen(h->proxy_credentials));
+    free(h->proxy_credentials);
+    free(h->no_proxy);
     free(h);
 }

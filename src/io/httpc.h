@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The host's outbound HTTP: requests side by side on the loop, each answered exactly once with
  * what is known about it. TLS is verified, redirects, proxies and credentials of the environment
- * are not followed. Loop thread only. */
+ * are not followed; a proxy is what the configuration says, and sees no URL. Loop thread only. */
 #ifndef IO_HTTPC_H
 #define IO_HTTPC_H
 
@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "io/proxy.h"
 
 enum { HTTPC_MAX_BODY = 8 << 20 }; /* of an answer */
 
@@ -60,6 +61,7 @@ struct httpc_options {
     const char *ca_file;        /* trusted instead of the system's authorities; NULL: those */
     int64_t connect_timeout_ms; /* 0: 10 s */
     int64_t stall_s;            /* less than a byte a second for so long is a fault; 0: 20 s */
+    struct proxy proxy;
 };
 
 struct httpc;

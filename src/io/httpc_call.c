@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 
 #define CONNECT_MS 10000
 #define TOTAL_MS 30000
@@ -262,6 +263,37 @@ static void set_limits(const struct httpc_call *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_LOW_SPEED_TIME, (long)(o->stall_s ? o->stall_s : STALL_S));
 }
 
+/* libcurl decodes the credentials of a proxy as it does those in a URL. */
+static void add_escaped(struct buf *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        buf_printf(out, "%%%02X", (unsigned)(unsigned char)text[i]);
+}
+
+/* libcurl copies what it is given. The proxy gets host and port in a CONNECT, never a URL: that may
+ * have a token in it. */
+static void set_proxy(const struct httpc_call *c, const struct libcurl *curl,
+                      const struct httpc_options *o)
+{
+    const struct proxy *const p = &o->proxy;
+    curl->easy_setopt(c->easy, CURLOPT_PROXY, p->url ? p->url : ""); /* not the environment's */
+    if (!p->url)
+        return;
+    curl->easy_setopt(c->easy, CURLOPT_NOPROXY, p->no_proxy ? p->no_proxy : "");
+    curl->easy_setopt(c->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+    curl->easy_setopt(c->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (o->ca_file)
+        curl->easy_setopt(c->easy, CURLOPT_PROXY_CAINFO, o->ca_file);
+    const char *const colon = p->credentials ? strchr(p->credentials, ':') : NULL;
+    if (!colon)
+        return;
+    CLEANUP_BUF struct buf user = {0}, password = {0};
+    add_escaped(&user, p->credentials, (size_t)(colon - p->credentials));
+    add_escaped(&password, colon + 1, strlen(colon + 1));
+    curl->easy_setopt(c->easy, CURLOPT_PROXYUSERNAME, user.p ? user.p : "");
+    curl->easy_setopt(c->easy, CURLOPT_PROXYPASSWORD, password.p ? password.p : "");
+}
+
 static void set_safety(const struct httpc_call *c, const struct libcurl *curl,
                        const struct httpc_request *r, const struct httpc_options *o)
 {
@@ -269,7 +301,7 @@ static void set_safety(const struct httpc_call *c, const struct libcurl *curl,
                       r->flags & HTTPC_LOOPBACK ? "https,http" : "https");
     curl->easy_setopt(c->easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl->easy_setopt(c->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl->easy_setopt(c->easy, CURLOPT_PROXY, ""); /* not the environment's either */
+    set_proxy(c, curl, o);
     curl->easy_setopt(c->easy, CURLOPT_SSL_VERIFYPEER, 1L);
     curl->easy_setopt(c->easy, CURLOPT_SSL_VERIFYHOST, 2L);
     curl->easy_setopt(c->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);

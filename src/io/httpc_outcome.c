@@ -14,12 +14,21 @@ static bool fails_before_sending(CURLcode code)
 {
     static const CURLcode codes[] = {
         CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST,     CURLE_COULDNT_CONNECT,
-        CURLE_SSL_CONNECT_ERROR,     CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CONNECT_ERROR,     CURLE_PEER_FAILED_VERIFICATION, CURLE_PROXY,
     };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] == code)
             return true;
     return false;
+}
+
+/* The status with which the proxy refused to connect; 0: it did not. */
+static int proxy_refusal(const struct httpc_call *c, const struct libcurl *curl)
+{
+    long status = 0;
+    if (c->easy)
+        curl->easy_getinfo(c->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 200 && status < 300 ? 0 : (int)status;
 }
 
 /* The service may have all of the request. With a body only what was handed out tells: when
@@ -28,6 +37,8 @@ static bool is_sent(const struct httpc_call *c, const struct libcurl *curl, CURL
 {
     curl_off_t before_us = 0;
     long header_bytes = 0;
+    if (proxy_refusal(c, curl))
+        return false;
     if (c->upload.len)
         return c->is_uploaded;
     curl->easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &before_us);
@@ -58,6 +69,8 @@ static void describe(const struct httpc_call *c, const struct libcurl *curl, CUR
         buf_printf(text, "the answer cannot be saved: %s", strerror(c->save_failed));
     else if (code == CURLE_ABORTED_BY_CALLBACK)
         buf_add_str(text, "cancelled");
+    else if (code != CURLE_OK && proxy_refusal(c, curl))
+        buf_printf(text, "the proxy refused to connect: HTTP %d", proxy_refusal(c, curl));
     else if (code != CURLE_OK)
         buf_add_str(text, *c->error ? c->error : curl->easy_strerror(code));
     else if (status >= 300 && status < 400)

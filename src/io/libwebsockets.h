@@ -16,6 +16,7 @@
     F(close_reason)                                                                                \
     F(context_destroy)                                                                             \
     F(create_context)                                                                              \
+    F(create_vhost)                                                                                \
     F(frame_is_binary)                                                                             \
     F(get_library_version)                                                                         \
     F(get_socket_fd)                                                                               \
@@ -24,6 +25,7 @@
     F(rx_flow_control)                                                                             \
     F(service)                                                                                     \
     F(set_log_level)                                                                               \
+    F(set_proxy)                                                                                   \
     F(set_timeout)                                                                                 \
     F(sul_cancel)                                                                                  \
     F(sul_schedule)                                                                                \

@@ -67,6 +67,8 @@ libtcio_la_SOURCES = \
 	src/io/process_tree.c \
 	src/io/process_tree.h \
 	src/io/record.h \
+	src/io/proxy.c \
+	src/io/proxy.h \
 	src/io/redis.c \
 	src/io/redis.h \
 	src/io/salvage.c \

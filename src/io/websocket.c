@@ -20,7 +20,7 @@ enum {
 
 struct websocket {
     struct loop *loop;
-    char *ca_file;
+    char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
     int64_t connect_timeout_ms;
     struct websocket_conn *conns;
     /* from the first socket on */
@@ -162,10 +162,30 @@ struct websocket *websocket_new(struct loop *l, const struct websocket_options *
     *w = (struct websocket){
         .loop = l,
         .ca_file = xstrdup(o->ca_file),
+        .proxy_url = xstrdup(o->proxy.url),
+        .proxy_credentials = xstrdup(o->proxy.credentials),
+        .no_proxy = xstrdup(o->proxy.no_proxy),
         .connect_timeout_ms = o->connect_timeout_ms ? o->connect_timeout_ms : CONNECT_MS,
         .wake_fd = -1,
     };
     return w;
+}
+
+static bool has_http_proxy(const struct websocket *w)
+{
+    return w->proxy_url && strncmp(w->proxy_url, "http://", strlen("http://")) == 0;
+}
+
+/* The library connects through http: proxies only. */
+static int check_proxy(const struct websocket *w, const struct websocket_url *url,
+                       struct tc_err *err)
+{
+    if (!w->proxy_url || has_http_proxy(w) || proxy_is_exempt(w->no_proxy, url->host))
+        return 0;
+    return err_set(err, NULL,
+                   "websockets cannot go through the proxy %s: proxy.url has to be http:, or "
+                   "proxy.no_proxy has to name the host",
+                   w->proxy_url);
 }
 
 static int start(struct websocket *w, struct tc_err *err)
@@ -176,7 +196,10 @@ static int start(struct websocket *w, struct tc_err *err)
     if (w->wake_fd < 0)
         return err_set(err, NULL, "no descriptor for websockets");
     websocket_queue_init(&w->reports);
-    w->thread = websocket_thread_new(w->ca_file, &w->reports, w->wake_fd, err);
+    w->thread = websocket_thread_new(
+        w->ca_file,
+        &(struct proxy){has_http_proxy(w) ? w->proxy_url : NULL, w->proxy_credentials, w->no_proxy},
+        &w->reports, w->wake_fd, err);
     if (!w->thread) {
         websocket_queue_fini(&w->reports);
         close(w->wake_fd);
@@ -190,7 +213,8 @@ struct websocket_conn *websocket_open(struct websocket *w, const struct websocke
                                       websocket_fn *on_event, void *arg, struct tc_err *err)
 {
     struct websocket_url url;
-    if (websocket_url_parse(&url, spec->url, err) < 0 || start(w, err) < 0)
+    if (websocket_url_parse(&url, spec->url, err) < 0 || check_proxy(w, &url, err) < 0 ||
+        start(w, err) < 0)
         return NULL;
     struct websocket_conn *const c = xmalloc(sizeof *c);
     *c = (struct websocket_conn){
@@ -248,5 +272,10 @@ void websocket_free(struct websocket *w)
         websocket_queue_fini(&w->reports);
     }
     free(w->ca_file);
+    free(w->proxy_url);
+    if (w->proxy_credentials)
+        explicit_bzero(w->proxy_credentials, strlen(w->proxy_credentials));
+    free(w->proxy_credentials);
+    free(w->no_proxy);
     free(w);
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "io/proxy.h"
 
 enum {
     WEBSOCKET_MAX_TEXT = 1 << 20,   /* of a message, whole; more closes the socket */
@@ -26,6 +27,7 @@ enum websocket_event {
 struct websocket_options {
     const char *ca_file;        /* trusted instead of the system's authorities; NULL: those */
     int64_t connect_timeout_ms; /* until it is open; 0: 10 s */
+    struct proxy proxy; /* an http: one; with another kind no socket opens but exempt ones */
 };
 
 struct websocket_spec {

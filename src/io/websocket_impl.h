@@ -71,8 +71,9 @@ void websocket_note_free_all(struct websocket_note *first);
 struct websocket_thread;
 
 /* Reports go to `reports`, and wake_fd is told. NULL with err: no library, no thread. */
-struct websocket_thread *websocket_thread_new(const char *ca_file, struct websocket_queue *reports,
-                                              int wake_fd, struct tc_err *err);
+struct websocket_thread *websocket_thread_new(const char *ca_file, const struct proxy *proxy,
+                                              struct websocket_queue *reports, int wake_fd,
+                                              struct tc_err *err);
 /* Ends the thread; all its sockets are gone, without report. */
 void websocket_thread_free(struct websocket_thread *t);
 /* Loop thread. */

@@ -44,6 +44,8 @@ struct link {
 struct websocket_thread {
     struct libwebsockets lib;
     struct lws_context *context;
+    struct lws_vhost *proxied; /* whose connections go through the proxy; NULL: there is none */
+    char *no_proxy;            /* but not to these hosts; or NULL */
     pthread_t id;
     struct websocket_queue orders;
     struct websocket_queue *reports;
@@ -326,6 +328,7 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
     t->links = k;
     const struct lws_client_connect_info info = {
         .context = t->context,
+        .vhost = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host) ? t->proxied : NULL,
         .address = c->url.host,
         .port = c->url.port,
         .path = c->url.path,
@@ -419,11 +422,11 @@ void websocket_thread_order(struct websocket_thread *t, struct websocket_conn *c
 }
 
 /* Nothing of the environment decides where it connects to or whom it trusts. */
-static struct lws_context *new_context(struct websocket_thread *t, const char *ca_file)
+static struct lws_context_creation_info describe(struct websocket_thread *t, const char *ca_file)
 {
     static const struct lws_protocols protocols[] = {
         {.name = PROTOCOL, .callback = on_callback, .rx_buffer_size = READ_BYTES}, {.name = NULL}};
-    const struct lws_context_creation_info info = {
+    return (struct lws_context_creation_info){
         .port = CONTEXT_PORT_NO_LISTEN,
         .protocols = protocols,
         .http_proxy_address = "",
@@ -433,7 +436,34 @@ static struct lws_context *new_context(struct websocket_thread *t, const char *c
         .fd_limit_per_thread = SOCKETS_MAX,
         .user = t,
     };
-    return t->lib.create_context(&info);
+}
+
+/* Makes what goes through an http: proxy. The library reads "USER:PASSWORD@HOST:PORT". */
+static int add_proxy(struct websocket_thread *t, const char *ca_file, const struct proxy *p)
+{
+    struct lws_context_creation_info info = describe(t, ca_file);
+    char address[512];
+    info.vhost_name = "proxied";
+    t->no_proxy = xstrdup(p->no_proxy);
+    t->proxied = t->lib.create_vhost(t->context, &info);
+    const int n = snprintf(address, sizeof address, "%s%s%s", p->credentials ? p->credentials : "",
+                           p->credentials ? "@" : "", p->url + strlen("http://"));
+    const int rc =
+        t->proxied && n < (int)sizeof address ? t->lib.set_proxy(t->proxied, address) : -1;
+    explicit_bzero(address, sizeof address);
+    return rc;
+}
+
+static struct lws_context *new_context(struct websocket_thread *t, const char *ca_file,
+                                       const struct proxy *proxy)
+{
+    const struct lws_context_creation_info info = describe(t, ca_file);
+    t->context = t->lib.create_context(&info);
+    if (t->context && proxy->url && add_proxy(t, ca_file, proxy) < 0) {
+        t->lib.context_destroy(t->context);
+        t->context = NULL;
+    }
+    return t->context;
 }
 
 int websocket_check(struct tc_err *err)
@@ -453,8 +483,15 @@ static int start_thread(struct websocket_thread *t)
     return rc;
 }
 
-struct websocket_thread *websocket_thread_new(const char *ca_file, struct websocket_queue *reports,
-                                              int wake_fd, struct tc_err *err)
+static void free_thread(struct websocket_thread *t)
+{
+    free(t->no_proxy);
+    free(t);
+}
+
+struct websocket_thread *websocket_thread_new(const char *ca_file, const struct proxy *proxy,
+                                              struct websocket_queue *reports, int wake_fd,
+                                              struct tc_err *err)
 {
     struct websocket_thread *const t = xcalloc(1, sizeof *t);
     *t = (struct websocket_thread){.reports = reports, .wake_fd = wake_fd};
@@ -462,9 +499,8 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, struct websoc
         free(t);
         return NULL;
     }
-    t->context = new_context(t, ca_file);
-    if (!t->context) {
-        free(t);
+    if (!new_context(t, ca_file, proxy)) {
+        free_thread(t);
         err_set(err, ca_file, "libwebsockets cannot be initialised");
         return NULL;
     }
@@ -472,7 +508,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, struct websoc
     if (start_thread(t) != 0) {
         t->lib.context_destroy(t->context);
         websocket_queue_fini(&t->orders);
-        free(t);
+        free_thread(t);
         err_set(err, NULL, "no thread for websockets");
         return NULL;
     }
@@ -487,5 +523,5 @@ void websocket_thread_free(struct websocket_thread *t)
     while (t->links)
         free_link(t->links);
     websocket_queue_fini(&t->orders);
-    free(t);
+    free_thread(t);
 }

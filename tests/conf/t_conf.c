@@ -312,6 +312,25 @@ static void test_http(void)
     conf_unref(c);
 }
 
+static void test_proxy(void)
+{
+    struct conf *c = load("");
+    ok(!c->proxy.url && !c->proxy.credentials, "proxy: none unless the file names one");
+    is_str(c->proxy.no_proxy[0], "localhost", "this machine is reached without it");
+    ok(c->proxy.no_proxy[2] && !c->proxy.no_proxy[3], "by its three names");
+    conf_unref(c);
+    c = load("proxy : { url = \"socks5h://[2001:db8::1]:1080\"; credentials = \"ann:a:b\";\n"
+             "no_proxy = [\".example.org\", \"10.0.0.1\"]; };");
+    is_str(c->proxy.url, "socks5h://[2001:db8::1]:1080", "proxy.url");
+    is_str(c->proxy.credentials, "ann:a:b", "proxy.credentials");
+    is_str(c->proxy.no_proxy[0], ".example.org", "proxy.no_proxy");
+    ok(c->proxy.no_proxy[1] && !c->proxy.no_proxy[2], "in the place of this machine");
+    conf_unref(c);
+    c = load("proxy : { url = \"http://proxy.example.org\"; no_proxy = [ ]; };");
+    ok(!c->proxy.no_proxy[0], "no_proxy may be empty");
+    conf_unref(c);
+}
+
 static void test_store(void)
 {
     struct conf *c = load("");
@@ -561,6 +580,7 @@ int main(void)
     test_conversations();
     test_http();
     setenv("TURNCAST_TEST_PASSWORD", "hunter2hunter2", 1);
+    test_proxy();
     test_store();
     test_people();
     test_approvals();

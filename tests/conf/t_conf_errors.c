@@ -38,7 +38,7 @@ static const struct {
     {"agent : { };", "1: agent: unknown key: did you mean \"agents\"?"},
     {"\nplugin : { };", "2: plugin: unknown key: did you mean \"plugins\"?"},
     {"zzz = 1;", "1: zzz: unknown key: here are possible: agents, default_agent, plugins, "
-                 "visibility, state_directory, conversations, http, store, log"},
+                 "visibility, state_directory, conversations, http, store, proxy, log"},
     {"agents = 1;", "1: agents: a group is expected, not a whole number"},
     {"agents = ({ command = [\"x\"]; });", "1: agents: a group is expected, not a list"},
     {"plugins = \"x\";", "1: plugins: a group is expected, not a string"},
@@ -164,6 +164,25 @@ static const struct {
     {KEY "a : { secret = \"\"; };" KEYS_END, "2: http.keys.a.secret: may not be empty"},
     {KEY "a : { secrt = \"x\"; };" KEYS_END,
      "2: http.keys.a.secrt: unknown key: did you mean \"secret\"?"},
+/* proxy */
+#define NOT_PROXY                                                                                  \
+    "1: proxy.url: not SCHEME://HOST:PORT with http, https, socks5 or socks5h as the scheme; "     \
+    "a user and password belong in proxy.credentials"
+    {"proxy : { };", "1: proxy: there is no url, as http://proxy.example.org:3128"},
+    {"proxy : { url = \"proxy:3128\"; };", NOT_PROXY},
+    {"proxy : { url = \"ftp://proxy:21\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://[]:1\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://proxy:0\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://proxy:1/\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://ann:secret@proxy:3128\"; };", NOT_PROXY},
+    {"proxy : { url = \"http://proxy:1\"; credentials = \"ann\"; };",
+     "1: proxy.credentials: not USER:PASSWORD"},
+    {"proxy : { url = \"http://proxy:1\"; credentials = \"env:TURNCAST_NO_SUCH\"; };",
+     "1: proxy.credentials: environment variable TURNCAST_NO_SUCH is not set"},
+    {"proxy : { url = \"http://proxy:1\"; no_proxy = [\"a:80\"]; };",
+     "1: proxy.no_proxy[0]: \"a:80\" is not the name of a host or a domain, as example.org, nor an "
+     "address without port"},
     /* store */
     {"store = \"redis\";", "1: store: a group is expected, not a string"},
     {"store : { kind = \"file\"; };", "1: store.kind: \"file\" is none of sqlite, redis"},

@@ -104,6 +104,11 @@ check_PROGRAMS += tests/io/t_websocket
 tests_io_t_websocket_LDADD = $(TEST_IO)
 EXTRA_DIST += tests/fake/websocketd.py
 
+check_PROGRAMS += tests/io/t_proxy
+tests_io_t_proxy_SOURCES = tests/io/t_proxy.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_t_proxy_LDADD = $(TEST_IO)
+EXTRA_DIST += tests/fake/proxyd.py
+
 check_PROGRAMS += tests/io/t_redis
 tests_io_t_redis_SOURCES = tests/io/t_redis.c tests/fake/redis.c tests/fake/redis.h
 tests_io_t_redis_LDADD = $(TEST_IO)
