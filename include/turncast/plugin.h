@@ -443,6 +443,10 @@ struct tc_host {
     const char *(*ticket)(struct tc_turn *, const char *);
     enum tc_accepted (*answer)(struct tc_turn *, const struct tc_decision *, struct tc_receipt *);
 #endif
+#if TURNCAST_API_MINOR >= 2
+    /* Since 1.2. */
+    bool (*knows)(struct tc_turn *, const char *, const char *);
+#endif
 };
 
 /* Logs one line, prefixed with instance name; secrets are masked. */
@@ -487,6 +491,11 @@ struct tc_host {
 /* Whether that person may submit in that chat (ids of the service): before what comes with a
  * message is fetched. */
 #define tc_may_submit(lobby, user, chat) ((lobby)->inst->host->may_submit((lobby), (user), (chat)))
+#if TURNCAST_API_MINOR >= 2
+/* Whether that conversation (thread: NULL or of the chat) has a session of the agent on disk, or a
+ * turn that runs or waits: also after a restart. Since 1.2. */
+#define tc_knows(lobby, chat, thread) ((lobby)->inst->host->knows((lobby), (chat), (thread)))
+#endif
 /* A person (user: the service's id) asks for the end of the turn of that id. TC_COMMAND, TC_DENIED,
  * or TC_KNOWN: it is over already. Needs the grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \

@@ -29,11 +29,14 @@ static void cancel(struct tc_turn *lobby, const char *turn, const char *user, co
 }
 
 /* The Stop button that Slack itself shows while a session is processing. */
-static void session_stopped(struct tc_turn *lobby, const json_t *event)
+static void session_stopped(struct tc_turn *lobby, const json_t *payload)
 {
+    const json_t *event = json_object_get(payload, "event");
+    const char *id = text_at(payload, "event_id");
     const char *channel = text_at(event, "channel"), *thread = text_at(event, "thread_ts"),
                *user = text_at(event, "user");
-    if (!channel || !thread || !user)
+    /* A second stop kills the turn: it must not be the same one. */
+    if (!channel || !thread || !user || (id && fetch_seen(lobby, id)))
         return;
     const char *turn = talk_turn(&state_of(lobby)->talks, route_lane(lobby, channel, thread));
     if (turn)
@@ -52,8 +55,18 @@ enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
     if (strcmp(type, "message") == 0 || strcmp(type, "app_mention") == 0)
         return inbound_take(lobby, payload, source);
     if (strcmp(type, "agent_session_stopped") == 0)
-        session_stopped(lobby, event);
+        session_stopped(lobby, payload);
     return EVENT_TAKEN;
+}
+
+/* Delivered again it is the same press: the time of an action is its own. */
+static void press_stop(struct tc_turn *lobby, const json_t *action, const char *turn,
+                       const struct route *at)
+{
+    const char *when = text_at(action, "action_ts");
+    const char *key = when ? tc_sprint(lobby, "stop:%s:%s", when, at->user) : NULL;
+    if (!key || !fetch_seen(lobby, key))
+        cancel(lobby, turn, at->user, at->channel, at->thread);
 }
 
 /* Nobody can press what is not there, so somebody made it up. */
@@ -83,7 +96,7 @@ void event_take_action(struct tc_turn *lobby, const json_t *payload)
     {
         const char *id = text_at(action, "action_id"), *turn = text_at(action, "value");
         if (id && turn && strcmp(id, "turncast_stop") == 0)
-            cancel(lobby, turn, user, channel, thread);
+            press_stop(lobby, action, turn, &(struct route){channel, thread, .user = user});
         else if (!decide_press(lobby, payload, action))
             tell_forged(lobby, user);
     }

@@ -139,6 +139,13 @@ void fault_replaced(struct tc_verdict *v, int failed, const char *reason)
     *v = (struct tc_verdict){.next = failed ? TC_NEXT_FAIL : TC_NEXT_DONE, .reason = reason};
 }
 
+const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const char *token)
+{
+    struct state *s = state_of(turn);
+    snprintf(s->refusal, sizeof s->refusal, "%s refused by the service (%s)", token, f->error);
+    return s->refusal;
+}
+
 /* Until the operator has changed something nothing can be done; but what waits is kept. */
 static void lock_out(struct tc_turn *turn, const struct fault *f, struct tc_verdict *v)
 {
@@ -150,7 +157,8 @@ static void lock_out(struct tc_turn *turn, const struct fault *f, struct tc_verd
                "that is mended",
                f->error, needed ? ", needed: " : "", needed ? needed : "");
     s->locked_out = true;
-    *v = (struct tc_verdict){TC_NEXT_AGAIN, AUTH_HOLD_MS, TC_HOLD_INSTANCE, f->error};
+    *v = (struct tc_verdict){TC_NEXT_AGAIN, AUTH_HOLD_MS, TC_HOLD_INSTANCE,
+                             fault_refusal(turn, f, "bot token")};
 }
 
 static void judge_transient(const struct tc_reply *reply, struct tc_verdict *v)

@@ -35,6 +35,8 @@ void fault_fini(struct fault *f);
  * the whole instance and is logged once; for `optional` methods a missing scope is no such. */
 void fault_judge(struct tc_turn *turn, const struct fault *f, const struct tc_reply *reply,
                  bool optional, struct tc_verdict *v);
+/* The words for a token that is refused, for a verdict. Valid as long as the instance's next. */
+const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const char *token);
 bool fault_is(const struct fault *f, const char *error);
 /* Nothing more comes of this request. */
 bool fault_is_end(const struct tc_verdict *v);

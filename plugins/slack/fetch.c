@@ -130,6 +130,14 @@ static void go_on(struct tc_turn *lobby, struct fetch *f)
     finish(lobby, f);
 }
 
+bool fetch_seen(struct tc_turn *lobby, const char *key)
+{
+    const bool seen = is_recent(lobby, key);
+    if (!seen)
+        note_recent(lobby, key);
+    return seen;
+}
+
 enum event_taken fetch_begin(struct tc_turn *lobby, json_t *message,
                              const struct event_source *source)
 {

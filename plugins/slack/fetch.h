@@ -26,7 +26,7 @@ struct fetch {
     size_t count;
 };
 
-/* Messages with files that were handed over: what comes again over a route is known. */
+/* Events that were taken: messages with files, and stops. What Slack delivers again is known. */
 struct recent {
     char keys[RECENT_MAX][128];
     unsigned next;
@@ -34,6 +34,8 @@ struct recent {
 
 enum event_taken fetch_begin(struct tc_turn *lobby, json_t *message,
                              const struct event_source *source);
+/* Whether that event was here before; it is noted if not. */
+bool fetch_seen(struct tc_turn *lobby, const char *key);
 int fetch_on_file(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
 /* Frees what waits. */
 void fetch_end(struct fetch fetches[FETCH_MAX]);

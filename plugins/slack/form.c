@@ -94,7 +94,16 @@ static void add_text(struct tc_turn *turn, json_t *parts, const char *type, cons
     add_text_with(turn, parts, type, raw, units, elsewhere);
 }
 
-/* The arguments, but for the one that is shown as the subject. */
+/* The subject, and a description that is the reason or the message, have a place of their own. */
+static bool is_shown_anyway(const struct tc_request *ev, const char *key, const char *value)
+{
+    if (ev->subject && strcmp(value, ev->subject) == 0)
+        return true;
+    return strcmp(key, "description") == 0 && ((ev->reason && strcmp(value, ev->reason) == 0) ||
+                                               (ev->message && strcmp(value, ev->message) == 0));
+}
+
+/* The arguments, but for what is shown elsewhere. */
 static void add_args(struct tc_turn *turn, json_t *parts, const struct tc_request *ev)
 {
     json_auto_t *args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
@@ -104,7 +113,7 @@ static void add_args(struct tc_turn *turn, json_t *parts, const struct tc_reques
     json_object_foreach_safe(args, next, key, value)
     {
         const char *text = json_string_value(value);
-        if (strcmp(key, "plan") == 0 || (text && ev->subject && strcmp(text, ev->subject) == 0))
+        if (strcmp(key, "plan") == 0 || (text && is_shown_anyway(ev, key, text)))
             json_object_del(args, key);
     }
     char *text = json_object_size(args) > 0 ? json_dumps(args, JSON_INDENT(2)) : NULL;

@@ -52,15 +52,28 @@ static bool is_direct(const json_t *event)
     return strcmp(text_at(event, "channel_type"), "im") == 0 || *text_at(event, "channel") == 'D';
 }
 
-/* In a channel the bot is talked to by name; in a thread that began so, without. */
+/* In a channel the bot is talked to by name; in a thread that began so, without. The host knows of
+ * threads from before a restart. */
 static bool is_for_us(struct tc_turn *lobby, const json_t *event, const char *self)
 {
     const char *thread = text_at(event, "thread_ts");
     if (strcmp(text_at(event, "type"), "app_mention") == 0 || is_direct(event) ||
         mentions(text_at(event, "text"), self))
         return true;
-    return *thread && talk_knows(&state_of(lobby)->talks,
-                                 route_lane(lobby, text_at(event, "channel"), thread));
+    const char *channel = text_at(event, "channel");
+    return *thread && (talk_knows(&state_of(lobby)->talks, route_lane(lobby, channel, thread)) ||
+                       tc_knows(lobby, channel, thread));
+}
+
+/* The thread whose conversation the message belongs to; "": that of the channel. Direct messages
+ * are one conversation, and so are replies below them, for the answers stand there. A thread that
+ * the bot began, as the threads of Slack's assistant view are, is one of its own. */
+static const char *conversation_thread(const json_t *event, const char *self)
+{
+    const char *thread = text_at(event, "thread_ts"), *root = text_at(event, "parent_user_id");
+    if (!is_direct(event))
+        return *thread ? thread : text_at(event, "ts");
+    return *thread && *self && strcmp(root, self) == 0 ? thread : "";
 }
 
 static json_t *files_of(const json_t *event)
@@ -101,10 +114,11 @@ static json_t *message_of(struct tc_turn *lobby, const json_t *payload, const ch
     if (!*channel || !*ts)
         return NULL;
     const char *also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:[]}", "id",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:[], s:[]}", "id",
                      *id ? id : also, "also", also, "channel", channel, "thread",
-                     *thread ? thread : ts, "ts", ts, "user", user, "team", team, "text",
-                     decoded_text(event, self), "files", files_of(event), "paths", "names");
+                     *thread ? thread : ts, "conversation", conversation_thread(event, self), "ts",
+                     ts, "user", user, "team", team, "text", decoded_text(event, self), "files",
+                     files_of(event), "paths", "names");
 }
 
 enum event_taken inbound_take(struct tc_turn *lobby, const json_t *payload,
@@ -133,6 +147,17 @@ static size_t list(const json_t *array, const char *out[FETCH_FILES])
     return n < FETCH_FILES ? n : FETCH_FILES;
 }
 
+/* The host's answer to a command. That thinking is shown is not true while the option is off. */
+static const char *with_option(struct tc_turn *lobby, const char *text, const char *answer)
+{
+    const struct conf *conf = lobby->inst->conf;
+    if (conf->thinking || (!strstr(text, "show-thinking") && !strstr(text, "show-all")))
+        return answer;
+    const char *both = tc_sprint(
+        lobby, "%s Thinking stays hidden here: thinking = false of this instance.", answer);
+    return both ? both : answer;
+}
+
 static void tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
                  const char *answer)
 {
@@ -143,7 +168,7 @@ static void tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted 
         talk_note(&state_of(lobby)->talks, to.lane, NULL);
         status_react(lobby, channel, text_at(message, "ts"), "eyes");
     } else if (answer && (accepted == TC_COMMAND || accepted == TC_FULL)) {
-        message_tell(lobby, &to, answer);
+        message_tell(lobby, &to, with_option(lobby, text_at(message, "text"), answer));
     }
 }
 
@@ -156,11 +181,12 @@ enum event_taken inbound_submit(struct tc_turn *lobby, const json_t *message)
         route_pack(text_at(message, "channel"), text_at(message, "thread"), text_at(message, "ts"),
                    text_at(message, "user"), text_at(message, "team"));
     char *text = json_dumps(route, JSON_COMPACT);
+    const char *thread = text_at(message, "conversation");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(
         lobby,
         TC_INBOUND(.id = text_at(message, "id"), .also = text_at(message, "also"),
-                   .chat = text_at(message, "channel"), .thread = text_at(message, "thread"),
+                   .chat = text_at(message, "channel"), .thread = *thread ? thread : NULL,
                    .user = text_at(message, "user"), .text = text_at(message, "text"),
                    .route = text, .files = paths, .file_names = names, .file_count = files),
         &receipt);

@@ -33,6 +33,7 @@ struct latches {
 struct state {
     char user[32], team[32]; /* the bot's own ids; "" until known */
     char error[96];          /* of the last answer: a verdict's reason outlives the callback */
+    char refusal[160];       /* the same, where it is the token that is refused */
     char challenge[512];     /* of the last url_verification */
     bool locked_out;         /* the token is refused, and that has been told */
     struct latches off;

@@ -79,6 +79,9 @@ int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
     *v = (struct tc_verdict){.next = TC_NEXT_DONE};
     if (is_fatal(&f)) {
         stop(lobby, f.error);
+        *v = (struct tc_verdict){.next = TC_NEXT_FAIL,
+                                 .scope = TC_HOLD_INSTANCE,
+                                 .reason = fault_refusal(lobby, &f, "app token")};
         return 0;
     }
     const int64_t id =

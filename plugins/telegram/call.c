@@ -51,19 +51,25 @@ static uint32_t rates_of(const struct call *c)
     return PACE_ALL | (c->to->group ? PACE_GROUP : PACE_PRIVATE);
 }
 
+static const char *lane_of(struct tc_turn *turn, const struct call *c)
+{
+    if (!c->to)
+        return NULL;
+    const int64_t chat = route_chat_now(state_of(turn), c->to->chat);
+    return c->apart ? tc_sprint(turn, "%s:%" PRId64, c->method, chat)
+                    : tc_sprint(turn, "%" PRId64, chat);
+}
+
 /* What is sent either way; `body` and `tag` are texts. */
 static int send_request(struct tc_turn *turn, const struct call *c, const char *content_type,
                         const char *body, size_t len, const char *tag)
 {
-    const char *lane = NULL;
-    if (c->to)
-        lane = tc_sprint(turn, "%" PRId64, route_chat_now(state_of(turn), c->to->chat));
     return tc_http(
         turn, TC_HTTP(.url = tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", c->method),
-                      .content_type = content_type, .body = body, .body_len = len, .lane = lane,
-                      .priority = c->priority, .key = c->key, .rates = rates_of(c),
-                      .flags = c->flags, .timeout_ms = c->timeout_ms, .max_age_ms = c->max_age_ms,
-                      .delay_ms = c->delay_ms, .tag = tag));
+                      .content_type = content_type, .body = body, .body_len = len,
+                      .lane = lane_of(turn, c), .priority = c->priority, .key = c->key,
+                      .rates = rates_of(c), .flags = c->flags, .timeout_ms = c->timeout_ms,
+                      .max_age_ms = c->max_age_ms, .delay_ms = c->delay_ms, .tag = tag));
 }
 
 static bool is_silenced(struct tc_turn *turn, const struct call *c)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns what the service's refusals mean. It has no codes, only descriptions. */
+#include <stdio.h>
 #include <string.h>
 
 #include "telegram.h"
@@ -114,14 +115,16 @@ static void die(struct tc_turn *turn, const struct answer *a)
         tc_log(turn->inst, TC_ERR, "Telegram refuses the token (%s): this instance stops",
                a->description);
     s->dead = true;
+    snprintf(s->refusal, sizeof s->refusal, "token refused by the service (%.100s)",
+             *a->description ? a->description : "no reason given");
 }
 
 bool answer_rule(struct tc_turn *turn, const struct answer *a, struct tc_verdict *v)
 {
     if (a->refusal == REFUSED_TOKEN) {
         die(turn, a);
-        v->next = TC_NEXT_FAIL;
-        v->reason = "the token is refused";
+        *v = (struct tc_verdict){
+            .next = TC_NEXT_FAIL, .scope = TC_HOLD_INSTANCE, .reason = state_of(turn)->refusal};
         return true;
     }
     if (a->refusal != REFUSED_FLOOD)

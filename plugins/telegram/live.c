@@ -10,7 +10,8 @@
 #define TYPING_MS 4000
 #define TYPING_TTL_MS 600000 /* after the last event */
 #define EDIT_MS 1000
-#define TYPING_TIMEOUT_MS 5000 /* the outcome waits for what is in flight: not for long */
+#define TYPING_AGE_MS 900 /* not sent later: it would be seen behind the outcome */
+#define TYPING_TIMEOUT_MS 5000
 #define TIMEOUT_MS 15000
 #define BEAT_MS 10000
 #define DRAFT_BEAT_MS 20000 /* a draft is shown for 30 s */
@@ -45,11 +46,24 @@ static void type(struct tc_turn *turn, int64_t now)
                                    .body = body,
                                    .tag = call_tag("typing"),
                                    .to = &l->to,
+                                   .apart = true,
                                    .priority = TC_P_LIVE,
                                    .flags = TC_IDEMPOTENT,
                                    .key = "typing",
                                    .timeout_ms = TYPING_TIMEOUT_MS,
-                                   .max_age_ms = TYPING_MS});
+                                   .max_age_ms = TYPING_AGE_MS});
+}
+
+int live_on_typed(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
+                  struct tc_verdict *v)
+{
+    (void)tag;
+    struct answer a = answer_read(reply);
+    /* Only a pause that Telegram asks for is kept; else the next one is due soon anyway. */
+    if (!answer_rule(turn, &a, v))
+        v->next = TC_NEXT_DONE;
+    answer_free(&a);
+    return 0;
 }
 
 /* ---- the progress message ---- */

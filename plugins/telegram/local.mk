@@ -14,6 +14,7 @@ plugins_telegram_la_SOURCES = \
 	plugins/telegram/ladder.c \
 	plugins/telegram/live.c \
 	plugins/telegram/memory.c \
+	plugins/telegram/menu.c \
 	plugins/telegram/message.c \
 	plugins/telegram/poll.c \
 	plugins/telegram/press.c \

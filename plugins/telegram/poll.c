@@ -81,12 +81,29 @@ static int ask_who(struct tc_turn *lobby, int64_t delay_ms)
                                            .delay_ms = delay_ms});
 }
 
+/* A root, not the address of the bot: its path does not end with "/", "/bot" or "/bot<token>". */
+static bool is_root(const char *url)
+{
+    const char *const scheme = strstr(url, "://");
+    const char *const host = scheme ? scheme + strlen("://") : url;
+    const char *const last = strrchr(host, '/');
+    if (!*host || *host == '/')
+        return false;
+    if (!last)
+        return true;
+    if (strncmp(last, "/bot", strlen("/bot")) != 0)
+        return last[1] != '\0';
+    const char after = last[strlen("/bot")];
+    return after != '\0' && !(after >= '0' && after <= '9');
+}
+
 int poll_begin(struct tc_instance *inst)
 {
     const struct conf *const conf = inst->conf;
-    const size_t n = strlen(conf->api_base);
-    if (n == 0 || conf->api_base[n - 1] == '/' || strstr(conf->api_base, "/bot")) {
-        tc_log(inst, TC_ERR, "api_base is the root of the server, without / and /bot at its end");
+    if (!is_root(conf->api_base)) {
+        tc_log(inst, TC_ERR,
+               "api_base must be the root of the Bot API server, such as "
+               "https://api.telegram.org, without \"/\" or \"/bot<token>\" at its end");
         return -1;
     }
     if (conf->webhook && !conf->webhook_secret) {
@@ -96,20 +113,6 @@ int poll_begin(struct tc_instance *inst)
     if (conf->webhook && tc_route(inst, "/update"))
         return -1;
     return ask_who(inst->lobby, 0);
-}
-
-static void publish_commands(struct tc_turn *lobby)
-{
-    json_t *const body =
-        json_pack("{s:[{s:s,s:s},{s:s,s:s},{s:s,s:s},{s:s,s:s}]}", "commands", "command", "stop",
-                  "description", "Stop what runs here", "command", "new", "description",
-                  "Begin a new conversation", "command", "status", "description",
-                  "What is going on", "command", "queue", "description", "What waits");
-    call_send(lobby, &(struct call){.method = "setMyCommands",
-                                    .body = body,
-                                    .tag = call_tag("cmds"),
-                                    .priority = TC_P_NOTICE,
-                                    .flags = TC_IDEMPOTENT});
 }
 
 static char *percent_encoded(struct tc_turn *lobby, const char *text)
@@ -195,7 +198,7 @@ int poll_on_me(struct tc_turn *lobby, const struct tc_reply *reply, const json_t
         s->username = tc_keep(lobby, name);
         s->ready = true;
         s->failures = 0;
-        publish_commands(lobby);
+        menu_publish(lobby);
         if (conf_of(lobby)->webhook)
             set_webhook(lobby);
         else
@@ -290,7 +293,8 @@ int poll_on_updates(struct tc_turn *lobby, const struct tc_reply *reply, const j
     s->polled_ms = call_now_ms();
     const int64_t delay = judge(lobby, reply, &a, v);
     /* The next poll is another request: this one is over, whatever came of it. */
-    v->next = TC_NEXT_DONE;
+    if (!s->dead)
+        v->next = TC_NEXT_DONE;
     if (delay >= 0)
         poll_send(lobby, delay);
     answer_free(&a);

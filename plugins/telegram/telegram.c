@@ -17,7 +17,8 @@ static const struct tc_option options[] = {
     TC_OPTION(struct conf, max_parts, "6", 0, "messages of one answer"),
     TC_OPTION(struct conf, ambiguous, "mark", 0, "an answer that may have arrived: mark, drop"),
     TC_OPTION(struct conf, progress_after_ms, "1500", 0, "a progress message not before"),
-    TC_OPTION(struct conf, thinking, "false", 0, "thinking in the progress message"),
+    TC_OPTION(struct conf, thinking, "true", 0,
+              "thinking in the progress message, as far as it is shown"),
     TC_OPTION(struct conf, rich, "false", 0, "answers as rich messages"),
     TC_OPTION(struct conf, draft, "false", 0, "progress as a draft, in private chats"),
     {0},
@@ -202,7 +203,7 @@ static const struct {
     {"final", final_on_reply},   {"clear", final_on_cleared},      {"ask", question_on_asked},
     {"form", question_on_shown}, {"decided", question_on_decided}, {"create", live_on_created},
     {"edit", live_on_edited},    {"draft", live_on_draft},         {"file", inbox_on_file},
-    {"save", inbox_on_saved},
+    {"save", inbox_on_saved},    {"typing", live_on_typed},
 };
 
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *v)

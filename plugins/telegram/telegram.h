@@ -94,8 +94,9 @@ struct live {
 struct inbox;
 
 struct telegram {
-    bool dead;  /* the token is no good: nothing is sent any more */
-    bool ready; /* getMe has answered */
+    bool dead;         /* the token is no good: nothing is sent any more */
+    char refusal[160]; /* why, in Telegram's words: a verdict's reason outlives the callback */
+    bool ready;        /* getMe has answered */
     bool no_rich, no_draft, unhooked;
     bool forged; /* a press that is none of ours has been told of */
     char *username;
@@ -127,6 +128,7 @@ struct call {
     const char *method;
     json_t *body, *tag;
     const struct target *to; /* whose order it keeps; NULL: it goes at once */
+    bool apart;              /* in an order of its method's own: it holds no message up */
     bool paced;              /* counts as a message there */
     enum tc_priority priority;
     uint32_t flags;
@@ -231,6 +233,13 @@ int poll_on_updates(struct tc_turn *, const struct tc_reply *, const json_t *tag
 int poll_on_hook(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
 int poll_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
 
+/* ---- menu.c ---- */
+
+/* The commands that Telegram offers as one types. */
+void menu_publish(struct tc_turn *lobby);
+/* The words that a command of the menu stands for; other text as it is. */
+const char *menu_spell(const char *text);
+
 /* ---- update.c ---- */
 
 enum taken { TAKEN, TAKEN_LATER, TAKEN_NOT };
@@ -301,6 +310,8 @@ int64_t live_message(const struct tc_turn *turn, const json_t *tag);
 bool live_may_come_late(const struct tc_turn *turn);
 /* It has become the answer, or is gone. */
 void live_use(struct tc_turn *turn);
+int live_on_typed(struct tc_turn *, const struct tc_reply *, const json_t *tag,
+                  struct tc_verdict *);
 int live_on_created(struct tc_turn *, const struct tc_reply *, const json_t *tag,
                     struct tc_verdict *);
 int live_on_edited(struct tc_turn *, const struct tc_reply *, const json_t *tag,

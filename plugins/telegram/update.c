@@ -139,6 +139,7 @@ void update_react(struct tc_turn *lobby, const json_t *message, const char *emoj
                                     .body = body,
                                     .tag = call_tag("react"),
                                     .to = &to,
+                                    .apart = true,
                                     .priority = TC_P_NOTICE,
                                     .flags = TC_IDEMPOTENT,
                                     .max_age_ms = 60000});
@@ -171,11 +172,24 @@ void update_say(struct tc_turn *lobby, const json_t *message, const char *text)
                                     .tag = call_tag("say"),
                                     .to = &to,
                                     .paced = true,
-                                    .priority = TC_P_NOTICE});
+                                    /* Before the outcome of the turn that the command ends. */
+                                    .priority = TC_P_FINAL});
 }
 
-static enum taken show(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
-                       const struct tc_receipt *receipt)
+/* The host's answer to a command. That thinking is shown is not true while the option is off. */
+static void say_answer(struct tc_turn *lobby, const json_t *message, const char *text,
+                       const char *answer)
+{
+    const bool wanted = strstr(text, "show-thinking") || strstr(text, "show-all");
+    if (wanted && !conf_of(lobby)->thinking)
+        answer = tc_sprint(
+            lobby, "%s Thinking stays hidden here: thinking = false of this instance.", answer);
+    if (answer)
+        update_say(lobby, message, answer);
+}
+
+static enum taken show(struct tc_turn *lobby, const json_t *message, const char *text,
+                       enum tc_accepted accepted, const struct tc_receipt *receipt)
 {
     switch (accepted) {
     case TC_ACCEPTED:
@@ -187,7 +201,7 @@ static enum taken show(struct tc_turn *lobby, const json_t *message, enum tc_acc
     case TC_COMMAND:
     case TC_FULL:
         if (receipt->answer)
-            update_say(lobby, message, receipt->answer);
+            say_answer(lobby, message, text, receipt->answer);
         return TAKEN;
     case TC_KNOWN:
     case TC_DENIED:
@@ -215,6 +229,8 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
     const char *text = update_spoken(lobby, update_text(message));
     if (!text || !*text) /* a mention alone speaks too */
         text = update_text(message);
+    if (count == 0)
+        text = menu_spell(text);
     const long long chat = call_int(route, "chat"), thread = call_int(route, "thread");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(
@@ -229,7 +245,7 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
                    .quote = quote_of(message), .route = route_text, .files = paths,
                    .file_names = names, .file_count = count),
         &receipt);
-    const enum taken taken = show(lobby, message, accepted, &receipt);
+    const enum taken taken = show(lobby, message, text, accepted, &receipt);
     free(route_text);
     json_decref(route);
     free(paths);

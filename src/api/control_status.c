@@ -78,6 +78,13 @@ static void add_instance(void *ctx, const struct dispatch_instance *i)
     jsonw_member_int(out, "requests_waiting", (int64_t)i->post.waiting);
     jsonw_member_int(out, "requests_in_flight", (int64_t)i->post.in_flight);
     jsonw_member_int(out, "requests_oldest_ms", i->post.oldest_ms);
+    if (i->post.trouble) {
+        jsonw_member_str(out, "trouble", i->post.trouble);
+        jsonw_member_int(out, "trouble_ms", i->post.trouble_ms);
+    }
+    jsonw_member_bool(out, "unreachable", i->post.is_away);
+    if (i->post.is_away)
+        jsonw_member_int(out, "unreachable_ms", i->post.away_ms);
     buf_add_str(out, "}");
 }
 

@@ -62,6 +62,23 @@ static void print_requests(int64_t n)
                n == 1 ? " waits" : "s wait");
 }
 
+/* What keeps it from its service. */
+static void print_service(const json_t *in)
+{
+    if (json_object_get(in, "trouble")) {
+        printf("  ");
+        table_print_text(in, "trouble", 0);
+        printf(", for ");
+        table_print_time(table_number(in, "trouble_ms"), 0);
+        putchar('\n');
+    }
+    if (json_is_true(json_object_get(in, "unreachable"))) {
+        printf("  service unreachable for ");
+        table_print_time(table_number(in, "unreachable_ms"), 0);
+        putchar('\n');
+    }
+}
+
 /* What is wrong with it, in a line of its own. */
 static void print_trouble(const json_t *in)
 {
@@ -87,9 +104,11 @@ static void print_trouble(const json_t *in)
 
 static const char *state_of(const json_t *in)
 {
-    return json_is_true(json_object_get(in, "down"))   ? "down"
-           : json_is_true(json_object_get(in, "hung")) ? "hangs"
-                                                       : "runs";
+    return json_is_true(json_object_get(in, "down"))          ? "down"
+           : json_is_true(json_object_get(in, "hung"))        ? "hangs"
+           : json_object_get(in, "trouble")                   ? "fails"
+           : json_is_true(json_object_get(in, "unreachable")) ? "away"
+                                                              : "runs";
 }
 
 /* "process 12345", as far as there is one; else "thread". */
@@ -122,6 +141,7 @@ static void print_instances(const json_t *instances)
                  table_number(in, "requests_waiting"), table_number(in, "requests_in_flight"));
         printf("%-24s", requests);
         print_where(in);
+        print_service(in);
         print_trouble(in);
     }
 }

@@ -28,7 +28,8 @@ void answer_queued(struct buf *out, const struct conversation *c, bool restarts)
 void answer_full(struct buf *out, const struct conversation *c)
 {
     add_count(out, c->n_waiting);
-    buf_add_str(out, " wait already: this one was not taken. /queue shows them, /stop ends all.");
+    buf_add_str(out, " wait already: this one was not taken. \"stop\" ends the running turn and "
+                     "drops them.");
 }
 
 void answer_stopped(struct buf *out, bool ran, size_t dropped)
@@ -59,7 +60,7 @@ static void add_line(struct buf *out, size_t number, const struct message *m)
                len < m->prompt_len ? "\xe2\x80\xa6" : "");
 }
 
-void answer_queue(struct buf *out, const struct conversation *c)
+void answer_queue(struct buf *out, const struct conversation *c, char prefix)
 {
     if (!c || !c->n_waiting) {
         buf_add_str(out, "Nothing waits.");
@@ -72,7 +73,27 @@ void answer_queue(struct buf *out, const struct conversation *c)
         add_line(out, ++n, m);
     if (n < c->n_waiting)
         buf_printf(out, "\nand %zu more", c->n_waiting - n);
-    buf_add_str(out, "\n/queue clear drops them.");
+    buf_printf(out, "\n%cqueue clear drops them.", prefix);
+}
+
+void answer_help(struct buf *out, char prefix)
+{
+    static const struct {
+        const char *words, *what;
+    } rows[] = {
+        {"stop", "end the running turn and drop the messages that wait"},
+        {"new", "begin a new session with the next message"},
+        {"status", "what runs, what waits, and what is shown"},
+        {"queue", "the messages that wait"},
+        {"queue clear", "drop them"},
+        {"show-tools, hide-tools", "show or hide tool calls; also -thinking, -narration, -final, "
+                                   "-all"},
+        {"stream-status", "what is shown"},
+        {"help", "this list"},
+    };
+    buf_add_str(out, "What you write here is given to the agent, and it answers here. Commands:\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        buf_printf(out, "\n- %c%s: %s", prefix, rows[i].words, rows[i].what);
 }
 
 static void add_time(struct buf *out, int64_t ms)

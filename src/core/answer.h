@@ -12,7 +12,10 @@ void answer_queued(struct buf *out, const struct conversation *c, bool restarts)
 void answer_full(struct buf *out, const struct conversation *c);
 void answer_stopped(struct buf *out, bool ran, size_t dropped);
 void answer_cleared(struct buf *out, size_t dropped);
-void answer_queue(struct buf *out, const struct conversation *c);
+/* `prefix` is what the person writes in front of commands. */
+void answer_queue(struct buf *out, const struct conversation *c, char prefix);
+/* What can be written here. */
+void answer_help(struct buf *out, char prefix);
 /* The lines of /status. */
 void answer_running(struct buf *out, const struct conversation *c);
 void answer_session(struct buf *out, const char *session);

@@ -21,6 +21,10 @@ static const struct row {
     {"!queue", COMMAND_QUEUE},
     {"/queue clear", COMMAND_QUEUE_CLEAR},
     {"!queue clear", COMMAND_QUEUE_CLEAR},
+    {"/help", COMMAND_HELP},
+    {"!help", COMMAND_HELP},
+    {"/start", COMMAND_HELP},
+    {"!start", COMMAND_HELP},
 };
 
 static struct str trimmed(const char *text)
@@ -55,6 +59,11 @@ enum command command_parse(const char *text)
         if (is_same(trimmed(plain.p ? plain.p : ""), rows[i].words))
             return rows[i].command;
     return COMMAND_NONE;
+}
+
+char command_prefix(const char *text)
+{
+    return *trimmed(text).p == '!' ? '!' : '/';
 }
 
 static size_t name_len(const char *p)

@@ -15,8 +15,15 @@
 #include "core/prompt.h"
 #include "core/requests_ask.h"
 #include "core/toggle.h"
+#include "turn/slash.h"
 
-#define COMMANDS_KNOWN 64 /* messages that were commands and are known when they come again */
+/* Messages that the host answered itself, and recognises when the service delivers them again. */
+#define SELF_ANSWERED_MAX 256
+
+/* A message of an instance under both its identities; either may be missing. */
+struct self_answered {
+    char *instance, *id, *also;
+};
 
 struct reception {
     const struct conf *conf;
@@ -26,14 +33,14 @@ struct reception {
     struct requests *requests;
     struct approvals *approvals;
     struct permit permit;
-    char *commands[COMMANDS_KNOWN]; /* a ring */
-    size_t n_commands;
+    struct self_answered self_answered[SELF_ANSWERED_MAX]; /* a ring */
+    size_t n_self_answered;
 };
 
-static char *make_key(const char *instance, const struct tc_inbound *in)
+static char *make_key(const char *instance, const char *chat, const char *thread)
 {
-    return in->thread ? xasprintf("%s:%s:%s", instance, in->chat, in->thread)
-                      : xasprintf("%s:%s", instance, in->chat);
+    return thread ? xasprintf("%s:%s:%s", instance, chat, thread)
+                  : xasprintf("%s:%s", instance, chat);
 }
 
 static const struct conf_agent *agent_of(const struct reception *r,
@@ -44,16 +51,32 @@ static const struct conf_agent *agent_of(const struct reception *r,
 
 /* ---- commands ---- */
 
-/* A command that the service gives a second time is not done a second time. */
-static bool was_done(struct reception *r, const struct ask *a)
+static bool is_same_text(const char *a, const char *b)
 {
-    CLEANUP_FREE char *id = xasprintf("%s\n%s", a->instance, a->inbound->id);
-    for (size_t i = 0; i < COMMANDS_KNOWN; i++)
-        if (r->commands[i] && strcmp(r->commands[i], id) == 0)
+    return a && b && strcmp(a, b) == 0;
+}
+
+static void self_answered_fini(struct self_answered *m)
+{
+    free(m->instance);
+    free(m->id);
+    free(m->also);
+}
+
+/* Whether the message was here before, under either identity; it is noted if not. Messages for the
+ * agent are recognised by the journal; commands and tokens never get there. */
+static bool was_self_answered(struct reception *r, const struct ask *a)
+{
+    const char *const id = a->inbound->id, *const also = a->inbound->also;
+    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++) {
+        const struct self_answered *const m = &r->self_answered[i];
+        if (is_same_text(m->instance, a->instance) &&
+            (is_same_text(m->id, id) || is_same_text(m->also, also)))
             return true;
-    char **const place = &r->commands[r->n_commands++ % COMMANDS_KNOWN];
-    free(*place);
-    *place = xstrdup(id);
+    }
+    struct self_answered *const place = &r->self_answered[r->n_self_answered++ % SELF_ANSWERED_MAX];
+    self_answered_fini(place);
+    *place = (struct self_answered){xstrdup(a->instance), xstrdup(id), xstrdup(also)};
     return false;
 }
 
@@ -143,7 +166,14 @@ static void tell_status(struct reception *r, struct ask *a, const char *key,
 static void tell_queue(struct ask *a, const struct conversation *c)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_queue(&text, c);
+    answer_queue(&text, c, command_prefix(a->inbound->text));
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void tell_help(struct ask *a)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_help(&text, command_prefix(a->inbound->text));
     ask_answer(a, TC_COMMAND, NULL, text.p);
 }
 
@@ -152,7 +182,7 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
 {
     struct conversation *const c = conversations_find(r->conversations, key);
     const struct conf_agent *const agent = agent_of(r, inst);
-    if (was_done(r, a)) {
+    if (was_self_answered(r, a)) {
         ask_answer(a, TC_KNOWN, NULL, NULL);
         return;
     }
@@ -168,6 +198,9 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
         break;
     case COMMAND_QUEUE_CLEAR:
         clear_queue(r, a, c);
+        break;
+    case COMMAND_HELP:
+        tell_help(a);
         break;
     case COMMAND_QUEUE:
     case COMMAND_NONE:
@@ -203,7 +236,7 @@ static void submit_text(const struct submission *s, struct str text)
 {
     const struct tc_inbound *const in = s->ask->inbound;
     const struct conf_agent *const agent = agent_of(s->reception, s->instance);
-    CLEANUP_FREE char *key = make_key(s->instance->name, in);
+    CLEANUP_FREE char *key = make_key(s->instance->name, in->chat, in->thread);
     CLEANUP_BUF struct buf prompt = {0};
     if (!agent) { /* gone in the meantime */
         ask_answer(s->ask, TC_DENIED, NULL, NULL);
@@ -235,12 +268,32 @@ static void on_toggled(void *ctx, const struct toggle *t)
     free(s);
 }
 
+/* A message with tokens. One that comes again does not set the switches again: they may have been
+ * changed since. Its other words go to the journal, which knows whether they were taken. */
+static void submit_tokens(struct submission *s, struct str text)
+{
+    CLEANUP_BUF struct buf rest = {0};
+    struct visibility unused = visibility_default();
+    if (!was_self_answered(s->reception, s->ask)) {
+        toggle_apply(s->reception->switches, agent_of(s->reception, s->instance)->name, text,
+                     on_toggled, s);
+        return;
+    }
+    const struct slash_result found = slash_parse(text.p, text.len, &unused, &rest);
+    if (found.empty && !s->ask->inbound->file_count)
+        ask_answer(s->ask, TC_KNOWN, NULL, NULL);
+    else
+        submit_text(s, (struct str){rest.p ? rest.p : "", rest.len});
+    conf_unref(s->conf);
+    free(s);
+}
+
 static void submit(struct reception *r, struct ask *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;
     const enum command command = in->file_count ? COMMAND_NONE : command_parse(in->text);
     if (command != COMMAND_NONE) {
-        CLEANUP_FREE char *key = make_key(inst->name, in);
+        CLEANUP_FREE char *key = make_key(inst->name, in->chat, in->thread);
         do_command(r, command, a, key, inst);
         return;
     }
@@ -248,11 +301,11 @@ static void submit(struct reception *r, struct ask *a, const struct conf_instanc
     command_unaddress(&text, in->text);
     struct submission *const s = xmalloc(sizeof *s);
     *s = (struct submission){r, conf_ref(r->conf), inst, a};
-    if (text.len)
-        toggle_apply(r->switches, agent_of(r, inst)->name, (struct str){text.p, text.len},
-                     on_toggled, s);
+    const struct str words = {text.p ? text.p : "", text.len};
+    if (toggle_is_wanted(words))
+        submit_tokens(s, words);
     else
-        on_toggled(s, &(struct toggle){.rest = {"", 0}});
+        on_toggled(s, &(struct toggle){.rest = words});
 }
 
 /* ---- the end of a turn ---- */
@@ -280,6 +333,22 @@ static void cancel(struct reception *r, struct ask *a, const struct conf_instanc
 
 /* ---- */
 
+static void on_known(void *ctx, const char *session)
+{
+    ask_answer(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+}
+
+/* Whether the conversation goes on. Nobody is asked for a permission: a message is, later. */
+static void look_up(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    CLEANUP_FREE char *key = make_key(inst->name, a->chat, a->thread);
+    const struct conf_agent *const agent = agent_of(r, inst);
+    if (agent && !conversations_find(r->conversations, key))
+        sessions_find(r->sessions, agent->name, key, on_known, a);
+    else
+        ask_answer(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+}
+
 static bool may_submit(struct reception *r, const struct conf_instance *inst, const char *user,
                        const char *chat)
 {
@@ -293,6 +362,8 @@ void reception_ask(struct reception *r, struct ask *a)
         requests_ask(r->requests, &r->permit, inst, a);
     else if (inst && a->kind == ASK_CANCEL)
         cancel(r, a, inst);
+    else if (inst && a->kind == ASK_KNOWS)
+        look_up(r, a, inst);
     else if (inst && a->kind == ASK_MAY && may_submit(r, inst, a->user, a->chat))
         ask_answer(a, TC_ACCEPTED, NULL, NULL);
     else if (inst && a->kind == ASK_SUBMIT &&
@@ -325,7 +396,7 @@ void reception_free(struct reception *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < COMMANDS_KNOWN; i++)
-        free(r->commands[i]);
+    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++)
+        self_answered_fini(&r->self_answered[i]);
     free(r);
 }

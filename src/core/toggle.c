@@ -41,7 +41,7 @@ static void on_switches(void *ctx, struct visibility before)
         finish(c, STICKY_SAVED);
 }
 
-static bool has_words(struct str text)
+bool toggle_is_wanted(struct str text)
 {
     CLEANUP_BUF struct buf rest = {0};
     struct visibility any = visibility_default();
@@ -51,7 +51,7 @@ static bool has_words(struct str text)
 void toggle_apply(struct switches *switches, const char *agent, struct str text,
                   void (*done)(void *ctx, const struct toggle *t), void *ctx)
 {
-    if (!has_words(text)) {
+    if (!toggle_is_wanted(text)) {
         done(ctx, &(struct toggle){.rest = text});
         return;
     }

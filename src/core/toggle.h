@@ -14,6 +14,8 @@ struct toggle {
     struct visibility visibility; /* when such words were there */
 };
 
+/* Whether there are such words in it. */
+bool toggle_is_wanted(struct str text);
 /* `done` is called once, at once or later, from the loop. Copies what it needs. */
 void toggle_apply(struct switches *switches, const char *agent, struct str text,
                   void (*done)(void *ctx, const struct toggle *t), void *ctx);

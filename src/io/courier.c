@@ -129,7 +129,8 @@ void courier_send(struct courier *c, const struct courier_letter *letter)
                  .key = xstrdup(letter->key),
                  .deadline_ms = letter->max_age_ms ? now + letter->max_age_ms : 0,
                  .not_before_ms = letter->delay_ms ? now + letter->delay_ms : 0,
-                 .is_ahead = letter->is_ahead},
+                 .is_ahead = letter->is_ahead,
+                 .spares_live = letter->spares_live},
         .courier = c,
         .arg = letter->arg,
     };

@@ -23,6 +23,7 @@ struct courier_letter {
     int64_t max_age_ms; /* no attempt starts later than this; 0: for ever */
     int64_t delay_ms;   /* nor earlier than this */
     bool is_ahead;      /* takes the place of one that is about to end */
+    bool spares_live;   /* a final that is no turn's outcome: live edits stay */
     void *arg;
 };
 

@@ -85,7 +85,7 @@ struct lane_item *lane_push(struct lane *l, struct lane_item *item)
     if (same)
         return replace(l, same, item);
     struct lane_item *const pointless =
-        item->priority == LANE_FINAL ? take_all(l, LANE_LIVE) : NULL;
+        item->priority == LANE_FINAL && !item->spares_live ? take_all(l, LANE_LIVE) : NULL;
     if (item->is_ahead) {
         put_first(l, item);
         return pointless;
@@ -116,11 +116,19 @@ void lane_land(struct lane *l)
     l->in_flight = NULL;
 }
 
+static bool has_outcome(const struct lane *l)
+{
+    const struct lane_item *item = l->first[LANE_FINAL];
+    while (item && item->spares_live)
+        item = item->next;
+    return item != NULL;
+}
+
 bool lane_return(struct lane *l)
 {
     struct lane_item *const item = l->in_flight;
     l->in_flight = NULL;
-    if (item->priority == LANE_LIVE && (l->first[LANE_FINAL] || find_edit(l, item)))
+    if (item->priority == LANE_LIVE && (has_outcome(l) || find_edit(l, item)))
         return false;
     put_first(l, item);
     note_deadline(l, item->deadline_ms);

@@ -23,6 +23,7 @@ struct lane_item {
     int64_t deadline_ms;   /* not started after it; 0: no deadline */
     int64_t not_before_ms; /* not started before it; those behind it wait, too */
     bool is_ahead;         /* goes in front of those of its priority */
+    bool spares_live;      /* a final that is no turn's outcome: live edits go on behind it */
     /* the lane's */
     struct lane *lane;
     struct lane_item *next;
@@ -40,7 +41,7 @@ struct lane {
 void lane_init(struct lane *l);
 /* Behind those of its priority, or in front of them. Returns the chain of waiting live edits it
  * makes pointless: the one of the same key, whose place it takes, or all of them when it is a
- * final. */
+ * final that does not spare them. */
 struct lane_item *lane_push(struct lane *l, struct lane_item *item);
 /* What goes next; NULL when nothing waits or one is in flight. */
 struct lane_item *lane_head(const struct lane *l);

@@ -75,6 +75,14 @@ struct ask *ask_new_may(const char *instance, const char *user, const char *chat
     return a;
 }
 
+struct ask *ask_new_knows(const char *instance, const char *chat, const char *thread)
+{
+    struct ask *const a = make(ASK_KNOWS, instance);
+    a->chat = arena_strdup(&a->arena, chat);
+    a->thread = arena_strdup(&a->arena, thread);
+    return a;
+}
+
 struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request)
 {
     struct ask *const a = make(ASK_TICKET, instance);

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 
-enum ask_kind { ASK_SUBMIT, ASK_CANCEL, ASK_MAY, ASK_TICKET, ASK_ANSWER };
+enum ask_kind { ASK_SUBMIT, ASK_CANCEL, ASK_MAY, ASK_TICKET, ASK_ANSWER, ASK_KNOWS };
 
 /* Made by the instance's thread, read on the loop until it is answered. */
 struct ask {
@@ -25,7 +25,8 @@ struct ask {
     const char *turn;                   /* ASK_CANCEL, ASK_TICKET */
     const char *request;                /* ASK_TICKET: answered with TC_ACCEPTED and the ticket */
     const char *user;                   /* ASK_CANCEL, ASK_MAY */
-    const char *chat;                   /* ASK_MAY: answered with TC_ACCEPTED or TC_DENIED */
+    const char *chat;   /* ASK_MAY, ASK_KNOWS: answered with TC_ACCEPTED or TC_DENIED */
+    const char *thread; /* ASK_KNOWS; or NULL */
 
     /* Of ask.c alone. */
     void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
@@ -47,6 +48,7 @@ void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, cons
 struct ask *ask_new_submit(const char *instance, const struct tc_inbound *inbound);
 struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user);
 struct ask *ask_new_may(const char *instance, const char *user, const char *chat);
+struct ask *ask_new_knows(const char *instance, const char *chat, const char *thread);
 struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request);
 struct ask *ask_new_answer(const char *instance, const struct tc_decision *decision);
 /* Instance's thread: until it is answered; TC_NOT_KEPT when that takes longer than ms of real

@@ -54,6 +54,7 @@ void frame_pack_ask(struct buf *out, const struct ask *a)
     pack_text(out, a->request);
     pack_text(out, a->user);
     pack_text(out, a->chat);
+    pack_text(out, a->thread);
 }
 
 static struct ask *unpack_submit(struct unpack *u, const char *instance)
@@ -94,12 +95,17 @@ static struct ask *unpack_decision(struct unpack *u, const char *instance)
 static struct ask *unpack_names(struct unpack *u, enum ask_kind kind, const char *instance)
 {
     const char *const turn = unpack_text(u), *const request = unpack_text(u),
-                      *const user = unpack_text(u), *const chat = unpack_text(u);
+                      *const user = unpack_text(u), *const chat = unpack_text(u),
+                      *const thread = unpack_text(u);
     if (unpack_finish(u) < 0)
         return NULL;
     if (kind == ASK_TICKET)
         return claim_is_id(turn) && claim_is_id(request) ? ask_new_ticket(instance, turn, request)
                                                          : NULL;
+    if (kind == ASK_KNOWS)
+        return claim_is_id(chat) && (!thread || claim_is_id(thread))
+                   ? ask_new_knows(instance, chat, thread)
+                   : NULL;
     if (!claim_is_id(user) || !claim_is_id(kind == ASK_MAY ? chat : turn))
         return NULL;
     return kind == ASK_MAY ? ask_new_may(instance, user, chat)
@@ -108,7 +114,7 @@ static struct ask *unpack_names(struct unpack *u, enum ask_kind kind, const char
 
 struct ask *frame_unpack_ask(struct unpack *u, const char *instance)
 {
-    const enum ask_kind kind = (enum ask_kind)unpack_count(u, ASK_ANSWER);
+    const enum ask_kind kind = (enum ask_kind)unpack_count(u, ASK_KNOWS);
     if (kind == ASK_SUBMIT)
         return unpack_submit(u, instance);
     if (kind == ASK_ANSWER)

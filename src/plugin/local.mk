@@ -68,6 +68,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/post_impl.h \
 	src/plugin/post_item.c \
 	src/plugin/post_load.c \
+	src/plugin/post_trouble.c \
 	src/plugin/probe.c \
 	src/plugin/probe.h \
 	src/plugin/queue.c \

@@ -118,6 +118,7 @@ struct post_stats post_stats(const struct post *p)
         if (!(item->letter->http.flags & TC_LONG_POLL) && now - item->since_ms > stats.oldest_ms)
             stats.oldest_ms = now - item->since_ms;
     }
+    post_add_trouble(p, &stats);
     return stats;
 }
 
@@ -148,6 +149,7 @@ void post_free(struct post *p)
         next = t->next;
         free_turn(t);
     }
+    post_free_trouble(p);
     free(p->lobby.id);
     free(p->instance);
     free(p->files);

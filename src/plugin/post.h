@@ -46,7 +46,11 @@ struct post_stats {
     size_t in_flight;                       /* from their turn until the verdict */
     size_t dead;                            /* durable ones given up since the start */
     uint64_t attempts[HTTPC_AMBIGUOUS + 1]; /* by what came of them, but for TC_LONG_POLL */
-    int64_t oldest_ms; /* age of the oldest that is no TC_LONG_POLL, in this run; 0: none */
+    int64_t oldest_ms;   /* age of the oldest that is no TC_LONG_POLL, in this run; 0: none */
+    const char *trouble; /* why the service refuses all requests, for so long; or NULL; borrowed */
+    int64_t trouble_ms;
+    bool is_away; /* the service has not been reached for so long */
+    int64_t away_ms;
 };
 struct post_stats post_stats(const struct post *p);
 

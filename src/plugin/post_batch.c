@@ -223,8 +223,10 @@ static void take_effect(struct post_commit *c)
         drop_letters(c);
     else
         submit_letters(c);
-    if (c->answered)
+    if (c->answered) {
+        post_note_verdict(c->answered, &c->batch->verdict);
         post_decide_item(c->answered, &c->batch->verdict);
+    }
     turn->items--;
     if (known)
         post_release_turn(p, known);

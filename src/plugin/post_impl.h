@@ -40,6 +40,7 @@ struct post_item {
     bool is_asked;      /* a reply is out; its batch will come */
     bool was_ambiguous; /* the last attempt */
     bool was_limited;   /* the same: it was one too many */
+    bool was_good;      /* the same: a success, as far as HTTP goes */
     char *error;        /* of the last attempt, owned; or NULL */
 };
 
@@ -68,6 +69,10 @@ struct post {
     struct post_commit *first, **end; /* batches */
     bool is_draining;
     bool is_away;          /* its service was not reached */
+    int64_t away_since_ms; /* clock_mono_ms */
+    char *trouble;         /* what the plugin says keeps all of its requests; or NULL */
+    char *trouble_url;     /* only a success of this request ends it; NULL: any does */
+    int64_t trouble_since_ms;
     int64_t pause_ends_ms; /* the one that was told last */
     size_t dead;
     uint64_t attempts[HTTPC_AMBIGUOUS + 1];
@@ -78,6 +83,14 @@ struct post {
 struct post_turn *post_find_turn(struct post *p, const char *id);
 /* When it is over and nothing of it is under way. */
 void post_release_turn(struct post *p, struct post_turn *t);
+
+/* ---- post_trouble.c */
+
+/* Before post_decide_item. */
+void post_note_verdict(const struct post_item *item, const struct tc_verdict *v);
+void post_note_reach(struct post *p, const struct httpc_reply *reply);
+void post_add_trouble(const struct post *p, struct post_stats *stats);
+void post_free_trouble(struct post *p);
 
 /* ---- post_item.c: takes over the letter */
 

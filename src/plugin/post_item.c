@@ -243,27 +243,14 @@ void post_start_item(void *ctx, struct parcel *parcel, void *arg)
     ledger_start(p->spec.ledger, item->seq, on_recorded, item->recording);
 }
 
-/* Who goes again unasked says nothing: so that the service is away, and back, is said here. */
-static void note_reach(struct post *p, const struct httpc_reply *reply)
-{
-    const bool is_away = reply->outcome == HTTPC_NOT_SENT;
-    if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
-        return;
-    p->is_away = is_away;
-    if (is_away)
-        log_line(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
-                 reply->error);
-    else
-        log_line(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
-}
-
 void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply)
 {
     (void)parcel;
     struct post_item *const item = arg;
     if (is_durable(item) && reply->outcome == HTTPC_OK)
         CRASH_POINT("after-send-before-record");
-    note_reach(ctx, reply);
+    post_note_reach(ctx, reply);
+    item->was_good = reply->outcome == HTTPC_OK;
     item->was_limited = reply->status == 429;
     tell_answer(item, reply);
 }
@@ -321,6 +308,7 @@ void post_submit_item(struct post_item *item, bool is_ahead)
         .max_age_ms = item->left_ms,
         .delay_ms = item->delay_ms,
         .is_ahead = is_ahead,
+        .spares_live = !*item->letter->turn, /* of the lobby */
         .arg = item,
     };
     courier_send(p->courier, &letter);

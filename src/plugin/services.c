@@ -210,6 +210,7 @@ const struct tc_host *services_table(void)
         .socket_close = service_socket_close,
         .ticket = service_ticket,
         .answer = service_answer,
+        .knows = service_knows,
     };
     return &table;
 }

@@ -33,6 +33,7 @@ size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
                                 struct tc_receipt *receipt);
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat);
+bool service_knows(struct tc_turn *turn, const char *chat, const char *thread);
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
                                 struct tc_receipt *receipt);
 

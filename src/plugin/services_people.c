@@ -77,6 +77,18 @@ bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat
     return put(t->in, ask_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
 }
 
+bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
+{
+    struct instance_turn *const t = instance_check_turn(turn, "tc_knows");
+    if (!t || !services_offered(t->in, "tc_knows", t->in->host.ask, OFFER_ASK))
+        return false;
+    if (!claim_is_id(chat) || (thread && !claim_is_id(thread))) {
+        services_refuse(t->in, "tc_knows", "the chat or the thread is missing or not valid");
+        return false;
+    }
+    return put(t->in, ask_new_knows(t->in->name, chat, thread), NULL) == TC_ACCEPTED;
+}
+
 const char *service_ticket(struct tc_turn *turn, const char *request)
 {
     struct tc_receipt receipt = {0};

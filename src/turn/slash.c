@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Finds the tokens: words of the message that are exactly one of the table's. What counts as
- * space is what Python's \s counts, as that is where the tokens come from. */
+ * Finds the tokens: words of the message that are "/" or "!" and exactly one of the table's names.
+ * White space is what Python's \s matches, because the tokens were first defined there. */
 #include "turn/slash.h"
 
 #include "base/utf8.h"
@@ -11,17 +11,17 @@ static const struct token {
     struct str word;
     unsigned on, off; /* switches it sets; STATUS asks for the answer */
 } tokens[] = {
-    {STR("/show-thinking"), THINKING, 0},
-    {STR("/hide-thinking"), 0, THINKING},
-    {STR("/show-tools"), TOOLS, 0},
-    {STR("/hide-tools"), 0, TOOLS},
-    {STR("/show-narration"), NARRATION, 0},
-    {STR("/hide-narration"), 0, NARRATION},
-    {STR("/show-final"), FINAL, 0},
-    {STR("/hide-final"), 0, FINAL},
-    {STR("/show-all"), THINKING | TOOLS | TEXT | NARRATION | FINAL, 0},
-    {STR("/hide-all"), TEXT | FINAL, THINKING | TOOLS | NARRATION},
-    {STR("/stream-status"), STATUS, 0},
+    {STR("show-thinking"), THINKING, 0},
+    {STR("hide-thinking"), 0, THINKING},
+    {STR("show-tools"), TOOLS, 0},
+    {STR("hide-tools"), 0, TOOLS},
+    {STR("show-narration"), NARRATION, 0},
+    {STR("hide-narration"), 0, NARRATION},
+    {STR("show-final"), FINAL, 0},
+    {STR("hide-final"), 0, FINAL},
+    {STR("show-all"), THINKING | TOOLS | TEXT | NARRATION | FINAL, 0},
+    {STR("hide-all"), TEXT | FINAL, THINKING | TOOLS | NARRATION},
+    {STR("stream-status"), STATUS, 0},
 };
 
 static const struct {
@@ -54,8 +54,10 @@ static size_t word_len(const char *p, size_t n)
 
 static const struct token *token_find(const char *p, size_t n)
 {
+    if (n == 0 || (*p != '/' && *p != '!'))
+        return NULL;
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
-        if (str_equal(tokens[i].word, (struct str){p, n}))
+        if (str_equal(tokens[i].word, (struct str){p + 1, n - 1}))
             return &tokens[i];
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Slash tokens in a user's message: /show-tools, /hide-thinking, /stream-status … Pure. */
+ * Slash tokens in a user's message: /show-tools, /hide-thinking, /stream-status … "!" may stand for
+ * the slash, for services that keep messages with a slash to themselves. Pure. */
 #ifndef TURN_SLASH_H
 #define TURN_SLASH_H
 

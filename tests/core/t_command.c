@@ -35,6 +35,14 @@ static void test_commands(void)
         {"/queue", COMMAND_QUEUE},
         {"/queue  clear", COMMAND_QUEUE_CLEAR},
         {"/queue@bot clear", COMMAND_QUEUE_CLEAR},
+        {"!queue clear", COMMAND_QUEUE_CLEAR},
+        {"/help", COMMAND_HELP},
+        {"!help", COMMAND_HELP},
+        {"/start", COMMAND_HELP},
+        {"/help@bot", COMMAND_HELP},
+        {"/help me", COMMAND_NONE},
+        {"help", COMMAND_NONE},
+        {"start", COMMAND_NONE},
         {"", COMMAND_NONE},
         {"/", COMMAND_NONE},
         {"/stop now", COMMAND_NONE},
@@ -56,6 +64,14 @@ static void test_commands(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         is_int(command_parse(rows[i].text), rows[i].command, "R19: \"%s\"", rows[i].text);
+}
+
+static void test_prefix(void)
+{
+    is_int(command_prefix("!queue"), '!', "a command that begins with ! is answered with !");
+    is_int(command_prefix(" !queue"), '!', "blanks in front of it do not matter");
+    is_int(command_prefix("/queue"), '/', "else commands begin with /");
+    is_int(command_prefix(""), '/', "also where nothing was said");
 }
 
 static void test_unaddress(void)
@@ -195,6 +211,7 @@ int main(void)
 {
     plan_lazy();
     test_commands();
+    test_prefix();
     test_unaddress();
     test_prompt();
     test_permit();

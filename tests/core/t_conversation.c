@@ -57,6 +57,76 @@ static void test_known(void)
     talk_end("what comes twice");
 }
 
+/* A message of user 1 that the service delivers under this id, and under one that stays. */
+static struct said deliver(const char *id, const char *also, const char *text)
+{
+    struct said s = {
+        .in = {.size = sizeof s.in, .chat = "A", .user = "1", .text = text, .id = id, .also = also},
+        .ask = {.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in}};
+    reception_ask(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    return s;
+}
+
+static void test_known_commands(void)
+{
+    talk_begin(NULL);
+    talk_say("work");
+    talk_await_working(1);
+    is_int(deliver("e1", "ts1", "stop").accepted, TC_COMMAND, "R18: stop");
+    is_int(deliver("e2", "ts1", "stop").accepted, TC_KNOWN,
+           "R18: under another event id it is the same stop, and does not kill");
+    is_int(deliver("e1", NULL, "stop").accepted, TC_KNOWN,
+           "R18: so it is under its first id alone");
+    talk_await_quiet();
+    is_int(deliver("e3", "ts3", "/show-tools").accepted, TC_COMMAND, "R18: a token");
+    is_int(deliver("e3", "ts3", "/show-tools").accepted, TC_KNOWN, "R18: is answered once");
+    is_int(deliver("e4", "ts3", "/show-tools").accepted, TC_KNOWN,
+           "R18: whatever the event's id is");
+    is_int(deliver("e5", "ts5", "/hide-tools").accepted, TC_COMMAND, "R18: another message is not");
+    is_int(deliver("e6", "ts3", "/show-tools").accepted, TC_KNOWN, "R18: the first comes late");
+    ok(strstr(talk_say("/stream-status").answer, "Hidden: tools"),
+       "R18: and changes nothing that was said since");
+    is_int(deliver(NULL, NULL, "/status").accepted, TC_COMMAND, "a command without any id");
+    is_int(deliver(NULL, NULL, "/status").accepted, TC_COMMAND, "is never taken for another one");
+    talk_end("commands that come twice");
+}
+
+static void test_known_words(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    is_int(deliver("e1", "ts1", "/show-tools go").accepted, TC_ACCEPTED, "a token and words");
+    talk_await_quiet();
+    is_int(deliver("e2", "ts2", "/hide-tools").accepted, TC_COMMAND, "then it is hidden again");
+    is_int(deliver("e3", "ts1", "/show-tools go").accepted, TC_KNOWN,
+           "R18: the words are no second turn");
+    ok(strstr(talk_say("/stream-status").answer, "Hidden: tools"),
+       "R18: and the token does not count twice");
+    talk_await_states("ended", "R18: one turn came of it");
+    talk_end("words that come twice");
+}
+
+static void test_help(void)
+{
+    talk_begin(NULL);
+    struct said s = talk_say("/start");
+    is_int(s.accepted, TC_COMMAND, "/start is answered by the host");
+    ok(strstr(s.answer, "\n- /queue clear: "), "with the commands");
+    s = talk_say("!help");
+    is_int(s.accepted, TC_COMMAND, "!help too");
+    ok(strstr(s.answer, "\n- !stop: ") && !strstr(s.answer, "/stop"), "as they are written there");
+    is_int(talk.disk.n, 0, "and no agent is started");
+    talk_say("work");
+    talk_await_working(1);
+    talk_say("more");
+    ok(strstr(talk_say("!queue").answer, "\n!queue clear drops them."),
+       "!queue names a command that can be written there");
+    ok(strstr(talk_say("/queue").answer, "\n/queue clear drops them."), "and so does /queue");
+    talk_say("stop");
+    talk_await_quiet();
+    talk_end("help");
+}
+
 static void test_burst(void)
 {
     talk_begin(NULL);
@@ -88,9 +158,11 @@ static void test_queue(void)
     talk_is(talk_say("/queue"), TC_COMMAND,
             "2 messages wait:\n1. second\n2. third\n/queue clear drops them.", "/queue");
     talk_is(talk_say("stop it, please"), TC_QUEUED, NULL, "R19: a sentence is no command");
-    talk_is(talk_say("too much"), TC_FULL,
-            "3 messages wait already: this one was not taken. /queue shows them, /stop ends all.",
-            "R26: above the cap it is refused");
+    talk_is(
+        talk_say("too much"), TC_FULL,
+        "3 messages wait already: this one was not taken. \"stop\" ends the running turn and drops "
+        "them.",
+        "R26: above the cap it is refused");
     is_str(fake_ledger_states(&talk.disk), "running waiting waiting waiting", "R26: and not kept");
     talk_finish(0);
     talk_await_states("ended running merged merged", "R26: then they run, as one");
@@ -348,6 +420,9 @@ int main(void)
     talk_init();
     test_one();
     test_known();
+    test_known_commands();
+    test_known_words();
+    test_help();
     test_burst();
     test_queue();
     test_stop();

@@ -105,6 +105,27 @@ static void test_ahead(void)
     ok(lane_take(&lane) == &other && lane_is_idle(&lane) == false, "ahead of nothing");
 }
 
+static void test_spared(void)
+{
+    struct lane_item word = item_of(LANE_FINAL, NULL, 0), edit = item_of(LANE_LIVE, "m", 0);
+    struct lane_item outcome = item_of(LANE_FINAL, NULL, 0);
+    word.spares_live = true;
+    lane_init(&lane);
+    lane_push(&lane, &edit);
+    ok(!lane_push(&lane, &word), "a final that is no outcome leaves live edits");
+    ok(lane_take(&lane) == &word, "and goes before them");
+    lane_land(&lane);
+    ok(lane_take(&lane) == &edit, "they go on behind it");
+    lane_push(&lane, &word);
+    ok(lane_return(&lane), "one that failed goes again though such a final waits");
+    ok(lane_take(&lane) == &word, "behind it");
+    lane_land(&lane);
+    lane_take(&lane);
+    lane_push(&lane, &word);
+    lane_push(&lane, &outcome);
+    ok(!lane_return(&lane), "but not when an outcome waits, too");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -112,5 +133,6 @@ int main(void)
     test_edits();
     test_deadlines();
     test_ahead();
+    test_spared();
     return 0;
 }

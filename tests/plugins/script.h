@@ -37,6 +37,7 @@
  *
  *   decide JSON = RESULT [- [ANSWER]]         tc_answer; the ticket of request r is "ticket-r"
  *   stranger USER                             tc_may_submit says no to this one
+ *   known CHAT:[THREAD]                       tc_knows says yes to this one alone
  *
  * After a step, what it must have led to:
  *   > METHOD [WORD…] [BODY]   a request on the wire; METHOD is what the URL ends with. Words:
@@ -92,6 +93,7 @@ struct stage *script_stage(struct script *s);
 void script_submit(struct script *s, char *rest);
 void script_cancel(struct script *s, char *rest);
 void script_decide(struct script *s, char *rest);
+void script_known(struct script *s, char *rest);
 void script_stranger(struct script *s, char *rest);
 
 #endif

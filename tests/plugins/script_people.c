@@ -67,6 +67,11 @@ void script_cancel(struct script *s, char *rest)
                                       .result = result});
 }
 
+void script_known(struct script *s, char *rest)
+{
+    s->stage->known = arena_strdup(&s->stage->config, script_word(&rest));
+}
+
 void script_stranger(struct script *s, char *rest)
 {
     s->stage->stranger = arena_strdup(&s->stage->config, script_word(&rest));

@@ -526,6 +526,7 @@ void script_step(struct script *s, const char *verb, char *rest)
                  {"cancel", script_cancel},
                  {"decide", script_decide},
                  {"stranger", script_stranger},
+                 {"known", script_known},
                  {">", do_expect},
                  {"verdict", do_verdict},
                  {"answer", do_answer},

@@ -98,6 +98,7 @@ struct stage {
     size_t route_count;
     unsigned files;
     const char *stranger; /* who may not submit; or NULL; of `config` */
+    const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
     bool lenient;         /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
 };
 

@@ -110,7 +110,7 @@ static struct stage_request *pointless(struct stage *s, const struct stage_reque
     for (struct stage_request *o = s->requests; o; o = o->next) {
         if (o == r || o->state != STAGE_WAITS || !is_live(o) || !same_lane(o, r) || o->seq > r->seq)
             continue;
-        if (r->http.priority == TC_P_FINAL ||
+        if ((r->http.priority == TC_P_FINAL && r->turn != &s->lobby) ||
             (is_live(r) && r->http.key && o->http.key && strcmp(r->http.key, o->http.key) == 0))
             return o;
     }

@@ -394,6 +394,16 @@ static bool service_may_submit(struct tc_turn *lobby, const char *user, const ch
     return !s->stranger || strcmp(s->stranger, user) != 0;
 }
 
+static bool service_knows(struct tc_turn *lobby, const char *chat, const char *thread)
+{
+    struct stage *const s = stage_of(lobby->inst);
+    if (turn_of(lobby, "tc_knows") != &s->lobby || !chat)
+        stage_fault(s, "tc_knows is not valid");
+    const size_t n = strlen(chat);
+    return s->known && strncmp(s->known, chat, n) == 0 && s->known[n] == ':' &&
+           strcmp(s->known + n + 1, thread ? thread : "") == 0;
+}
+
 static int service_route(struct tc_instance *inst, const char *path)
 {
     struct stage *const s = stage_of(inst);
@@ -456,6 +466,7 @@ const struct tc_host *stage_services(void)
                                          .submit = service_submit,
                                          .cancel = service_cancel,
                                          .may_submit = service_may_submit,
+                                         .knows = service_knows,
                                          .ticket = service_ticket,
                                          .answer = service_answer,
                                          .route = service_route,

@@ -59,16 +59,44 @@ def native_stop(fake, host):
     person.answer(person.ask("", cut.message))
 
 
+def mentioned_stop(fake, host):
+    """R18, R19: a stop beside a mention comes as two events, and is one stop, told in order"""
+    fake.control("channel", {"id": "C0STOP", "type": "channel"})
+    person = Person(fake, "C0STOP")
+    asked = person.ask("tools=1 ms=600000", both=True)
+    person.hear("Looking at part 1", asked.message)
+    person.say(f"{NAME} stop", asked.message, both=True)
+    person.sees_end_of(asked)
+    person.say(f"{NAME} !status", asked.message, both=True)
+    person.say(f"{NAME} !show-thinking", asked.message, both=True)
+    person.hear("^Shown: .*thinking", asked.message)
+    fake.wait(acked=1)
+    person.hears_back(asked.message)
+    texts = [m["text"] for m in person.seen(asked)]
+    told = [t for t in texts if t.strip("*.") in ("Stopping", "Stopped")]
+    same([t.strip("*.") for t in told], ["Stopping", "Stopped"], "what is told of the stop")
+    same(sum(t.startswith("Nothing is running") for t in texts), 1, "answers to !status")
+    same(sum(t.startswith("Shown:") for t in texts), 1, "answers to !show-thinking")
+
+
 def sessions(fake, host):
-    """R27: a thread has its session, and !new begins another"""
+    """R27: direct messages have one session, each thread of a channel has its own, and !new begins
+    another"""
     person = Person(fake)
     first = person.ask()
     told = session_of(person.answer(first))
     same(session_of(person.answer(person.ask("", first.message))), told, "in the thread")
-    assert session_of(person.answer(person.ask())) != told, "another thread is another session"
+    same(session_of(person.answer(person.ask())), told, "of another direct message")
     person.say("!new", first.message)
     person.hear("begins a new session", first.message)
-    assert session_of(person.answer(person.ask("", first.message))) != told, "after !new"
+    assert session_of(person.answer(person.ask())) != told, "the same session after !new"
+    fake.control("channel", {"id": "C0SESSIONS", "type": "channel"})
+    person = Person(fake, "C0SESSIONS")
+    first = person.ask(both=True)
+    told = session_of(person.answer(first))
+    follow = person.ask("", first.message)
+    same(session_of(person.answer(follow)), told, "in the thread of a channel")
+    assert session_of(person.answer(person.ask(both=True))) != told, "one session for two threads"
 
 
 def flood(fake, host):
@@ -235,7 +263,8 @@ LOST = ((True, True), (False, True), (True, False))
 # An app may end few streams in a minute; where that is used up, an answer goes beside its stream.
 ENDS = [lost("chat.stopStream", "tools=1 gated", d, r) for d, r in LOST]
 CASES = [  # the longest first
-    *(native_stop, mentions, thread, file_answer, long_answer, flood, sessions),
+    *(native_stop, mentioned_stop, mentions, thread, file_answer, long_answer, flood),
+    sessions,
     *(lost("chat.postMessage", "", d, r) for d, r in LOST),
     *(stranger, refused, attachment, channel, twice),
 ]

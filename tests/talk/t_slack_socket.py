@@ -13,18 +13,18 @@ def sockets(fake, *events):
 
 def drops(fake, host):
     """R16, R17: a connection that is lost is opened anew, and nothing is lost or answered twice"""
-    person = Person(fake)
-    asked = [person.ask("tools=1 gated")]
+    people = [Person(fake) for _ in range(3)]
+    asked = [people[0].ask("tools=1 gated")]
     fault(fake, "apps.connections.open", None, "html")
     fake.control("socket", {"do": "drop"})
     host.let_go(asked[0].id)
-    asked.append(person.ask())
+    asked.append(people[1].ask())
     fake.wait(sockets=1)
     fake.control("socket", {"do": "close", "code": 1001})
-    asked.append(person.ask())
-    for question in asked:
+    asked.append(people[2].ask())
+    for person, question in zip(people, asked):
         person.answer(question)
-    same([len(outcomes(person, q)) for q in asked], [1, 1, 1])
+    same([len(outcomes(*both)) for both in zip(people, asked)], [1, 1, 1])
 
 
 def refresh(fake, host):
@@ -60,6 +60,10 @@ def expiry(fake, host):
 
 def restart(fake, host):
     """R17, R18, R26, R27: what was acknowledged outlives a kill, and the session too"""
+    fake.control("channel", {"id": "C0RESTART", "type": "channel"})
+    group = Person(fake, "C0RESTART")
+    begun = group.ask(both=True)
+    session = session_of(group.answer(begun))
     busy = Person(fake)
     first = busy.ask()
     told = session_of(busy.answer(first))
@@ -82,6 +86,10 @@ def restart(fake, host):
     answers = [m for m in busy.seen(first) if "Answer" in m["text"]]
     same(len(answers), 3, "answers in the thread: before the kill, to who waited, to the last")
     same([len(outcomes(busy, q)) for q in asked], [1] * len(asked))
+    group.prefix = ""
+    goes_on = group.ask("", begun.message)
+    told = session_of(group.hear(f"Answer {goes_on.id} of", begun.message))
+    same(told, session, "the session of a thread of a channel, without a mention")
 
 
 def held(fake, host):
@@ -95,16 +103,29 @@ def held(fake, host):
     same(len(person.calls("chat.startStream")), 1)
 
 
+def status_of(host):
+    """What the table of `turncast status` says of the instance: its state, and why."""
+    lines = host.run("status")[1].splitlines()
+    at = next((i for i, line in enumerate(lines) if line.startswith("sl ")), None)
+    if at is None:
+        return [None]
+    below = [x.strip().rsplit(", for ", 1)[0] for x in lines[at + 1 : at + 2] if x.startswith("  ")]
+    return [lines[at].split()[2], *below]
+
+
 def bad_token(fake, host):
     """R2, R16: a token that is refused is told of once; with a good one the answers arrive"""
     fake.control("options", {"tokens_revoked": True})
-    person = Person(fake)
-    asked = [person.ask(), person.ask()]
+    people = [Person(fake), Person(fake)]
+    asked = [person.ask() for person in people]
     await_(lambda: "refuses the bot token" in host.log(), "the log")
+    await_(lambda: status_of(host) == ["fails", "bot token refused by the service (token_revoked)"],
+           "the status")
     mend(fake, host)
-    for question in asked:
+    for person, question in zip(people, asked):
         person.answer(question)
-    same([len(outcomes(person, q)) for q in asked], [1, 1])
+    same([len(outcomes(*both)) for both in zip(people, asked)], [1, 1])
+    await_(lambda: status_of(host)[0] == "runs", "the status of one that runs")
     same(host.log().count("refuses the bot token"), 1, "how often it is told")
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Tokens of a message: a table of cases, and random messages against a literal reading of the
- * pattern (?<!\S)(/[a-z][a-z-]*)(?!\S) over characters. */
+ * pattern (?<!\S)([/!][a-z][a-z-]*)(?!\S) over characters. */
 #include "turn/slash.h"
 
 #include <stdio.h>
@@ -36,6 +36,14 @@ static const struct {
     {"/stream-status", "", "fse", "-----"},
     {"/stream-status now", "now", "fs", "-----"},
     {"/stream-status /show-tools", "", "ftse", "-1---"},
+    {"!show-tools", "", "fte", "-1---"},
+    {"!hide-thinking", "", "fte", "0----"},
+    {"!hide-all go !show-tools", "go", "ft", "01101"},
+    {"!stream-status", "", "fse", "-----"},
+    {"!!show-tools", "!!show-tools", "", "-----"},
+    {"!/show-tools", "!/show-tools", "", "-----"},
+    {"show-tools", "show-tools", "", "-----"},
+    {"!", "!", "", "-----"},
     {"/show-text", "/show-text", "", "-----"},
     {"/hide-text", "/hide-text", "", "-----"},
     {"/show-tools,", "/show-tools,", "", "-----"},
@@ -164,7 +172,8 @@ static size_t ref_match(const struct chars *m, size_t i)
 {
     if (i > 0 && !ref_space(m->cp[i - 1]))
         return 0;
-    if (m->cp[i] != '/' || i + 1 >= m->n || m->cp[i + 1] < 'a' || m->cp[i + 1] > 'z')
+    if ((m->cp[i] != '/' && m->cp[i] != '!') || i + 1 >= m->n || m->cp[i + 1] < 'a' ||
+        m->cp[i + 1] > 'z')
         return 0;
     size_t e = i + 2;
     while (e < m->n && ((m->cp[e] >= 'a' && m->cp[e] <= 'z') || m->cp[e] == '-'))
@@ -174,12 +183,12 @@ static size_t ref_match(const struct chars *m, size_t i)
 
 static bool ref_apply(const char *word, struct visibility *v, bool *status)
 {
-    const bool on = strncmp(word, "/show-", 6) == 0;
+    const bool on = strncmp(word + 1, "show-", 5) == 0;
     const char *what = word + 6;
     enum show *slot = NULL;
-    if (strcmp(word, "/stream-status") == 0)
+    if (strcmp(word + 1, "stream-status") == 0)
         return *status = true;
-    if (!on && strncmp(word, "/hide-", 6) != 0)
+    if (!on && strncmp(word + 1, "hide-", 5) != 0)
         return false;
     if (strcmp(what, "all") == 0) {
         *v = on ? (struct visibility){1, 1, 1, 1, 1} : (struct visibility){0, 0, 1, 0, 1};
@@ -248,6 +257,7 @@ static void encode(const struct chars *m, struct buf *out)
 static void add_piece(struct chars *m)
 {
     static const char *const words[] = {"/show-tools",
+                                        "!hide-tools",
                                         "/hide-tools",
                                         "/show-all",
                                         "/hide-all",
