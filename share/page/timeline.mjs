@@ -141,6 +141,11 @@ export class Timeline {
 
   // Its text was mostly narrated: then that becomes the answer where it stands.
   final(lane, payload) {
+    // A turn that was stopped before it said anything has no answer to show.
+    if (!text(payload.text).trim()) {
+      lane.last = undefined;
+      return;
+    }
     const answer = this.#narrated(text(payload.text).trim()) ?? this.#unsaid(payload);
     lane.last = undefined;
     answer.element.classList.remove("live");

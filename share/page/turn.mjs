@@ -16,6 +16,8 @@ export class TurnView {
   #stopped = false;
   #ended = false; // Its done has come.
   #stopping = false; // Asked for; nothing of it is left only when its done has come.
+  #followed = false; // More may come: its stream is wanted while the page is seen.
+  #look; // What becomes of the stream when the page is hidden, or seen again.
   #seen = 0; // Events at the last end of the stream.
   #events = 0;
 
@@ -35,6 +37,9 @@ export class TurnView {
       decide: (request, body) => this.#decide(request, body),
     });
     this.#build();
+    // A browser has six connections to a host, for all tabs together: one that is not seen takes none.
+    this.#look = () => (document.hidden ? this.stream.stop() : this.#follow());
+    document.addEventListener("visibilitychange", this.#look);
     this.stream = new Stream(turnPath(id, "/events"), {
       event: (told) => this.#told(told),
       state: (state, error) => this.#state(state, error),
@@ -73,15 +78,21 @@ export class TurnView {
       if (this.#stopped) return;
       this.app.turns.put(turn);
       this.show(turn);
-      if (turn.state === "merged") this.#merged(turn);
-      else this.stream.start();
+      this.#followed = turn.state !== "merged";
+      if (this.#followed) this.#follow();
+      else this.#merged(turn);
     } catch (error) {
       if (!this.#stopped) this.#refused(error);
     }
   }
 
+  #follow() {
+    if (this.#followed && !document.hidden) this.stream.start();
+  }
+
   stop() {
     this.#stopped = true;
+    document.removeEventListener("visibilitychange", this.#look);
     this.stream.stop();
     this.timeline.stop();
     this.tail.stop();
@@ -131,6 +142,8 @@ export class TurnView {
   }
 
   #told({ event, data }) {
+    // The host ends before the turn does; the next one goes on with it.
+    if (event === "shutdown") return;
     let told;
     try {
       told = JSON.parse(data);
@@ -156,6 +169,7 @@ export class TurnView {
 
   #done() {
     this.#settle();
+    this.#followed = false;
     this.stream.stop();
     this.connection.show("ended");
     this.#refresh();
@@ -178,6 +192,7 @@ export class TurnView {
     const idle = this.#events === this.#seen;
     this.#seen = this.#events;
     if (!this.#turn || !isOver(this.#turn) || !idle) return false;
+    this.#followed = false;
     this.connection.show("ended");
     this.#settle();
     this.show(this.#turn);
@@ -185,6 +200,7 @@ export class TurnView {
   }
 
   #refused(error) {
+    this.#followed = false;
     this.connection.show("ended");
     if (error.status === 401) this.app.denied();
     else if (error.status === 404 && this.#turn) this.#note("The host no longer holds the events of this turn.");

@@ -63,6 +63,7 @@ export class Mock {
   on = () => {}; // What becomes of a message: on(turn, message).
   // What becomes of a stop.
   cancel = (turn) => {
+    turn.say("final", { text: "", synthesized: true });
     turn.change({ state: "cancelled" });
     turn.say("done", { reason: "cancelled" });
   };

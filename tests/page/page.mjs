@@ -72,6 +72,46 @@ await visit("a lost connection", "", desktop, async (page) => {
   await story.cut(page, turn, wire, mock);
 });
 
+// Chromium has six connections to a host, for all tabs together.
+await test("more tabs than connections", async () => {
+  const first = await open(browser);
+  const context = first.context();
+  const tabs = [first];
+  // Playwright's pages all seem to be seen; so the test says which are.
+  const show = (page, hidden) => page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  try {
+    for (let i = 0; i < 8; i++) {
+      const turn = mock.turn({ task: `Tab ${i}` });
+      turn.say("start");
+      turn.say("narration", { text: `Words of ${i}.`, message_id: "m" });
+      if (i) {
+        await show(tabs[i - 1], true);
+        tabs.push(await context.newPage());
+      }
+      await tabs[i].goto(url + at(turn));
+      await tabs[i].getByText(`Words of ${i}.`).waitFor({ timeout: 30000 });
+    }
+    ok(true, "the eighth tab is told its turn while seven more are open");
+    const [turn] = mock.turns.slice(7);
+    turn.say("narration", { text: " More.", message_id: "m" });
+    await show(tabs[7], true);
+    await show(tabs[0], false);
+    await tabs[0].getByText("Words of 0. More.").waitFor({ timeout: 30000 });
+    ok(true, "one that is seen again is told what it missed");
+    turn.say("final", { text: "Words of 0. More." });
+    turn.say("done", { reason: "completed" });
+    await tabs[0].locator(".ending").waitFor({ timeout: 30000 });
+    await show(tabs[0], true);
+    await show(tabs[0], false);
+    same(await tabs[0].locator(".ending").count(), 1, "and one that is over is not told again");
+  } finally {
+    await context.close();
+  }
+});
+
 await visit("events that are gone", "", desktop, async (page) => {
   const turn = mock.turn();
   turn.say("start");

@@ -161,6 +161,7 @@ export async function cancel(page, turn) {
   ok(!(await page.getByRole("button", { name: /Stop/ }).isVisible()), "a turn is stopped, once");
   await page.waitForFunction(() => !document.querySelector(".turn .spinner, .row[aria-current] .spinner"));
   same(await page.locator(".tool.running").count(), 0, "and nothing of it seems to run");
+  same(await page.locator(".answer").count(), 0, "and it has no answer without words");
 }
 
 const choices = ["allow", "allow_session", "allow_always", "deny"].map((id) => ({ id, label: { allow: "Allow", allow_session: "Allow for this session", allow_always: "Always allow", deny: "Deny" }[id] }));
