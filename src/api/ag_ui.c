@@ -13,6 +13,7 @@
 #include "api/ag_ui_legs.h"
 #include "api/ag_ui_resume.h"
 #include "api/api_impl.h"
+#include "api/past.h"
 #include "api/turns.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -22,7 +23,7 @@
 #include "dialect/writer.h"
 
 #define PATH "/ag-ui"
-#define SOURCE "ag-ui"
+#define SOURCE CONVERSATIONS_AG_UI
 #define GATHER_MS 100 /* what an agent asks at the same time is one interrupt */
 
 struct run {
@@ -193,6 +194,8 @@ static void add_end(void *ctx, struct buf *out)
         return;
     if (run->until)
         write_suspended(run, out);
+    else if (turns_is_dismissed(run->api, t))
+        write_error(run, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
         write_done(run, out, "cancelled");
     else
@@ -211,7 +214,7 @@ static const struct feed_ops ops = {
 /* All that such a run says. */
 static void answer_whole(struct run *run, const struct buf *out)
 {
-    struct httpd_stream *const stream = httpd_stream(run->request, 200, REPLY_SSE, NULL, 0);
+    struct httpd_stream *const stream = reply_stream(run->request, NULL, 0);
     httpd_stream_write(stream, (struct str){out->p, out->len});
     httpd_stream_end(stream);
     free_run(run);
@@ -229,8 +232,6 @@ static void answer_switches(struct run *run, const struct toggle *t)
     CLEANUP_BUF struct buf text = {0}, out = {0};
     struct event ev;
     visibility_json(&text, t->visibility);
-    if (t->saved == STICKY_FAILED)
-        buf_add_str(&text, " (not stored)");
     event_init(&ev, TC_FINAL);
     ev.u.final.text = text.p;
     ev.u.final.text_len = text.len;
@@ -286,7 +287,7 @@ static void follow(struct run *run)
     };
     run->told = run->after;
     run->gather = loop_timer_new(a->host.loop, on_gathered, run);
-    run->feed = feed_start(a, &spec, httpd_stream(run->request, 200, REPLY_SSE, NULL, 0));
+    run->feed = feed_start(a, &spec, reply_stream(run->request, NULL, 0));
 }
 
 /* The run of a leg, which may have been told before. */
@@ -326,14 +327,43 @@ static void resume(struct run *run, const struct principal *p)
 
 /* ---- the turn ---- */
 
-static void on_submitted(void *ctx, const struct conversations_result *result)
+struct past_run {
+    struct run *run;
+    struct buf out;
+};
+
+static void add_past(void *ctx, const struct event *ev)
 {
+    struct past_run *const p = ctx;
+    write_event(p->run, &p->out, ev);
+}
+
+/* The same run again, whose turn is over and not in the turn log any more. */
+static void on_known(void *ctx, const struct record_turn *turn)
+{
+    struct past_run p = {.run = ctx};
+    if (!turn) {
+        turns_refuse(p.run->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        free_run(p.run);
+        return;
+    }
+    past_tell(turn, add_past, &p);
+    answer_whole(p.run, &p.out);
+    buf_fini(&p.out);
+}
+
+static void on_submitted(void *ctx, const struct conversations_result *answer)
+{
+    const char *const turn = answer->turn;
     struct run *const run = ctx;
     struct api *const a = run->api;
-    const struct turnlog_turn *const t =
-        result->turn ? turnlog_find(a->host.turnlog, result->turn) : NULL;
+    const struct turnlog_turn *const t = turn ? turnlog_find(a->host.turnlog, turn) : NULL;
+    if (!t && answer->accepted == TC_KNOWN && turn) {
+        past_find(a->past, turn, &(struct principal){run->principal, 0}, on_known, run);
+        return;
+    }
     if (!t) {
-        turns_refuse(run->request, result);
+        turns_refuse(run->request, answer);
         free_run(run);
         return;
     }
@@ -358,6 +388,10 @@ static bool is_of_another(const struct run *run)
 static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct run *const run = ctx;
+    if (t->why) {
+        answer_error(run, "visibility_not_stored", t->why);
+        return;
+    }
     if (t->empty) {
         answer_switches(run, t);
         return;

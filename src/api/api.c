@@ -4,18 +4,15 @@
 
 #include <stdlib.h>
 
+#include "api/abandoned.h"
 #include "api/ag_ui_legs.h"
 #include "api/api_impl.h"
 #include "api/asked.h"
 #include "api/chat_seen.h"
+#include "api/health.h"
 #include "api/metrics.h"
+#include "api/past.h"
 #include "base/alloc.h"
-
-static void on_health(void *arg, struct httpd_request *r)
-{
-    (void)arg;
-    httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
-}
 
 struct api *api_new(const struct conf *conf, struct server *server)
 {
@@ -24,9 +21,12 @@ struct api *api_new(const struct conf *conf, struct server *server)
         return NULL;
     struct api *const a = xcalloc(1, sizeof *a);
     a->conf = conf;
+    a->server = server;
     a->host = host;
     a->auth = auth_new(&conf->http);
-    httpd_route(host.httpd, "/healthz", HTTPD_GET, on_health, a);
+    a->health = health_new(a);
+    a->past = past_new(a);
+    a->abandoned = abandoned_new(a);
     turns_route(a);
     asked_route(a);
     ag_ui_route(a);
@@ -44,12 +44,21 @@ void api_set_conf(struct api *a, const struct conf *conf)
     feed_check_keys(a);
 }
 
+void api_drain(struct api *a)
+{
+    feed_drain(a);
+}
+
 void api_free(struct api *a)
 {
     if (!a)
         return;
+    abandoned_free(a->abandoned);
+    a->abandoned = NULL;
     feed_end_all(a);
     metrics_free(a->metrics);
+    health_free(a->health);
+    past_free(a->past);
     auth_free(a->auth);
     page_free(a->page);
     chat_seen_free(a->chats);

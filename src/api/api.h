@@ -14,6 +14,8 @@ struct api *api_new(const struct conf *conf, struct server *server);
 /* Another configuration from now on: keys that are gone or changed open nothing any more, and what
  * was opened with them is closed. */
 void api_set_conf(struct api *a, const struct conf *conf);
+/* The host ends and no turn runs: streams whose turn waits are told so, and end. */
+void api_drain(struct api *a);
 /* Ends what is being answered. Before the server is freed; NULL is fine. */
 void api_free(struct api *a);
 

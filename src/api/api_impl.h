@@ -13,6 +13,7 @@
 
 struct api {
     const struct conf *conf;
+    const struct server *server;
     struct server_parts host;
     struct auth *auth;
     struct feed *feeds; /* all that are being written */
@@ -20,6 +21,9 @@ struct api {
     struct chat_seen *chats; /* that were asked for lately */
     struct ag_ui_legs *legs; /* of turns that asked AG-UI clients */
     struct metrics *metrics;
+    struct health *health;
+    struct past *past;
+    struct abandoned *abandoned; /* NULL: the API ends */
 };
 
 /* Each registers its routes. */

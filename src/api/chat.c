@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/past.h"
 #include "api/turns.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -13,7 +14,7 @@
 #include "core/uuid.h"
 
 #define PATH "/v1/chat/completions"
-#define SOURCE "openai"
+#define SOURCE CONVERSATIONS_CHAT
 
 void chat_free(struct chat *c)
 {
@@ -36,18 +37,10 @@ static void refuse(struct chat *c, int status, const char *code, const char *mes
     chat_free(c);
 }
 
-/* The client left: nobody else shall get what was cancelled with it. */
-static void leave(const struct chat *c)
-{
-    if (!c->api->conf->http.continue_disconnected && !feed_is_awaited(c->api, c->turn))
-        chat_seen_forget(c->api->chats, c->turn);
-}
-
 void chat_closed(void *ctx, bool left)
 {
     struct chat *const c = ctx;
-    if (left)
-        leave(c);
+    (void)left;
     if (c->request)
         reply_error(c->request, 503, "ended", "the answer has been ended");
     chat_free(c);
@@ -63,11 +56,30 @@ static void answer(struct chat *c)
         chat_whole(c);
 }
 
-static void on_submitted(void *ctx, const struct conversations_result *result)
+/* The turn of the same request, which is over and not in the turn log any more. */
+static void on_known(void *ctx, const struct record_turn *turn)
 {
     struct chat *const c = ctx;
-    const struct turnlog_turn *const t =
-        result->turn ? turnlog_find(c->api->host.turnlog, result->turn) : NULL;
+    if (!turn) {
+        turns_refuse(c->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        chat_free(c);
+    } else if (c->ask.streams) {
+        chat_stream_past(c, turn);
+    } else {
+        chat_whole_past(c, turn);
+    }
+}
+
+static void on_submitted(void *ctx, const struct conversations_result *result)
+{
+    const char *const turn = result->turn;
+    struct chat *const c = ctx;
+    const struct turnlog_turn *const t = turn ? turnlog_find(c->api->host.turnlog, turn) : NULL;
+    if (!t && result->accepted == TC_KNOWN && turn) {
+        snprintf(c->turn, sizeof c->turn, "%s", turn);
+        past_find(c->api->past, turn, &(struct principal){c->principal, 0}, on_known, c);
+        return;
+    }
     if (!t) {
         turns_refuse(c->request, result);
         chat_free(c);
@@ -115,7 +127,9 @@ static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct chat *const c = ctx;
     const struct conf_agent *const agent = conf_agent_find(c->api->conf, c->agent);
-    if (!agent)
+    if (t->why)
+        refuse(c, 500, "visibility_not_stored", t->why);
+    else if (!agent)
         refuse(c, 404, "model_not_found", "there is no such agent any more");
     else if (!t->empty)
         submit(c, agent, t->rest);

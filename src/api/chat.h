@@ -7,6 +7,7 @@
 #include "api/chat_ask.h"
 #include "api/chat_seen.h"
 #include "dialect/writer.h"
+#include "io/record.h"
 
 /* How a turn ended that said nothing of it. */
 #define CHAT_CANCELLED "the turn was cancelled"
@@ -38,6 +39,9 @@ void chat_stream(struct chat *c);
 void chat_whole(struct chat *c);
 /* Answers with the error of a turn that has failed. */
 void chat_whole_failure(struct chat *c);
+/* The same for a turn of which only its end is known. */
+void chat_stream_past(struct chat *c, const struct record_turn *t);
+void chat_whole_past(struct chat *c, const struct record_turn *t);
 /* The same with the switches as all that is said. */
 void chat_stream_switches(struct chat *c, struct visibility v);
 void chat_whole_switches(struct chat *c, struct visibility v);

@@ -79,7 +79,8 @@ static const char *read_names(struct chat_ask *ask, const struct httpd_request *
     ask->user = copy_name(find_user(r, body));
     ask->id = first_header(r, ids);
     if (!is_name(ask->conversation) || !is_name(ask->user) || !is_name(ask->id))
-        return "the name of a conversation, a user or a request is too long, or no name";
+        return "the names of the conversation, the user and the request may have at most 200 bytes "
+               "and no control characters";
     return NULL;
 }
 

@@ -2,6 +2,8 @@
  * Owns a chat completion that is told as it comes about: chunks of one turn, and their end. A turn
  * that has failed before the answer began is answered with a status. */
 #include "api/chat.h"
+#include "api/past.h"
+#include "api/turns.h"
 #include "base/clock.h"
 
 static void start_writing(struct chat *c)
@@ -17,12 +19,8 @@ static void start_writing(struct chat *c)
 
 static struct httpd_stream *start_stream(struct chat *c)
 {
-    const struct httpd_header headers[] = {
-        {"x-request-id", c->ask.id ? c->ask.id : c->turn},
-        {"X-Accel-Buffering", "no"},
-    };
-    struct httpd_stream *const stream =
-        httpd_stream(c->request, 200, REPLY_SSE, headers, sizeof headers / sizeof *headers);
+    const struct httpd_header id = {"x-request-id", c->ask.id ? c->ask.id : c->turn};
+    struct httpd_stream *const stream = reply_stream(c->request, &id, 1);
     c->request = NULL;
     return stream;
 }
@@ -56,16 +54,19 @@ static void write_error(struct chat *c, struct buf *out, const char *code, const
 
 /* ---- events of the turn ---- */
 
-static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void write_event(struct chat *c, struct buf *out, const struct event *ev)
 {
-    struct chat *const c = ctx;
-    const struct event *const ev = event_box_get(item->box);
     if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0) {
         write_error(c, out, "cancelled", CHAT_CANCELLED);
         return;
     }
     c->done |= ev->kind == TC_DONE;
     writing_event(&c->writing, out, ev);
+}
+
+static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+{
+    write_event(ctx, out, event_box_get(item->box));
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */
@@ -75,7 +76,9 @@ static void add_end(void *ctx, struct buf *out)
     const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
-    if (t && t->state == TURNLOG_CANCELLED)
+    if (turns_is_dismissed(c->api, t))
+        write_error(c, out, "host_shutdown", TURNS_DISMISSED);
+    else if (t && t->state == TURNLOG_CANCELLED)
         write_error(c, out, "cancelled", CHAT_CANCELLED);
     else
         write_error(c, out, "lost", CHAT_LOST);
@@ -106,6 +109,29 @@ void chat_stream(struct chat *c)
         .ops = &ops, .ctx = c, .turn = c->turn, .principal = c->principal, .awaits = true};
     start_writing(c);
     feed_start_unanswered(c->api, &spec, c->request);
+}
+
+struct past_stream {
+    struct chat *chat;
+    struct buf out;
+};
+
+static void add_past(void *ctx, const struct event *ev)
+{
+    struct past_stream *const p = ctx;
+    write_event(p->chat, &p->out, ev);
+}
+
+void chat_stream_past(struct chat *c, const struct record_turn *t)
+{
+    struct past_stream p = {.chat = c};
+    start_writing(c);
+    past_tell(t, add_past, &p);
+    struct httpd_stream *const stream = start_stream(c);
+    httpd_stream_write(stream, (struct str){p.out.p, p.out.len});
+    httpd_stream_end(stream);
+    buf_fini(&p.out);
+    chat_free(c);
 }
 
 void chat_stream_switches(struct chat *c, struct visibility v)

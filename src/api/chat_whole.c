@@ -2,6 +2,8 @@
  * Owns a chat completion that is told when the turn is over: its answer, or its error. The answer
  * is there whatever is shown of a turn: a client that asked for nothing else would have nothing. */
 #include "api/chat.h"
+#include "api/past.h"
+#include "api/turns.h"
 #include "base/clock.h"
 #include "event/jsonw.h"
 
@@ -96,7 +98,11 @@ static void answer(struct chat *c)
 
 static void answer_failure(struct chat *c)
 {
-    reply_error(c->request, 500, c->whole.code.p, c->whole.message.p);
+    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    if (turns_is_dismissed(c->api, t))
+        reply_error(c->request, 503, "shutting_down", TURNS_DISMISSED);
+    else
+        reply_error(c->request, 500, c->whole.code.p, c->whole.message.p);
     c->request = NULL;
 }
 
@@ -112,15 +118,31 @@ static void look_at_end(struct chat *c)
         keep_error(c, "lost", CHAT_LOST);
 }
 
-static void on_over(void *ctx, struct buf *out)
+static void answer_either(struct chat *c)
 {
-    struct chat *const c = ctx;
-    (void)out;
-    look_at_end(c);
     if (c->whole.failed)
         answer_failure(c);
     else
         answer(c);
+}
+
+static void on_over(void *ctx, struct buf *out)
+{
+    (void)out;
+    look_at_end(ctx);
+    answer_either(ctx);
+}
+
+static void keep_past(void *ctx, const struct event *ev)
+{
+    keep(ctx, ev);
+}
+
+void chat_whole_past(struct chat *c, const struct record_turn *t)
+{
+    past_tell(t, keep_past, c);
+    answer_either(c);
+    chat_free(c);
 }
 
 void chat_whole(struct chat *c)

@@ -58,7 +58,16 @@ static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
                item->to, item->from, item->to);
 }
 
-static const struct feed_ops ops = {.event = add_event, .gap = add_gap, .closed = on_unfollowed};
+/* The turn, or the list, goes on with the next host. */
+static void add_shutdown(void *ctx, struct buf *out)
+{
+    (void)ctx;
+    buf_add_str(out, "event: shutdown\ndata: {\"code\":\"host_shutdown\",\"message\":\"The host is "
+                     "shutting down; connect again when it has restarted.\"}\n\n");
+}
+
+static const struct feed_ops ops = {
+    .event = add_event, .gap = add_gap, .drain = add_shutdown, .closed = on_unfollowed};
 
 /* What the client has: 0 for none, and for what is no number. */
 static uint64_t last_id(const struct httpd_request *r)
@@ -88,7 +97,7 @@ void events_answer(struct api *a, struct httpd_request *r)
         .after = last_id(r),
         .sees_all = a->conf->http.sees_all,
     };
-    feed_start(a, &spec, httpd_stream(r, 200, REPLY_SSE, NULL, 0));
+    feed_start(a, &spec, reply_stream(r, NULL, 0));
 }
 
 /* ---- the list ---- */
@@ -128,7 +137,7 @@ static void on_closed(void *ctx, bool left)
     free(w);
 }
 
-static const struct feed_ops list_ops = {.closed = on_closed};
+static const struct feed_ops list_ops = {.drain = add_shutdown, .closed = on_closed};
 
 void events_answer_list(struct api *a, struct httpd_request *r)
 {
@@ -140,7 +149,7 @@ void events_answer_list(struct api *a, struct httpd_request *r)
     w->name = xstrdup(p->name);
     w->requests = a->host.requests;
     w->principal = (struct principal){w->name, p->grants};
-    w->feed = feed_start(a, &spec, httpd_stream(r, 200, REPLY_SSE, NULL, 0));
+    w->feed = feed_start(a, &spec, reply_stream(r, NULL, 0));
     w->watcher = turnlog_watch(a->host.turnlog, tell_turn, w);
     turnlog_each(a->host.turnlog, tell_one, w);
 }

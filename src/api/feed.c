@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/abandoned.h"
 #include "api/api_impl.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -17,7 +18,8 @@ struct feed {
     const struct feed_ops *ops;
     void *ctx;
     char *principal;
-    char *awaited;    /* the turn it asked for, or NULL */
+    char *turn;       /* that it follows, or NULL */
+    bool awaits;      /* it asked for that turn */
     uint64_t version; /* of its key */
     struct turnlog_follower *follower;
     uint64_t told, until;        /* told: the last event that was */
@@ -30,16 +32,9 @@ struct feed {
 bool feed_is_awaited(const struct api *a, const char *turn)
 {
     for (const struct feed *f = a->feeds; f; f = f->next)
-        if (f->awaited && strcmp(f->awaited, turn) == 0)
+        if (f->awaits && strcmp(f->turn, turn) == 0)
             return true;
     return false;
-}
-
-/* Nobody reads the answer any more. */
-static void abandon(const struct api *a, const char *turn)
-{
-    if (!a->conf->http.continue_disconnected && !feed_is_awaited(a, turn))
-        conversations_cancel_turn(a->host.conversations, turn);
 }
 
 static void close_feed(struct feed *f, bool left)
@@ -53,9 +48,9 @@ static void close_feed(struct feed *f, bool left)
         httpd_stream_end(f->stream);
     if (f->ops->closed)
         f->ops->closed(f->ctx, left);
-    if (left && f->awaited)
-        abandon(f->api, f->awaited);
-    free(f->awaited);
+    if (left && f->awaits && f->api->abandoned)
+        abandoned_note(f->api->abandoned, f->turn);
+    free(f->turn);
     free(f->principal);
     free(f);
 }
@@ -94,7 +89,7 @@ static bool begin_held(struct feed *f)
 /* That a turn has begun says nothing yet of how to answer. */
 static bool is_to_begin(const struct feed *f)
 {
-    const struct turnlog_turn *const t = turnlog_find(f->api->host.turnlog, f->awaited);
+    const struct turnlog_turn *const t = turnlog_find(f->api->host.turnlog, f->turn);
     return !t || t->last_seq > 1 || turnlog_is_over(t);
 }
 
@@ -190,8 +185,8 @@ static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
     f->alive = loop_timer_new(a->host.loop, on_alive, f);
     f->told = spec->after;
     f->until = spec->until;
-    if (spec->awaits)
-        f->awaited = xstrdup(spec->turn);
+    f->turn = xstrdup(spec->turn);
+    f->awaits = spec->awaits;
     if (spec->turn)
         f->follower =
             turnlog_follow(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);
@@ -227,6 +222,35 @@ void feed_check_keys(struct api *a)
         next = f->next;
         if (auth_version(a->auth, f->principal) != f->version)
             close_feed(f, true);
+    }
+}
+
+/* A turn that was merged is told by the one that took it. */
+static bool is_turn_over(const struct feed *f)
+{
+    const struct turnlog *const log = f->api->host.turnlog;
+    const struct turnlog_turn *t = f->turn ? turnlog_find(log, f->turn) : NULL;
+    if (t && t->into)
+        t = turnlog_find(log, t->into);
+    return f->turn && (!t || turnlog_is_over(t));
+}
+
+static void drain_one(struct feed *f)
+{
+    CLEANUP_BUF struct buf out = {0};
+    if (f->ops->drain)
+        f->ops->drain(f->ctx, &out);
+    if (out.len)
+        feed_write(f, (struct str){out.p, out.len});
+    close_feed(f, false);
+}
+
+void feed_drain(struct api *a)
+{
+    for (struct feed *f = a->feeds, *next; f; f = next) {
+        next = f->next;
+        if (f->stream && !is_turn_over(f))
+            drain_one(f);
     }
 }
 

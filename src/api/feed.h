@@ -22,6 +22,9 @@ struct feed_ops {
     /* Of feed_start_unanswered: the stream of its request, or NULL when it was answered as a whole.
      * Without this the answer is one, which `over` gives. */
     struct httpd_stream *(*begin)(void *ctx);
+    /* The host ends before the turn has, or before its owner had said all; the stream ends behind
+     * what is written. NULL: nothing is written. */
+    void (*drain)(void *ctx, struct buf *out);
     /* All has been told; the answer ends behind it. */
     void (*over)(void *ctx, struct buf *out);
     /* Last of all: `left` when the client did not wait for the end. Frees ctx. */
@@ -55,6 +58,8 @@ bool feed_is_even(const struct feed *f);
 void feed_finish(struct feed *f);
 /* Ends those whose key is gone or another. */
 void feed_check_keys(struct api *a);
+/* The host ends: `drain` of each whose turn is not over, and of each without a turn. */
+void feed_drain(struct api *a);
 /* Ends all, as if the clients had left. */
 void feed_end_all(struct api *a);
 size_t feed_count(const struct api *a);

@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libtcapi.la
 libtcapi_la_SOURCES = \
+	src/api/abandoned.c \
+	src/api/abandoned.h \
 	src/api/ag_ui.c \
 	src/api/ag_ui_input.c \
 	src/api/ag_ui_input.h \
@@ -34,12 +36,16 @@ libtcapi_la_SOURCES = \
 	src/api/events.c \
 	src/api/feed.c \
 	src/api/feed.h \
+	src/api/health.c \
+	src/api/health.h \
 	src/api/messages.c \
 	src/api/messages.h \
 	src/api/metrics.c \
 	src/api/metrics.h \
 	src/api/models.c \
 	src/api/page.c \
+	src/api/past.c \
+	src/api/past.h \
 	src/api/process_usage.c \
 	src/api/process_usage.h \
 	src/api/prometheus.c \

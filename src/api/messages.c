@@ -82,13 +82,17 @@ const char *messages_read(struct messages *m, const json_t *list)
     *m = (struct messages){0};
     const size_t last = find_last(list);
     if (last == json_array_size(list))
-        return "messages has to be a list with a message of a user";
+        return "messages has to be a list with at least one message of the role user";
     for (size_t i = 0; i < last; i++)
         add_earlier(&m->earlier, json_array_get(list, i));
     if (!add_content(&m->last, json_object_get(json_array_get(list, last), "content")))
-        return "the agent can be told text only";
-    if (!m->last.len || !is_text(&m->last) || !is_text(&m->earlier))
-        return "messages have to be texts, and the last one of the user not empty";
+        return "the last message of the user has content other than text, which the agent cannot "
+               "be "
+               "given";
+    if (!is_text(&m->last) || !is_text(&m->earlier))
+        return "a message contains a NUL character (\\u0000), which no agent can be given";
+    if (str_is_blank((struct str){m->last.p, m->last.len}))
+        return "the last message of the user is empty or blank";
     return NULL;
 }
 

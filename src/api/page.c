@@ -141,7 +141,7 @@ static void answer_name(const struct page *page, struct httpd_request *r, const 
 static void on_root(void *arg, struct httpd_request *r)
 {
     const struct api *const a = arg;
-    answer_name(a->page, r, strcmp(r->path, "/") == 0 ? "index.html" : "");
+    answer_name(a->page, r, "index.html");
 }
 
 static void on_file(void *arg, struct httpd_request *r)
@@ -176,7 +176,7 @@ void page_route(struct api *a)
     httpd_route(a->host.httpd, "/logout", HTTPD_POST, on_logout, a);
     if (!a->page)
         return;
-    httpd_route(a->host.httpd, "/", HTTPD_GET, on_root, a);
+    httpd_route(a->host.httpd, "/", HTTPD_GET | HTTPD_EXACT, on_root, a);
     httpd_route(a->host.httpd, "/page/", HTTPD_GET, on_file, a);
 }
 

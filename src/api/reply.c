@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns how errors are told, and which bodies are taken. */
+ * Answers of the API in JSON, and the bodies that it takes. */
 #include "api/reply.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,78 +10,48 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "event/jsonw.h"
+#include "io/httpd_error.h"
 
 void reply_json(struct httpd_request *r, int status, const struct buf *body)
 {
     httpd_answer(r, status, REPLY_JSON, (struct str){body->p, body->len});
 }
 
-static const char *type_of(int status)
+struct httpd_stream *reply_stream(struct httpd_request *r, const struct httpd_header *more,
+                                  size_t n)
 {
-    switch (status) {
-    case 401:
-        return "authentication_error";
-    case 403:
-        return "permission_error";
-    case 404:
-        return "not_found_error";
-    case 429:
-        return "rate_limit_error";
-    default:
-        return status < 500 ? "invalid_request_error" : "server_error";
-    }
-}
-
-void reply_add_error(struct buf *out, int status, const char *code, const char *message)
-{
-    buf_add_str(out, "\"error\":{");
-    jsonw_member_str(out, "message", message);
-    jsonw_member_str(out, "type", type_of(status));
-    jsonw_member_json(out, "param", "null");
-    jsonw_member_str(out, "code", code);
-    buf_add_char(out, '}');
-}
-
-/* With one more header, and more members of the body, or NULL. */
-static void answer_error(struct httpd_request *r, int status, const char *code, const char *message,
-                         const struct httpd_header *more, const char *members)
-{
-    CLEANUP_BUF struct buf body = {0};
-    buf_add_char(&body, '{');
-    reply_add_error(&body, status, code, message);
-    if (members)
-        buf_printf(&body, ",%s", members);
-    buf_add_str(&body, "}\n");
-    const bool passes = status == 429 || status == 503;
-    struct httpd_header headers[2] = {{"x-should-retry", passes ? "true" : "false"}};
-    if (more)
-        headers[1] = *more;
-    httpd_answer_with(r, &(struct httpd_answer){
-                             .status = status,
-                             .content_type = REPLY_JSON,
-                             .headers = headers,
-                             .header_count = more ? 2 : 1,
-                             .body = {body.p, body.len},
-                         });
+    struct httpd_header headers[REPLY_STREAM_HEADERS + 1] = {{"X-Accel-Buffering", "no"}};
+    assert(n <= REPLY_STREAM_HEADERS);
+    for (size_t i = 0; i < n; i++)
+        headers[i + 1] = more[i];
+    return httpd_stream(r, 200, REPLY_SSE, headers, n + 1);
 }
 
 void reply_error(struct httpd_request *r, int status, const char *code, const char *message)
 {
     static const struct httpd_header who = {"WWW-Authenticate", "Bearer"};
-    answer_error(r, status, code, message, status == 401 ? &who : NULL, NULL);
+    httpd_answer_error(r, &(struct httpd_error){.status = status,
+                                                .code = code,
+                                                .message = message,
+                                                .header = status == 401 ? &who : NULL});
 }
 
 void reply_error_with(struct httpd_request *r, int status, const char *code, const char *message,
                       const char *members)
 {
-    answer_error(r, status, code, message, NULL, members);
+    httpd_answer_error(r,
+                       &(struct httpd_error){
+                           .status = status, .code = code, .message = message, .members = members});
 }
 
 void reply_wrong_method(struct httpd_request *r, const char *allow)
 {
-    answer_error(r, 405, "method_not_allowed", "this is asked for in another way",
-                 &(struct httpd_header){"Allow", allow}, NULL);
+    CLEANUP_BUF struct buf message = {0};
+    buf_printf(&message, "The method %s is not allowed here; allowed: %s.", r->method, allow);
+    httpd_answer_error(r, &(struct httpd_error){.status = 405,
+                                                .code = "method_not_allowed",
+                                                .message = message.p,
+                                                .header = &(struct httpd_header){"Allow", allow}});
 }
 
 /* "application/json", parameters or not: what a form of another site cannot send. */
@@ -121,6 +92,24 @@ const char *reply_text(const json_t *body, const char *key, bool *bad)
     if (text && *text && strlen(text) == json_string_length(value))
         return text;
     *bad = true;
+    return NULL;
+}
+
+const char *reply_member(const json_t *body, const char *key, struct buf *why)
+{
+    const json_t *const value = json_object_get(body, key);
+    if (!value || json_is_null(value))
+        return NULL;
+    const char *const text = json_string_value(value);
+    const struct str bytes = {text, json_string_length(value)};
+    if (!text)
+        buf_printf(why, "%s has to be a string", key);
+    else if (strlen(text) != bytes.len)
+        buf_printf(why, "%s contains a NUL character (\\u0000), which no agent can be given", key);
+    else if (str_is_blank(bytes))
+        buf_printf(why, "%s is %s", key, bytes.len ? "blank" : "empty");
+    else
+        return text;
     return NULL;
 }
 

@@ -7,13 +7,17 @@
 
 #include "api/api_impl.h"
 #include "api/asked.h"
+#include "api/past.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "core/result.h"
 #include "core/toggle.h"
 #include "core/uuid.h"
 #include "event/jsonw.h"
 
+#define NO_SUCH_TURN                                                                               \
+    "There is no such turn, or its events are no longer kept; GET /turns/ID tells how one ended."
 #define LIST_DEFAULT 100
 #define LIST_MAX 1000
 #define TASK_BYTES ((size_t)400)
@@ -58,33 +62,66 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
     return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
 }
 
-static void answer_turn(const struct api *a, struct httpd_request *r, int status,
-                        const struct turnlog_turn *t, const struct principal *p)
+/* `body`: the turn as an object. */
+static void answer_object(struct httpd_request *r, int status, const char *id, struct buf *body)
 {
-    CLEANUP_BUF struct buf body = {0}, where = {0};
-    turns_add(&body, t, a->host.requests, p);
-    buf_add_char(&body, '\n');
-    buf_printf(&where, "/turns/%s", t->spec.id);
+    CLEANUP_BUF struct buf where = {0};
+    buf_add_char(body, '\n');
+    buf_printf(&where, "/turns/%s", id);
     const struct httpd_header location = {"Location", where.p};
     httpd_answer_with(r, &(struct httpd_answer){
                              .status = status,
                              .content_type = REPLY_JSON,
                              .headers = &location,
                              .header_count = status == 202,
-                             .body = {body.p, body.len},
+                             .body = {body->p, body->len},
                          });
+}
+
+/* Its answer or error, and its usage, as its events have them, whatever is shown of the agent. */
+static void add_outcome(struct buf *out, struct turnlog *log, const char *id)
+{
+    struct result result = {0};
+    struct turnlog_item item;
+    enum turnlog_step step;
+    struct turnlog_follower *const f = turnlog_follow(log, id, 0, true, NULL, NULL);
+    while (f && (step = turnlog_next(f, &item)) <= TURNLOG_GAP)
+        if (step == TURNLOG_EVENT)
+            result_feed(&result, event_box_get(item.box));
+    turnlog_unfollow(f);
+    result_outcome(out, &result);
+    result_fini(&result);
+}
+
+static void answer_turn(const struct api *a, struct httpd_request *r, int status,
+                        const struct turnlog_turn *t, const struct principal *p)
+{
+    CLEANUP_BUF struct buf body = {0};
+    turns_add(&body, t, a->host.requests, p);
+    if (turnlog_is_over(t) && !t->into) {
+        body.len--; /* of the bracket that closes the object */
+        add_outcome(&body, a->host.turnlog, t->spec.id);
+        buf_add_char(&body, '}');
+    }
+    answer_object(r, status, t->spec.id, &body);
+}
+
+/* The id in "/turns/ID[/tail]"; owned. */
+static char *id_of(const struct httpd_request *r)
+{
+    static const char prefix[] = "/turns/";
+    const char *const from = r->path + sizeof prefix - 1;
+    return xstrndup(from, strcspn(from, "/"));
 }
 
 const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
                                       const struct principal *p)
 {
-    static const char prefix[] = "/turns/";
-    const char *const from = r->path + sizeof prefix - 1;
-    CLEANUP_FREE char *id = xstrndup(from, strcspn(from, "/"));
+    CLEANUP_FREE char *id = id_of(r);
     const struct turnlog_turn *const t = turnlog_find(log, id);
     if (t && turns_may_see(p, t))
         return t;
-    reply_error(r, 404, "no_such_turn", "there is no such turn (any more)");
+    reply_error(r, 404, "no_such_turn", NO_SUCH_TURN);
     return NULL;
 }
 
@@ -193,27 +230,68 @@ static void free_wanted(struct wanted *w)
     free(w);
 }
 
-void turns_refuse(struct httpd_request *r, const struct conversations_result *result)
+bool turns_is_dismissed(const struct api *a, const struct turnlog_turn *t)
 {
-    if (result->accepted == TC_FULL && result->refusal == CONVERSATIONS_DISK_FULL)
-        reply_error(r, 503, "disk_full", result->text);
-    else if (result->accepted == TC_FULL)
-        reply_error(r, 429, "queue_full", result->text);
-    else if (result->accepted == TC_KNOWN)
-        reply_error(r, 409, "known", "the turn of this key is over and forgotten");
-    else
-        reply_error(r, 503, "not_kept", "the message cannot be kept now");
+    return t && t->state == TURNLOG_CANCELLED && !t->started_ms && server_is_ending(a->server);
 }
 
-static void on_submitted(void *ctx, const struct conversations_result *result)
+void turns_refuse(struct httpd_request *r, const struct conversations_result *why)
+{
+    switch (why->refusal) {
+    case CONVERSATIONS_NOT_REFUSED:
+        reply_error(r, 409, "known", "The turn of this key is over, and is no longer kept.");
+        return;
+    case CONVERSATIONS_QUEUE_FULL:
+        reply_error(r, 429, "queue_full", why->text);
+        return;
+    case CONVERSATIONS_TOO_LONG:
+        reply_error(r, 413, "message_too_long",
+                    "The message for the agent is longer than the limit of 1048576 bytes.");
+        return;
+    case CONVERSATIONS_DISK_FULL:
+        reply_error(r, 503, "disk_full", why->text);
+        return;
+    case CONVERSATIONS_NOT_KEPT:
+        reply_error(r, 503, "not_kept",
+                    "The message cannot be stored now; the log of the host says why.");
+        return;
+    case CONVERSATIONS_NO_AGENT:
+        reply_error(r, 404, "no_such_agent",
+                    "The agent was removed from the configuration just now.");
+        return;
+    case CONVERSATIONS_ENDING:
+        reply_error(r, 503, "shutting_down", TURNS_DISMISSED);
+        return;
+    }
+}
+
+/* The turn of the same key, which is over and not in the turn log any more. */
+static void on_known(void *ctx, const struct record_turn *turn)
 {
     struct wanted *const w = ctx;
-    const struct turnlog_turn *const t =
-        result->turn ? turnlog_find(w->api->host.turnlog, result->turn) : NULL;
+    CLEANUP_BUF struct buf body = {0};
+    if (turn) {
+        past_add(&body, turn);
+        answer_object(w->request, 202, turn->id, &body);
+    } else {
+        turns_refuse(w->request, &(struct conversations_result){.accepted = TC_KNOWN});
+    }
+    free_wanted(w);
+}
+
+static void on_submitted(void *ctx, const struct conversations_result *answer)
+{
+    struct wanted *const w = ctx;
+    const char *const turn = answer->turn;
+    const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
+    if (!t && answer->accepted == TC_KNOWN && turn) {
+        past_find(w->api->past, turn, &(struct principal){w->principal, 0}, on_known, w);
+        return;
+    }
     if (t)
         answer_turn(w->api, w->request, 202, t, &(struct principal){.name = w->principal});
     else
-        turns_refuse(w->request, result);
+        turns_refuse(w->request, answer);
     free_wanted(w);
 }
 
@@ -229,6 +307,11 @@ static void answer_switches(struct httpd_request *r, struct visibility v)
 static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct wanted *const w = ctx;
+    if (t->why) {
+        reply_error(w->request, 500, "visibility_not_stored", t->why);
+        free_wanted(w);
+        return;
+    }
     if (t->empty) {
         answer_switches(w->request, t->visibility);
         free_wanted(w);
@@ -269,35 +352,52 @@ static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const s
     return w;
 }
 
-static bool is_too_long(const char *name)
+/* What is asked for. */
+struct wish {
+    const char *prompt, *agent, *conversation; /* agent, conversation: or NULL */
+};
+
+static void check_length(const char *what, const char *name, struct buf *why)
 {
-    return name && strlen(name) > KEY_BYTES;
+    if (name && strlen(name) > KEY_BYTES)
+        buf_printf(why, "%s is longer than the limit of %d bytes", what, KEY_BYTES);
+}
+
+/* False: something is wrong, and `why` says what. */
+static bool read_wish(struct wish *w, const struct httpd_request *r, const json_t *body,
+                      struct buf *why)
+{
+    w->prompt = reply_member(body, "prompt", why);
+    if (!w->prompt && !why->len)
+        buf_add_str(why, "prompt is missing: the message for the agent");
+    if (!why->len)
+        w->agent = reply_member(body, "agent", why);
+    if (!why->len)
+        w->conversation = reply_member(body, "conversation", why);
+    if (!why->len)
+        check_length("conversation", w->conversation, why);
+    if (!why->len)
+        check_length("Idempotency-Key", httpd_header(r, "Idempotency-Key"), why);
+    return !why->len;
 }
 
 static void begin_with(struct api *a, struct httpd_request *r, const struct principal *p,
                        const json_t *body)
 {
-    bool bad = false;
-    const char *const prompt = reply_text(body, "prompt", &bad);
-    const char *const name = reply_text(body, "agent", &bad);
-    const char *const conversation = reply_text(body, "conversation", &bad);
-    const struct conf_agent *const agent = conf_agent_find(a->conf, name);
-    if (bad || !prompt || is_too_long(conversation)) {
-        reply_error(r, 400, "invalid_value",
-                    "prompt has to be a text, as agent and conversation when they are there");
+    struct wish wish = {0};
+    CLEANUP_BUF struct buf why = {0};
+    if (!read_wish(&wish, r, body, &why)) {
+        reply_error(r, 400, "invalid_value", why.p);
         return;
     }
-    if (is_too_long(httpd_header(r, "Idempotency-Key"))) {
-        reply_error(r, 400, "invalid_value", "Idempotency-Key is too long");
-        return;
-    }
+    const struct conf_agent *const agent = conf_agent_find(a->conf, wish.agent);
     if (!agent) {
         reply_error(r, 404, "no_such_agent", "there is no such agent");
         return;
     }
-    struct wanted *const w = new_wanted(a, r, p, agent, conversation);
-    toggle_apply(a->host.switches, agent->name, (struct str){prompt, strlen(prompt)}, on_toggled,
-                 w);
+    struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
+    toggle_apply(a->host.switches, agent->name, (struct str){wish.prompt, strlen(wish.prompt)},
+                 on_toggled, w);
 }
 
 static void begin(struct api *a, struct httpd_request *r)
@@ -323,12 +423,31 @@ static void cancel(struct api *a, struct httpd_request *r)
         answer_turn(a, r, 202, t, p);
 }
 
+static void on_past(void *ctx, const struct record_turn *turn)
+{
+    struct httpd_request *const r = ctx;
+    CLEANUP_BUF struct buf body = {0};
+    if (!turn) {
+        reply_error(r, 404, "no_such_turn", "There is no such turn, or it is no longer kept.");
+        return;
+    }
+    past_add(&body, turn);
+    answer_object(r, 200, turn->id, &body);
+}
+
 static void show(struct api *a, struct httpd_request *r)
 {
     const struct principal *const p = auth_demand(a->auth, r, 0);
-    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
-    if (t)
+    if (!p)
+        return;
+    CLEANUP_FREE char *id = id_of(r);
+    const struct turnlog_turn *const t = turnlog_find(a->host.turnlog, id);
+    if (!t)
+        past_find(a->past, id, p, on_past, r);
+    else if (turns_may_see(p, t))
         answer_turn(a, r, 200, t, p);
+    else
+        on_past(r, NULL);
 }
 
 /* ---- routes ---- */

@@ -9,6 +9,8 @@
 #include "core/requests.h"
 #include "core/turnlog.h"
 
+struct api;
+
 /* Appends {"id", "agent", …}, with what it asks people. */
 void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests,
                const struct principal *p);
@@ -19,6 +21,11 @@ bool turns_may_see(const struct principal *p, const struct turnlog_turn *t);
 const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
                                       const struct principal *p);
 /* Answers that no turn was begun, which conversations_submit told so. */
-void turns_refuse(struct httpd_request *r, const struct conversations_result *result);
+void turns_refuse(struct httpd_request *r, const struct conversations_result *why);
+/* It waited, and was removed because the host ends; its client may send it again. */
+bool turns_is_dismissed(const struct api *a, const struct turnlog_turn *t);
+#define TURNS_DISMISSED                                                                            \
+    "The host is shutting down and did not begin this turn; send the request again when it has "   \
+    "restarted."
 
 #endif

@@ -86,6 +86,13 @@ static void on_reloaded(void *ctx, const struct conf *conf)
         api_set_conf(s->api, conf);
 }
 
+static void on_drained(void *ctx)
+{
+    const struct serving *const s = ctx;
+    if (s->api)
+        api_drain(s->api);
+}
+
 static void serve(struct serving *s)
 {
     struct loop *const loop = server_loop(s->server);
@@ -131,6 +138,7 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     server_set_watch(s, &(struct server_watch){.started = on_started,
                                                .reloading = on_reloading,
                                                .reloaded = on_reloaded,
+                                               .drained = on_drained,
                                                .ctx = &serving});
     serve(&serving);
     control_free(control);

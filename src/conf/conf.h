@@ -173,6 +173,8 @@ struct conf_http {
     bool
         continue_disconnected; /* on_disconnect = "continue" | "cancel": a turn whose client left */
     bool repeats_final;        /* final_text = "repeated" | "once": of a streamed chat completion */
+    int64_t disconnect_grace_ms; /* a client may come back before its turn is cancelled */
+    int64_t max_body;            /* bytes of a request's body */
 };
 
 /* Where the switches of agents and the sessions of conversations are kept. */

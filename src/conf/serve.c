@@ -46,6 +46,8 @@ static const struct row http_rows[] = {
     {"visibility", read_either, HTTP(sees_all), 0, 0, sees},
     {"on_disconnect", read_either, HTTP(continue_disconnected), 0, 0, leaves},
     {"final_text", read_either, HTTP(repeats_final), 0, 0, tells},
+    {"disconnect_grace_s", read_ms, HTTP(disconnect_grace_ms), 0, 3600, NULL},
+    {"max_body", read_int, HTTP(max_body), 64 << 10, 64 << 20, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 

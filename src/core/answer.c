@@ -171,6 +171,4 @@ void answer_saved(struct buf *out, enum sticky_saved saved)
 {
     if (saved == STICKY_KEPT)
         buf_add_str(out, " Not saved in Redis yet: kept here until it answers.");
-    else if (saved == STICKY_FAILED)
-        buf_add_str(out, " Not saved: the log says why.");
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "core/conversations.h"
 #include "core/prompt.h"
 
 #define BURST_MAX 10                 /* times the silence that would end it */
@@ -136,6 +137,18 @@ size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct 
     return n;
 }
 
+void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
+{
+    while (c->first) {
+        struct message *const m = take_first(c);
+        ledger_forget_turn(ledger, m->id, NULL, NULL);
+        if (turnlog)
+            turnlog_cancel(turnlog, m->id);
+        free_message(m);
+    }
+    await_nothing(c);
+}
+
 bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
                            struct turnlog *turnlog)
 {
@@ -189,6 +202,7 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     full.conversation = c->key;
     full.submitter = c->source;
     full.route = head->route;
+    full.keeps_result = conversations_is_api(c->source);
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->ready = 0;
     c->user = head->user;

@@ -59,6 +59,8 @@ struct message *conversation_add(struct conversation *c, const struct record_tur
 void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
 /* Takes back all that waits; returns how many those were. */
 size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
+/* Removes all that waits as if it had never been accepted: whoever sent it may send it again. */
+void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
 /* Takes back the message of that id; false: it does not wait there. */
 bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
                            struct turnlog *turnlog);

@@ -47,6 +47,16 @@ struct conversation *conversations_find(const struct conversations *cs, const ch
     return found ? *found : NULL;
 }
 
+bool conversations_is_attached(const char *source)
+{
+    return strcmp(source, CONVERSATIONS_CHAT) == 0 || strcmp(source, CONVERSATIONS_AG_UI) == 0;
+}
+
+bool conversations_is_api(const char *source)
+{
+    return conversations_is_attached(source) || strcmp(source, CONVERSATIONS_DETACHED) == 0;
+}
+
 static bool is_of(const struct conversation *c, const char *turn)
 {
     return (c->job && strcmp(job_id(c->job), turn) == 0) ||
@@ -242,36 +252,34 @@ static void queue_message(struct conversations *cs, const struct admission *a)
     CLEANUP_BUF struct buf text = {0};
     if (waits)
         answer_queued(&text, c, cs->draining);
-    a->done(a->ctx, &(struct conversations_result){
-                        .accepted = waits ? TC_QUEUED : TC_ACCEPTED,
-                        .turn = m->alone ? a->id : c->first->id,
-                        .text = waits ? text.p : NULL,
-                    });
+    a->done(a->ctx, &(struct conversations_result){.accepted = waits ? TC_QUEUED : TC_ACCEPTED,
+                                                   .turn = m->alone ? a->id : c->first->id,
+                                                   .text = waits ? text.p : NULL});
     if (!c->ready)
         conversation_await_calm(c, m->alone ? 0 : cs->limits->debounce_ms);
 }
 
-/* Of a message that the journal does not take; `text` is what the journal answered. */
-static struct conversations_result refusal_of(enum record_status status, const char *text)
+static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
+                                                   .refusal = CONVERSATIONS_ENDING};
+
+/* Of a message that was not put on disk. `turn`: of one that is known. When the disk is full the
+ * person is told, and what comes behind the message goes on. */
+static void answer_unkept(const struct admission *a, enum record_status status, const char *turn)
 {
-    switch (status) {
-    case RECORD_UNCHANGED:
-        return (struct conversations_result){.accepted = TC_KNOWN, .turn = text};
-    case RECORD_TOO_BIG:
-        return (struct conversations_result){.accepted = TC_FULL,
-                                             .refusal = CONVERSATIONS_TOO_LONG,
-                                             .text = "This message is too long."};
-    case RECORD_DISK_FULL: /* the person is told, and what comes behind it goes on */
-        return (struct conversations_result){
+    struct conversations_result answer = {.accepted = TC_NOT_KEPT,
+                                          .refusal = CONVERSATIONS_NOT_KEPT};
+    if (status == RECORD_UNCHANGED)
+        answer = (struct conversations_result){.accepted = TC_KNOWN, .turn = turn};
+    else if (status == RECORD_TOO_BIG)
+        answer = (struct conversations_result){.accepted = TC_FULL,
+                                               .refusal = CONVERSATIONS_TOO_LONG,
+                                               .text = "This message is too long."};
+    else if (status == RECORD_DISK_FULL)
+        answer = (struct conversations_result){
             .accepted = TC_FULL,
             .refusal = CONVERSATIONS_DISK_FULL,
             .text = "This message cannot be accepted now: the disk is full."};
-    case RECORD_DONE:
-    case RECORD_REFUSED:
-    case RECORD_FAILED:
-        break;
-    }
-    return (struct conversations_result){.accepted = TC_NOT_KEPT};
+    a->done(a->ctx, &answer);
 }
 
 static void on_admitted(void *ctx, enum record_status status, const char *text)
@@ -280,11 +288,13 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
     struct conversations *const cs = a->all;
     a->conversation->n_admitting--;
     cs->admitting--;
-    if (status == RECORD_DONE) {
+    if (status == RECORD_DONE && cs->draining && conversations_is_attached(a->message.source)) {
+        ledger_forget_turn(cs->spec.ledger, a->id, NULL, NULL);
+        a->done(a->ctx, &ending);
+    } else if (status == RECORD_DONE) {
         queue_message(cs, a);
     } else {
-        const struct conversations_result refused = refusal_of(status, text);
-        a->done(a->ctx, &refused);
+        answer_unkept(a, status, text);
     }
     drop_if_idle(cs, a->conversation);
     arena_fini(&a->arena);
@@ -303,6 +313,7 @@ static void admit(struct admission *a)
         .msg_id = m->id,
         .also = m->also,
         .waiting = true,
+        .owner = m->owner,
         .prompt = m->prompt.p,
         .route = m->route,
     };
@@ -363,8 +374,13 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
 {
     struct conversations_message now = *m;
     now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
-    if (!now.agent) { /* gone since it was looked up */
-        done(ctx, &(struct conversations_result){.accepted = TC_DENIED});
+    if (cs->draining && conversations_is_attached(m->source)) {
+        done(ctx, &ending);
+        return;
+    }
+    if (!now.agent) {
+        done(ctx, &(struct conversations_result){.accepted = TC_DENIED,
+                                                 .refusal = CONVERSATIONS_NO_AGENT});
         return;
     }
     m = &now;
@@ -428,6 +444,13 @@ static const struct conf_agent *find_agent(const struct conf *conf, const struct
     return inst ? conf_agent_find(conf, inst->agent) : NULL;
 }
 
+/* A journal of schema 4 has the owner of a detached turn as its route only. */
+const char *conversations_owner(const struct record_turn *t)
+{
+    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    return t->owner ? t->owner : detached ? t->route : NULL;
+}
+
 bool conversations_restore(struct conversations *cs, const struct record_turn *t)
 {
     const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
@@ -441,8 +464,9 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
                                             .agent = agent->name,
                                             .conversation = t->conv,
                                             .source = t->source,
-                                            .owner = detached ? t->route : NULL,
-                                            .task = t->prompt});
+                                            .owner = conversations_owner(t),
+                                            .task = t->prompt,
+                                            .created_ms = t->admitted_ms});
     make_ready(cs, c);
     return true;
 }
@@ -496,6 +520,17 @@ static void end_all(void *arg)
             job_shutdown(c->job);
 }
 
+static void dismiss_attached(struct conversations *cs)
+{
+    for (struct conversation *c = cs->list, *next; c; c = next) {
+        next = c->next;
+        if (!conversations_is_attached(c->source))
+            continue;
+        conversation_dismiss(c, cs->spec.ledger, cs->spec.turnlog);
+        drop_if_idle(cs, c);
+    }
+}
+
 static void look_later(void *arg)
 {
     look_for_drained(arg);
@@ -512,6 +547,7 @@ void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), v
     cs->ctx = ctx;
     cs->drain = loop_timer_new(cs->spec.loop, end_all, cs);
     loop_timer_set(cs->drain, cs->limits->drain_ms);
+    dismiss_attached(cs);
     loop_post(cs->spec.loop, look_later, cs);
 }
 

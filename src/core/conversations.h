@@ -44,27 +44,35 @@ struct conversations_message {
     bool alone;     /* a turn of its own: neither joined with others nor waiting for them */
     bool throwaway; /* the conversation ends with it: the session is not kept */
 };
-/* Sources that are no instance. What waits of DETACHED is run by the next host; of others, whose
- * client is gone then, it is dropped. */
+/* Sources that are no instance. What waits of DETACHED is run by the next host. The clients of the
+ * others stay connected for the answer and are gone with the host: what waits of them is removed
+ * when the host begins to end, and may be sent again to the next one. */
 #define CONVERSATIONS_DETACHED "http"
+#define CONVERSATIONS_CHAT "openai"
+#define CONVERSATIONS_AG_UI "ag-ui"
+bool conversations_is_attached(const char *source);
+bool conversations_is_api(const char *source); /* one of these */
 
-/* Why a message is answered with TC_FULL. */
+/* Why a message was not taken. */
 enum conversations_refusal {
-    CONVERSATIONS_NOT_REFUSED,
+    CONVERSATIONS_NOT_REFUSED, /* it was, or it is known already */
     CONVERSATIONS_QUEUE_FULL,
     CONVERSATIONS_TOO_LONG,
     CONVERSATIONS_DISK_FULL,
+    CONVERSATIONS_NOT_KEPT, /* the journal cannot be written; it is logged why */
+    CONVERSATIONS_NO_AGENT, /* gone since it was looked up */
+    CONVERSATIONS_ENDING,   /* the host ends, and the source is attached */
 };
-
-/* What became of a message. Borrowed for the call. */
+/* Valid for the call. */
 struct conversations_result {
     enum tc_accepted accepted;
-    enum conversations_refusal refusal; /* of TC_FULL */
-    const char *turn; /* TC_ACCEPTED, TC_QUEUED, TC_KNOWN: the turn that it is part of; or NULL */
-    const char *text; /* for people; or NULL */
+    enum conversations_refusal refusal;
+    const char
+        *turn; /* the one the message is part of: TC_ACCEPTED, TC_QUEUED, TC_KNOWN; else NULL */
+    const char *text; /* for people, or NULL */
 };
-/* Called once, before conversations_submit returns or later. */
-typedef void conversations_done(void *ctx, const struct conversations_result *result);
+/* Once, at once or later. */
+typedef void conversations_done(void *ctx, const struct conversations_result *answer);
 void conversations_submit(struct conversations *cs, const struct conversations_message *m,
                           conversations_done *done, void *ctx);
 
@@ -80,6 +88,8 @@ bool conversations_cancel_turn(struct conversations *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
 bool conversations_restore(struct conversations *cs, const struct record_turn *t);
+/* The API client that a turn of an earlier host belongs to, or NULL. */
+const char *conversations_owner(const struct record_turn *t);
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
  * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
 void conversations_reconfigure(struct conversations *cs, const struct conf *conf);
@@ -88,7 +98,8 @@ void conversations_hold(struct conversations *cs);
 /* Begins what was restored, and what has waited. */
 void conversations_begin(struct conversations *cs);
 
-/* No turn begins any more: what comes or waits stays on disk for the next host. `drained` is
+/* No turn begins any more: what comes or waits stays on disk for the next host, unless its source
+ * is attached; then it is removed, and what comes is refused (CONVERSATIONS_ENDING). `drained` is
  * called, from the loop, when no turn runs; those that still do after the configured time are
  * ended. Again: they are ended now, and once more: killed. */
 void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx);

@@ -25,15 +25,27 @@ struct job {
     struct requests_turn *requests;
     unsigned cancels, shutdowns; /* asked for before it ran */
     bool forget;
-    bool gone; /* nothing of the agent runs any more */
+    bool cancelled;    /* somebody asked for its end */
+    size_t usage_kept; /* bytes of the usage that was kept with the outcome */
+    bool gone;         /* nothing of the agent runs any more */
 };
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* What came behind the outcome, as the usage of some agents does, was not kept with it. */
+static void keep_result(const struct job *j)
+{
+    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    if (j->spec.keeps_result && r && r->usage.len != j->usage_kept)
+        keep_result_again(j->spec.ledger, j->spec.id, r, j->spec.prompt.p, j->cancelled);
+}
+
 static void look_for_end(struct job *j)
 {
-    if (j->gone && (!j->turn || turn_is_told(j->turn)))
-        j->over(j->ctx);
+    if (!j->gone || (j->turn && !turn_is_told(j->turn)))
+        return;
+    keep_result(j);
+    j->over(j->ctx);
 }
 
 static void keep_session(struct job *j)
@@ -72,11 +84,16 @@ static void commit(void *ctx, const struct event *outcome)
 {
     struct job *const j = ctx;
     const struct job_spec *const s = &j->spec;
+    const struct result *const result = turn_result(j->turn);
+    j->usage_kept = result->usage.len;
     keep_outcome(&(struct keep_end){.ledger = s->ledger,
                                     .cast = turn_cast(j->turn),
                                     .turn = s->id,
                                     .lane = s->conversation,
-                                    .outcome = outcome},
+                                    .outcome = outcome,
+                                    .result = s->keeps_result ? result : NULL,
+                                    .task = s->prompt.p,
+                                    .cancelled = j->cancelled},
                  on_committed, j);
 }
 
@@ -231,6 +248,7 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
 
 void job_cancel(struct job *j)
 {
+    j->cancelled = true;
     if (j->executor)
         executor_cancel(j->executor);
     else if (!j->turn)

@@ -28,6 +28,7 @@ struct job_spec {
     const char *const *askers;     /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;
+    bool keeps_result;         /* an API client may ask for it later */
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;
 };

@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "event/codec.h"
+#include "event/jsonw.h"
 #include "io/process_tree.h"
 
 #define RESTARTED "turncast was restarted while this turn ran; it was not finished."
@@ -76,6 +78,25 @@ static void copy_target(void *ctx, const char *instance, struct str line)
                (struct str){arena_strndup(&t->arena, line.p, line.len), line.len});
 }
 
+/* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is first, or
+ * not there. */
+static void add_result(struct buf *out, const struct result *r, const char *task, bool cancelled)
+{
+    task = task ? task : "";
+    buf_add_char(out, '{');
+    if (cancelled)
+        jsonw_member_bool(out, "cancelled", true);
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_member_int(out, "tools", r->n_tool_uses + r->n_omitted);
+    if (r->cost_usd > 0)
+        jsonw_member_real(out, "cost_usd", r->cost_usd);
+    result_outcome(out, r);
+    buf_add_char(out, '}');
+    if (out->len > RECORD_MAX_RESULT) /* an agent's usage has no cap of its own */
+        buf_reset(out);
+}
+
 void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx)
 {
     struct targets targets = {.lane = end->lane};
@@ -84,10 +105,24 @@ void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx)
     const char *const code = ev->kind == TC_FINAL ? NULL
                              : ev->u.error.code   ? ev->u.error.code
                                                   : "error";
-    const struct record_outcome o = {
-        .turn = end->turn, .error = code, .targets = targets.all, .n = targets.n};
+    CLEANUP_BUF struct buf result = {0};
+    if (end->result)
+        add_result(&result, end->result, end->task, end->cancelled);
+    const struct record_outcome o = {.turn = end->turn,
+                                     .error = code,
+                                     .result = {result.p, result.len},
+                                     .targets = targets.all,
+                                     .n = targets.n};
     ledger_end_turn(end->ledger, &o, done, ctx);
     targets_fini(&targets);
+}
+
+void keep_result_again(struct ledger *l, const char *turn, const struct result *r, const char *task,
+                       bool cancelled)
+{
+    CLEANUP_BUF struct buf result = {0};
+    add_result(&result, r, task, cancelled);
+    ledger_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
 }
 
 /* ---- of a host that died ---- */
@@ -115,6 +150,16 @@ static void add_seen(struct targets *targets, const char *seen, struct str line)
             add_target(targets, name, line);
 }
 
+static void add_restart_result(struct buf *out, const struct record_turn *t)
+{
+    const char *const task = t->prompt ? t->prompt : "";
+    buf_add_char(out, '{');
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_member_str(out, "error", RESTARTED);
+    buf_add_char(out, '}');
+}
+
 void keep_restart(struct ledger *l, const struct dispatch *d, const struct record_turn *t)
 {
     CLEANUP_BUF struct buf line = {0};
@@ -124,8 +169,13 @@ void keep_restart(struct ledger *l, const struct dispatch *d, const struct recor
     ev.u.meta = &ev.meta;
     codec_encode(&line, &ev);
     add_seen(&targets, t->seen ? t->seen : all, (struct str){line.p, line.len});
-    const struct record_outcome o = {
-        .turn = t->id, .error = "host_restart", .targets = targets.all, .n = targets.n};
+    CLEANUP_BUF struct buf result = {0};
+    add_restart_result(&result, t);
+    const struct record_outcome o = {.turn = t->id,
+                                     .error = "host_restart",
+                                     .result = {result.p, result.len},
+                                     .targets = targets.all,
+                                     .n = targets.n};
     ledger_end_turn(l, &o, NULL, NULL);
     targets_fini(&targets);
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "core/dispatch.h"
+#include "core/result.h"
 #include "io/ledger.h"
 
 /* The instances that a turn which begins now is cast to, as record_turn.seen. Owned. */
@@ -16,14 +17,23 @@ void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_t
                ledger_done *done, void *ctx);
 void keep_agent(struct ledger *l, const char *turn, pid_t pid);
 
+/* What is kept of a message, and told of a turn: the first bytes. */
+#define KEEP_TASK_BYTES ((size_t)400)
+
 /* The turn ends by this event. */
 struct keep_end {
     struct ledger *ledger;
     struct dispatch_turn *cast;
     const char *turn, *lane;
     const struct event *outcome;
+    const struct result *result; /* of the turn so far, or NULL */
+    const char *task;            /* its message, or NULL */
+    bool cancelled;              /* somebody asked for its end */
 };
 void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx);
+/* Of a turn that has ended: its result as it is in the end. */
+void keep_result_again(struct ledger *l, const char *turn, const struct result *r, const char *task,
+                       bool cancelled);
 
 /* What a turn of a host that died ends with. Its u.meta is still to be set. */
 struct event keep_restart_error(const char *turn);

@@ -211,9 +211,9 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
 
 /* ---- messages ---- */
 
-static void on_submitted(void *ctx, const struct conversations_result *result)
+static void on_submitted(void *ctx, const struct conversations_result *answer)
 {
-    ask_answer(ctx, result->accepted, result->turn, result->text);
+    ask_answer(ctx, answer->accepted, answer->turn, answer->text);
     CRASH_POINT("after-ack");
 }
 
@@ -260,7 +260,9 @@ static void submit_text(const struct submission *s, struct str text)
 static void on_toggled(void *ctx, const struct toggle *t)
 {
     struct submission *const s = ctx;
-    if (t->empty && !s->ask->inbound->file_count)
+    if (t->why)
+        ask_answer(s->ask, TC_COMMAND, NULL, t->why);
+    else if (t->empty && !s->ask->inbound->file_count)
         tell_visibility(s->ask, t);
     else
         submit_text(s, t->rest);

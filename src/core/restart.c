@@ -41,6 +41,9 @@ static void add_turn(void *ctx, const struct record_turn *t)
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
         .seen = arena_strdup(&l->arena, t->seen),
+        .owner = arena_strdup(&l->arena, t->owner),
+        .admitted_ms = t->admitted_ms,
+        .began_ms = t->began_ms,
     };
 }
 
@@ -83,14 +86,15 @@ static void log_event(struct turnlog *log, struct turnlog_entry *e, struct event
 /* The same three events as connectors are told. */
 static void log_turn(struct turnlog *log, const struct record_turn *t)
 {
-    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
     struct turnlog_entry *const e =
         turnlog_begin(log, &(struct turnlog_spec){.id = t->id,
                                                   .agent = t->agent,
                                                   .conversation = t->conv,
                                                   .source = t->source,
-                                                  .owner = detached ? t->route : NULL,
-                                                  .task = t->prompt});
+                                                  .owner = conversations_owner(t),
+                                                  .task = t->prompt,
+                                                  .created_ms = t->admitted_ms,
+                                                  .started_ms = t->began_ms});
     struct event error = keep_restart_error(t->id), start, done;
     event_init(&start, TC_START);
     event_init(&done, TC_DONE);
@@ -114,6 +118,10 @@ int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
         const struct record_turn *const t = &l.turns[i];
         if (t->waiting && (!conversations || conversations_restore(conversations, t)))
             continue;
+        if (t->waiting && conversations_is_attached(t->source)) {
+            ledger_forget_turn(ledger, t->id, NULL, NULL);
+            continue;
+        }
         if (t->waiting) {
             log_line(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
                      t->conv);

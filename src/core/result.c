@@ -2,6 +2,7 @@
  * Owns what of a turn's events makes its result object. */
 #include "core/result.h"
 
+#include "base/utf8.h"
 #include "event/codec.h"
 #include "event/json.h"
 #include "event/jsonw.h"
@@ -145,6 +146,18 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
     if (r->cancelled)
         jsonw_member_bool(out, "cancelled", true);
     buf_add_char(out, '}');
+}
+
+void result_outcome(struct buf *out, const struct result *r)
+{
+    const struct buf *const text = r->has_final ? &r->text : &r->error;
+    const size_t len = utf8_cut(text_of(text, ""), text->len, RESULT_ANSWER_BYTES);
+    jsonw_key(out, r->has_final ? "answer" : "error");
+    jsonw_string(out, text_of(text, ""), len);
+    if (len < text->len)
+        jsonw_member_bool(out, "answer_cut", true);
+    if (r->usage.len)
+        jsonw_member_json(out, "usage", r->usage.p);
 }
 
 void result_fini(struct result *r)

@@ -15,6 +15,8 @@
 #define RESULT_TOOL_USES 1000
 #define RESULT_TOOL_BYTES ((size_t)4 << 20)
 
+#define RESULT_ANSWER_BYTES ((size_t)256 << 10)
+
 /* An all-zero struct result is valid and empty. */
 struct result {
     struct buf text;       /* of final */
@@ -39,6 +41,9 @@ void result_feed(struct result *r, const struct event *ev);
  * the answer; the error's text when the turn failed, or when it is incomplete and without an
  * answer. */
 void result_json(struct buf *out, const struct result *r, int64_t duration_ms);
+/* Appends, as members of an object: "answer" of a turn that has one, else "error", its text, and
+ * "usage". An answer of more than RESULT_ANSWER_BYTES is cut, and "answer_cut" is true. */
+void result_outcome(struct buf *out, const struct result *r);
 void result_fini(struct result *r);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "core/runner_impl.h"
-#include "io/httpd.h"
+#include "io/httpd_error.h"
 
 struct route {
     struct route *next;
@@ -19,7 +19,11 @@ static void on_answered(void *arg, const struct tc_answer *answer)
 {
     struct httpd_request *const request = arg;
     if (!answer) {
-        httpd_answer(request, UNAVAILABLE, NULL, STR("try again later\n"));
+        httpd_answer_error(request,
+                           &(struct httpd_error){.status = UNAVAILABLE,
+                                                 .code = "instance_unavailable",
+                                                 .message = "The instance does not answer now; "
+                                                            "try again later."});
         return;
     }
     const char *const body = answer->body ? answer->body : "";

@@ -94,6 +94,7 @@ static int listen_on(struct server *s, struct tc_err *err)
         .host_count = count_strings(http->hosts),
         .origins = (const char *const *)http->origins,
         .origin_count = count_strings(http->origins),
+        .body_bytes = (size_t)http->max_body,
     };
     s->httpd = httpd_new(s->loop, &options, err);
     return s->httpd ? 0 : -1;
@@ -144,12 +145,14 @@ void server_set_watch(struct server *s, const struct server_watch *watch)
     s->told = *watch;
 }
 
-static void set_names(struct server *s)
+static void configure_httpd(struct server *s)
 {
     const struct conf_http *const http = &s->conf->http;
-    if (s->httpd)
-        httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
-                        (const char *const *)http->origins, count_strings(http->origins));
+    if (!s->httpd)
+        return;
+    httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
+                    (const char *const *)http->origins, count_strings(http->origins));
+    httpd_set_body_bytes(s->httpd, (size_t)http->max_body);
 }
 
 static void take_conf(void *ctx, const struct conf *next)
@@ -157,7 +160,7 @@ static void take_conf(void *ctx, const struct conf *next)
     struct server *const s = ctx;
     const struct conf *const before = s->conf;
     s->conf = next;
-    set_names(s);
+    configure_httpd(s);
     shelf_configure(s->shelf, next);
     conversations_reconfigure(s->conversations, next);
     reception_reconfigure(s->reception, next);
@@ -309,6 +312,8 @@ static void on_told(void *ctx)
 static void on_drained(void *ctx)
 {
     struct server *const s = ctx;
+    if (s->told.drained)
+        s->told.drained(s->told.ctx);
     if (s->httpd)
         httpd_drain(s->httpd, TELL_MS, on_told, s);
     else

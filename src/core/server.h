@@ -33,6 +33,9 @@ struct server_watch {
     void (*reloading)(void *ctx, bool begins);
     /* The configuration that was taken, before the old one is given back. */
     void (*reloaded)(void *ctx, const struct conf *conf);
+    /* Once, from the loop, when the host ends and no turn runs any more, before the HTTP server
+     * closes: what still has to be told to HTTP clients is written then. */
+    void (*drained)(void *ctx);
     void *ctx;
 };
 

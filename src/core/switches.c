@@ -25,7 +25,8 @@ struct question {
     struct known *known;
     bool told; /* it took too long */
     void (*got)(void *ctx, struct visibility v);
-    void (*set)(void *ctx, enum sticky_saved saved);
+    void (*set)(void *ctx, enum sticky_saved saved, const char *why);
+    struct visibility before;
     void *ctx;
     /* the shelf's thread, until it is done */
     struct visibility v;
@@ -108,7 +109,7 @@ static void late_set(void *arg)
 {
     struct question *const q = arg;
     q->told = true;
-    q->set(q->ctx, STICKY_KEPT);
+    q->set(q->ctx, STICKY_KEPT, NULL);
 }
 
 static void done_set(void *arg)
@@ -117,13 +118,15 @@ static void done_set(void *arg)
     if (q->saved == STICKY_FAILED)
         log_line(LOG_WARN, "host", "visibility is not stored: %s", err_str(&q->err));
     q->known->changing--;
+    if (q->saved == STICKY_FAILED && !q->known->changing)
+        q->known->v = q->before;
     if (!q->told)
-        q->set(q->ctx, q->saved);
+        q->set(q->ctx, q->saved, q->saved == STICKY_FAILED ? err_str(&q->err) : NULL);
     free(q);
 }
 
 void switches_set(struct switches *s, const char *agent, struct visibility v,
-                  void (*done)(void *ctx, enum sticky_saved saved), void *ctx)
+                  void (*done)(void *ctx, enum sticky_saved saved, const char *why), void *ctx)
 {
     struct question *const q = xcalloc(1, sizeof *q);
     q->switches = s;
@@ -131,6 +134,7 @@ void switches_set(struct switches *s, const char *agent, struct visibility v,
     q->set = done;
     q->ctx = ctx;
     q->v = v;
+    q->before = q->known->v;
     q->known->v = v;
     q->known->changing++;
     shelf_do(s->shelf, work_set, late_set, done_set, q);

@@ -16,8 +16,9 @@ void switches_free(struct switches *s);
 /* `done` comes from the loop, within REDIS_CALL_MS whatever Redis does. */
 void switches_get(struct switches *s, const char *agent,
                   void (*done)(void *ctx, struct visibility v), void *ctx);
-/* They count from now on. What `done` is told is logged too. */
+/* They count from now on, unless the store refuses them: then `why` says it (else NULL), which is
+ * logged too, and those before count. */
 void switches_set(struct switches *s, const char *agent, struct visibility v,
-                  void (*done)(void *ctx, enum sticky_saved saved), void *ctx);
+                  void (*done)(void *ctx, enum sticky_saved saved, const char *why), void *ctx);
 
 #endif

@@ -12,14 +12,29 @@ struct change {
     char *agent;
     struct buf text, rest;
     struct toggle toggle;
+    struct visibility before;
     void (*done)(void *ctx, const struct toggle *t);
     void *ctx;
 };
 
-static void finish(void *ctx, enum sticky_saved saved)
+/* A message whose setting was refused is refused as a whole: the agent's answer would show, or
+ * hide, what its sender did not want. */
+static void explain_refusal(struct change *c, struct buf *text, const char *why)
+{
+    buf_printf(text,
+               "What is shown of agent \"%s\" was not changed: %s. Nothing was given to the agent.",
+               c->agent, why);
+    c->toggle.visibility = c->before;
+    c->toggle.why = text->p;
+}
+
+static void finish(void *ctx, enum sticky_saved saved, const char *why)
 {
     struct change *const c = ctx;
+    CLEANUP_BUF struct buf text = {0};
     c->toggle.saved = saved;
+    if (saved == STICKY_FAILED)
+        explain_refusal(c, &text, why);
     c->done(c->ctx, &c->toggle);
     free(c->agent);
     buf_fini(&c->text);
@@ -31,14 +46,14 @@ static void on_switches(void *ctx, struct visibility before)
 {
     struct change *const c = ctx;
     struct toggle *const t = &c->toggle;
-    t->visibility = before;
+    t->visibility = c->before = before;
     const struct slash_result found = slash_parse(c->text.p, c->text.len, &t->visibility, &c->rest);
     t->empty = found.empty;
     t->rest = (struct str){c->rest.p ? c->rest.p : "", c->rest.len};
     if (found.toggled && !visibility_equal(&before, &t->visibility))
         switches_set(c->switches, c->agent, t->visibility, finish, c);
     else
-        finish(c, STICKY_SAVED);
+        finish(c, STICKY_SAVED, NULL);
 }
 
 bool toggle_is_wanted(struct str text)

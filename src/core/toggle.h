@@ -8,10 +8,12 @@
 #include "core/switches.h"
 
 struct toggle {
-    bool empty;                   /* nothing is left for the agent: the switches are the answer */
-    enum sticky_saved saved;      /* if they were changed */
+    bool empty;              /* nothing is left for the agent: the switches are the answer */
+    enum sticky_saved saved; /* if they were changed */
+    const char
+        *why; /* STICKY_FAILED: for people, and nothing of the message may be done; else NULL */
     struct str rest;              /* the message without them; borrowed for the call */
-    struct visibility visibility; /* when such words were there */
+    struct visibility visibility; /* when such words were there: as it is now */
 };
 
 /* Whether there are such words in it. */

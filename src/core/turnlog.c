@@ -231,7 +231,7 @@ static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turn
     if (!e) {
         e = xcalloc(1, sizeof *e);
         e->turn.spec.id = arena_strdup(&e->arena, spec->id);
-        e->turn.created_ms = now_ms();
+        e->turn.created_ms = spec->created_ms ? spec->created_ms : now_ms();
         e->turn.cost_usd = -1;
         link_entry(log, e);
     }
@@ -257,7 +257,7 @@ void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec)
 struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *const e = find_or_make(log, spec);
-    e->turn.started_ms = now_ms();
+    e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
     enter(log, e, TURNLOG_RUNNING);
     return e;
 }

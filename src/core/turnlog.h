@@ -32,9 +32,10 @@ enum turnlog_state {
 /* All but `id` may be NULL. */
 struct turnlog_spec {
     const char *id, *agent, *conversation;
-    const char *source; /* where its message came from: an instance, "http"… */
-    const char *owner;  /* the API client that it belongs to */
-    const char *task;   /* the message */
+    const char *source;             /* where its message came from: an instance, "http"… */
+    const char *owner;              /* the API client that it belongs to */
+    const char *task;               /* the message */
+    int64_t created_ms, started_ms; /* Unix; 0: now */
 };
 
 /* A turn as it may be looked at; valid until the loop goes on. */

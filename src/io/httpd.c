@@ -67,6 +67,7 @@ static struct httpd_options with_defaults(struct httpd_options o)
     or_else(&o.deadline_ms, 10 * 1000);
     or_else(&o.arrival_ms, 20 * 1000);
     or_else(&o.idle_ms, 60 * 1000);
+    o.body_bytes = o.body_bytes ? o.body_bytes : HTTPD_MAX_BODY;
     o.stream_bytes = o.stream_bytes ? o.stream_bytes : 1 << 20;
     o.max_connections = connections_of(o.max_connections ? o.max_connections : 8192);
     return o;
@@ -96,6 +97,11 @@ void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_coun
     free_list(h->origins);
     h->hosts = copy_list(hosts, host_count);
     h->origins = copy_list(origins, origin_count);
+}
+
+void httpd_set_body_bytes(struct httpd *h, size_t bytes)
+{
+    h->options.body_bytes = bytes;
 }
 
 void httpd_free(struct httpd *h)

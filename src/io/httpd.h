@@ -16,7 +16,7 @@
 enum { /* of a request */
        HTTPD_MAX_HEAD = 32 << 10,
        HTTPD_MAX_TARGET = 8 << 10,
-       HTTPD_MAX_BODY = 1 << 20,
+       HTTPD_MAX_BODY = 1 << 20, /* unless httpd_options.body_bytes says otherwise */
 };
 
 /* All borrowed for httpd_new. Durations in milliseconds; 0: the value said here. */
@@ -37,6 +37,7 @@ struct httpd_options {
     int64_t deadline_ms;      /* of an answer, then it is 503; 10 s */
     int64_t arrival_ms;       /* of a whole request, from its first byte; 20 s */
     int64_t idle_ms;          /* between requests, and of a client that does not read; 60 s */
+    size_t body_bytes;        /* of a request's body; HTTPD_MAX_BODY */
     size_t stream_bytes;      /* of a stream that are not read yet, before the last write; 1 MiB */
     unsigned max_connections; /* 8192, and what the limit of open files has room for */
     unsigned max_per_address; /* 64, and any number from loopback: a proxy's clients come so */
@@ -54,6 +55,8 @@ enum httpd_methods {
     HTTPD_ANY = 63,
     /* Not a method: answers of this route may take any time, deadline_ms is not theirs. */
     HTTPD_PATIENT = 64,
+    /* Nor this: the route is the path alone, although it ends with a slash. */
+    HTTPD_EXACT = 128,
 };
 
 struct httpd_header {
@@ -91,12 +94,15 @@ uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
 uint64_t httpd_answers(const struct httpd *h, int status);
 unsigned httpd_connections(const struct httpd *h);
 
+/* Another limit of bodies, for connections that come from now on. */
+void httpd_set_body_bytes(struct httpd *h, size_t bytes);
 /* Other names, from the next request on. */
 void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_count,
                      const char *const *origins, size_t origin_count);
 
 /* Requests for `path` go to fn; a path that ends with a slash stands for all below it, too. The
- * longest one that fits has it; the same path again replaces. Other methods get 405. */
+ * longest one that fits has it; the same path again replaces. Other methods get 405, other paths
+ * 404. */
 void httpd_route(struct httpd *h, const char *path, unsigned methods,
                  void (*fn)(void *arg, struct httpd_request *request), void *arg);
 /* No more requests go there. */

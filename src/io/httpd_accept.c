@@ -81,10 +81,10 @@ static void tell(struct httpd *h, const char *why)
 /* What has come is read, else closing would take back what was said. */
 static void turn_away(int fd)
 {
-    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n"
-                               "Retry-After: 5\r\nConnection: close\r\n\r\n";
+    CLEANUP_BUF struct buf busy = {0};
     char unread[1024];
-    if (send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL) > 0)
+    httpd_error_busy(&busy);
+    if (send(fd, busy.p, busy.len, MSG_NOSIGNAL) > 0)
         shutdown(fd, SHUT_WR);
     for (int i = 0; i < UNREAD_MAX && read(fd, unread, sizeof unread) > 0; i++)
         ;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "io/httpd_impl.h"
 
 enum {
@@ -88,10 +87,10 @@ void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a)
     httpd_conn_watch(c);
 }
 
-static void refuse_and_close(struct httpd_conn *c, int status)
+static void close_late(struct httpd_conn *c, int status)
 {
     c->closes = true;
-    httpd_refuse(c, status, NULL);
+    httpd_refuse_late(c, status);
 }
 
 void httpd_conn_linger(struct httpd_conn *c)
@@ -162,8 +161,8 @@ static void advance(struct httpd_conn *c)
         return;
     parse_some(c);
     if (c->parse.state == HTTPD_PARSE_REFUSED) {
-        log_line(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer->name, c->parse.why);
-        refuse_and_close(c, c->parse.status);
+        c->closes = true;
+        httpd_refuse_parse(c);
     } else if (c->parse.state == HTTPD_PARSE_READY)
         httpd_dispatch(c);
     if (!c->in.len)
@@ -218,11 +217,14 @@ static void on_time(void *arg)
         if (httpd_parse_is_idle(&c->parse))
             httpd_conn_free(c);
         else
-            refuse_and_close(c, 408);
+            close_late(c, 408);
         return;
     case HTTPD_HANDLING:
         httpd_notice_tell(httpd_conn_part(c));
-        refuse_and_close(c, 503);
+        if (c->owner->drain)
+            httpd_refuse_drain(c);
+        else
+            close_late(c, 503);
         return;
     case HTTPD_STREAMING:
         httpd_stream_on_time(c->stream);
@@ -244,6 +246,7 @@ void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
         c->next->at = &c->next;
     h->conns = c;
     h->conn_count++;
+    c->parse.max_body = h->options.body_bytes;
     c->timer = loop_timer_new(h->loop, on_time, c);
     c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, on_ready, c);
     httpd_conn_enter(c, HTTPD_READING, h->options.idle_ms);

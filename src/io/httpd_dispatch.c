@@ -77,17 +77,32 @@ static const char *value_of(const struct httpd_parse *p, const char *name)
     return "";
 }
 
-/* 0, or what to answer. */
-static int who_may_not(const struct httpd *h, const struct httpd_parse *p)
+/* The Origin that may not ask, or NULL. */
+static const char *find_foreign_origin(const struct httpd *h, const struct httpd_parse *p)
 {
-    const char *const host = value_of(p, "Host");
-    if (!is_host_allowed(h, host))
-        return 421;
     for (size_t i = 0; i < p->header_count; i++)
         if (strcasecmp(httpd_parse_name(p, i), "Origin") == 0 &&
-            !is_origin_allowed(h, httpd_parse_value(p, i), host))
-            return 403;
-    return 0;
+            !is_origin_allowed(h, httpd_parse_value(p, i), value_of(p, "Host")))
+            return httpd_parse_value(p, i);
+    return NULL;
+}
+
+/* True: the request may not be asked here, and that is answered. */
+static bool refuse_caller(struct httpd_conn *c)
+{
+    const struct httpd *const h = c->owner;
+    /* Who may open the socket of a path is its user, or the superuser: no web page. */
+    if (h->path)
+        return false;
+    const char *const host = value_of(&c->parse, "Host");
+    if (!is_host_allowed(h, host)) {
+        httpd_refuse_name(c, 421, host);
+        return true;
+    }
+    const char *const origin = find_foreign_origin(h, &c->parse);
+    if (origin)
+        httpd_refuse_name(c, 403, origin);
+    return origin;
 }
 
 /* ---- routes ---- */
@@ -120,7 +135,7 @@ static bool covers(const struct httpd_route *r, struct str path)
 {
     if (r->len == path.len)
         return memcmp(r->path, path.p, r->len) == 0;
-    return r->len && r->path[r->len - 1] == '/' &&
+    return !(r->methods & HTTPD_EXACT) && r->len && r->path[r->len - 1] == '/' &&
            str_has_prefix(path, (struct str){r->path, r->len});
 }
 
@@ -140,7 +155,7 @@ static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
     p->conn = c;
     p->gone.loop = c->owner->loop;
     p->parse = c->parse;
-    c->parse = (struct httpd_parse){0};
+    c->parse = (struct httpd_parse){.max_body = p->parse.max_body};
     const char *const target = httpd_parse_target(&p->parse);
     for (size_t i = 0; i < n; i++)
         p->headers[i] =
@@ -194,17 +209,17 @@ void httpd_dispatch(struct httpd_conn *c)
     c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
     c->is_old = parse->is_old;
     set_origin(c);
-    /* Who may open the socket of a path is its user, or the superuser: no web page. */
-    const int status = c->owner->drain ? 503 : c->owner->path ? 0 : who_may_not(c->owner, parse);
-    if (status) {
-        httpd_refuse(c, status, NULL);
+    if (c->owner->drain) {
+        httpd_refuse_drain(c);
         return;
     }
+    if (refuse_caller(c))
+        return;
     const char *const target = httpd_parse_target(parse);
     const struct str path = {target, strcspn(target, "?")};
     const struct httpd_route *const route = find_route(c->owner, path);
     if (!route) {
-        httpd_refuse(c, 404, NULL);
+        httpd_refuse_path(c);
         return;
     }
     if (answer_preflight(c, route))
@@ -212,7 +227,7 @@ void httpd_dispatch(struct httpd_conn *c)
     if (!(route->methods & method_bit(httpd_parse_method(parse)))) {
         CLEANUP_BUF struct buf allow = {0};
         list_methods(&allow, route->methods);
-        httpd_refuse(c, 405, allow.p);
+        httpd_refuse_method(c, allow.p);
         return;
     }
     httpd_conn_enter(c, HTTPD_HANDLING,
@@ -222,18 +237,6 @@ void httpd_dispatch(struct httpd_conn *c)
 }
 
 /* ---- answers ---- */
-
-void httpd_refuse(struct httpd_conn *c, int status, const char *allow)
-{
-    CLEANUP_BUF struct buf body = {0};
-    buf_printf(&body, "%s\n", httpd_head_reason(status));
-    httpd_conn_say(c, &(struct httpd_answer){
-                          .status = status,
-                          .headers = &(struct httpd_header){"Allow", allow},
-                          .header_count = allow ? 1 : 0,
-                          .body = {body.p, body.len},
-                      });
-}
 
 const char *httpd_header(const struct httpd_request *r, const char *name)
 {

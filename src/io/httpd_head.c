@@ -105,7 +105,7 @@ static void add_origin(struct httpd_conn *c)
         return;
     buf_printf(&c->out,
                "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: Location, "
-               "x-should-retry\r\nVary: Origin\r\n",
+               "Retry-After, x-request-id, x-should-retry\r\nVary: Origin\r\n",
                c->origin);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "io/httpd.h"
+#include "io/httpd_error.h"
 #include "io/httpd_parse.h"
 
 struct httpd_route {
@@ -36,6 +37,8 @@ struct httpd {
     struct loop_fd *listener;
     struct loop_timer *pause; /* of the listener, when not even that helps */
     int64_t told_ms;          /* that connections are turned away; 0: not yet */
+    int64_t refusals_ms;      /* when the minute began in which these were logged; 0: never */
+    unsigned refusals;        /* of a Host or an Origin, in that minute */
     uint16_t port;
     struct httpd_route *routes; /* the longest path first */
     struct httpd_conn *conns;
@@ -140,8 +143,20 @@ void httpd_conn_linger(struct httpd_conn *c);
 
 /* The request that conn has read goes to who answers it: a handler, or the server itself. */
 void httpd_dispatch(struct httpd_conn *c);
-/* The server's own answer: the name of the status. `allow` is for 405, else NULL. */
-void httpd_refuse(struct httpd_conn *c, int status, const char *allow);
+/* The server's own answers; none of them closes the connection by itself. */
+void httpd_refuse(struct httpd_conn *c, const struct httpd_error *e);
+/* What the parser has refused. */
+void httpd_refuse_parse(struct httpd_conn *c);
+/* 408: the request took too long to come; 503: its answer did. */
+void httpd_refuse_late(struct httpd_conn *c, int status);
+/* 421: the Host is not allowed; 403: the Origin is not. Logged, some in a minute. */
+void httpd_refuse_name(struct httpd_conn *c, int status, const char *name);
+/* `allow`: "GET, HEAD" */
+void httpd_refuse_method(struct httpd_conn *c, const char *allow);
+void httpd_refuse_path(struct httpd_conn *c);
+void httpd_refuse_drain(struct httpd_conn *c);
+/* Appends a whole answer for somebody who gets no connection. */
+void httpd_error_busy(struct buf *out);
 void httpd_pending_free(struct httpd_pending *p);
 
 /* Puts the head of an answer into `out`, its length being unknown when it is a stream's. Whether a

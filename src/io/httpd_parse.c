@@ -9,6 +9,11 @@
 
 enum { METHOD_MAX = 16, CHUNK_DIGITS_MAX = 8, LENGTH_DIGITS_MAX = 18 };
 
+static size_t max_body(const struct httpd_parse *p)
+{
+    return p->max_body ? p->max_body : HTTPD_MAX_BODY;
+}
+
 static void refuse(struct httpd_parse *p, int status, const char *why)
 {
     p->state = HTTPD_PARSE_REFUSED;
@@ -274,7 +279,7 @@ static void end_head(struct httpd_parse *p)
         refuse(p, 400, "Content-Length beside Transfer-Encoding");
     else if (p->is_chunked && p->is_old)
         refuse(p, 400, "Transfer-Encoding in HTTP/1.0");
-    else if (p->left > HTTPD_MAX_BODY)
+    else if (p->left > max_body(p))
         refuse(p, 413, "the body is too big");
     else if (p->is_chunked)
         p->state = HTTPD_PARSE_SIZE;
@@ -309,7 +314,7 @@ static void in_size(struct httpd_parse *p, unsigned char c)
 static void in_size_lf(struct httpd_parse *p, unsigned char c)
 {
     expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
-    if (p->left > HTTPD_MAX_BODY - p->body.len)
+    if (p->left > max_body(p) - p->body.len)
         refuse(p, 413, "the body is too big");
     p->digits = 0;
 }
@@ -398,7 +403,7 @@ void httpd_parse_fini(struct httpd_parse *p)
 void httpd_parse_reset(struct httpd_parse *p)
 {
     httpd_parse_fini(p);
-    *p = (struct httpd_parse){0};
+    *p = (struct httpd_parse){.max_body = p->max_body};
 }
 
 bool httpd_parse_is_idle(const struct httpd_parse *p)

@@ -38,6 +38,7 @@ enum httpd_parse_state {
 /* An all-zero one waits for the first byte of a request. */
 struct httpd_parse {
     enum httpd_parse_state state;
+    size_t max_body; /* bytes; stays through httpd_parse_reset; 0: HTTPD_MAX_BODY */
     struct buf text; /* method, target, version, names and values, each with its NUL */
     struct buf body; /* without its chunks */
     struct {
@@ -60,7 +61,7 @@ struct httpd_parse {
 void httpd_parse_fini(struct httpd_parse *p);
 /* Takes bytes up to the end of one request, and says how many; none once READY or REFUSED. */
 size_t httpd_parse_feed(struct httpd_parse *p, const char *bytes, size_t n);
-/* Forgets the request: waits for the next one. */
+/* Forgets the request, but not the limit: waits for the next one. */
 void httpd_parse_reset(struct httpd_parse *p);
 /* Nothing of a request has come. */
 bool httpd_parse_is_idle(const struct httpd_parse *p);

@@ -16,6 +16,7 @@ const struct journal_limits journal_default_limits = {
     .keep_age = 2 * DAY,
     .rows = 20000,
     .bytes = (int64_t)64 << 20,
+    .result_bytes = (int64_t)64 << 20,
     .dead_age = 30 * DAY,
     .dead_rows = 5000,
     .dead_bytes = (int64_t)64 << 20,
@@ -74,6 +75,12 @@ static const char *const schema[] = {
     "  asked_at integer not null, decision text, by text, decided_at integer,"
     "  primary key(turn, id)) strict, without rowid;"
     "pragma user_version=4;",
+    /* `owner`: the API client; `result`: what it may ask for later, JSON. It is a blob and last, so
+     * that its size can be told without reading it. */
+    "alter table turn add column owner text;"
+    "alter table turn add column began_at integer;"
+    "alter table turn add column result blob;"
+    "pragma user_version=5;",
     NULL,
 };
 

@@ -24,9 +24,10 @@ struct sql;
 
 /* Ages in milliseconds; 0 keeps for ever, and is no bound of a number. */
 struct journal_limits {
-    int64_t age;         /* of rows without a bound of their own; older: dead letters */
-    int64_t keep_age;    /* ended turns, the window of duplicates */
-    int64_t rows, bytes; /* of the outbox; above: the oldest become dead letters */
+    int64_t age;          /* of rows without a bound of their own; older: dead letters */
+    int64_t keep_age;     /* ended turns, the window of duplicates */
+    int64_t rows, bytes;  /* of the outbox; above: the oldest become dead letters */
+    int64_t result_bytes; /* of results; above: the oldest are dropped, their turns stay */
     int64_t dead_age, dead_rows, dead_bytes; /* above: the oldest are dropped, logged */
 };
 extern const struct journal_limits journal_default_limits;
@@ -59,12 +60,19 @@ enum record_status journal_begin(struct journal *j, const char *turn, const char
                                  const char *const *merged, size_t n) MUST_CHECK;
 /* A waiting turn ends without an outcome. UNCHANGED: it does not wait. */
 enum record_status journal_cancel(struct journal *j, const char *turn) MUST_CHECK;
+/* A waiting turn and the ids of its message are removed, as if it had never been admitted: the same
+ * message is taken again. UNCHANGED: it does not wait. */
+enum record_status journal_forget_turn(struct journal *j, const char *turn) MUST_CHECK;
 /* Notes the process: boot_id, agent_pid, agent_start, cgroup of t, by its id. */
 enum record_status journal_note_agent(struct journal *j, const struct record_turn *t) MUST_CHECK;
 /* Durable; spends the store's reserve on a full disk. Ends a running turn and lays one row per
  * target, numbered from seq. UNCHANGED: it does not run. */
 enum record_status journal_end_turn(struct journal *j, const struct record_outcome *o,
                                     int64_t seq) MUST_CHECK;
+/* Of a turn that has ended and has an owner: another result in the place of record_outcome's.
+ * UNCHANGED: it is none of these. */
+enum record_status journal_note_result(struct journal *j, const char *turn,
+                                       struct str result) MUST_CHECK;
 /* Those that have not ended, the oldest first; here and below without the ids of their messages,
  * and `each` must not call the journal. */
 enum record_status journal_open_turns(struct journal *j,

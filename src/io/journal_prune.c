@@ -120,13 +120,22 @@ static int drop_dead(struct sql *db, const struct pruning *p)
     return 0;
 }
 
+static int drop_results(struct sql *db, const struct pruning *p)
+{
+    const int64_t max = p->j->limits.result_bytes;
+    return !max ? 0
+                : sql_run(db,
+                          "update turn set result=null where id in (select id from"
+                          " (select id, sum(length(result)) over (order by ended_at desc, rowid "
+                          "desc) as total"
+                          "  from turn where result is not null) where total>?1)",
+                          sql_int(max));
+}
+
 int journal_apply_limits(struct journal *j, struct sql *db)
 {
     static int (*const steps[])(struct sql * db, const struct pruning *p) = {
-        bury_old,
-        make_room,
-        drop_ended,
-        drop_dead,
+        bury_old, make_room, drop_ended, drop_results, drop_dead,
     };
     const struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000)};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

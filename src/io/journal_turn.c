@@ -44,13 +44,14 @@ static int insert_turn(struct sql *db, const struct record_turn *t)
 {
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
-                   " agent_start, cgroup, admitted_at, route, files, prompt, seen)"
-                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
+                   " agent_start, cgroup, admitted_at, route, files, prompt, seen, owner, began_at)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
                    sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
                    sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt),
-                   sql_text(t->seen));
+                   sql_text(t->seen), sql_text(t->owner),
+                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()));
 }
 
 static int admit(struct sql *db, void *ctx)
@@ -76,8 +77,8 @@ static size_t length(const char *text)
 
 static bool turn_fits(const struct record_turn *t)
 {
-    const char *const keys[] = {t->id,     t->agent, t->conv,    t->source,
-                                t->msg_id, t->also,  t->boot_id, t->cgroup};
+    const char *const keys[] = {t->id,   t->agent,   t->conv,   t->source, t->msg_id,
+                                t->also, t->boot_id, t->cgroup, t->owner};
     bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) <=
                 RECORD_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -116,8 +117,10 @@ static int merge(struct sql *db, const char *turn, const char *into)
 static int begin(struct sql *db, void *ctx)
 {
     struct beginning *const b = ctx;
-    if (sql_run(db, "update turn set state='running', seen=?2 where id=?1 and state='waiting'",
-                sql_text(b->turn), sql_text(b->seen)) < 0)
+    if (sql_run(db,
+                "update turn set state='running', seen=?2, began_at=?3"
+                " where id=?1 and state='waiting'",
+                sql_text(b->turn), sql_text(b->seen), sql_int(wall_ms())) < 0)
         return -1;
     b->began = sql_changes(db) > 0;
     for (size_t i = 0; b->began && i < b->n; i++)
@@ -151,6 +154,21 @@ enum record_status journal_cancel(struct journal *j, const char *turn)
 {
     struct beginning b = {.turn = turn};
     return journal_transact(j, STORE_NORMAL, cancel, &b, &b.began);
+}
+
+static int delete_waiting(struct sql *db, void *ctx)
+{
+    struct beginning *const b = ctx;
+    if (sql_run(db, "delete from turn where id=?1 and state='waiting'", sql_text(b->turn)) < 0)
+        return -1;
+    b->began = sql_changes(db) > 0;
+    return b->began ? sql_run(db, "delete from inbox where turn_id=?1", sql_text(b->turn)) : 0;
+}
+
+enum record_status journal_forget_turn(struct journal *j, const char *turn)
+{
+    struct beginning b = {.turn = turn};
+    return journal_transact(j, STORE_NORMAL, delete_waiting, &b, &b.began);
 }
 
 struct note {
@@ -205,9 +223,12 @@ static int end_turn(struct sql *db, void *ctx)
     struct ending *const e = ctx;
     const struct record_outcome *const o = e->outcome;
     e->ended = false;
-    if (sql_run(db, "update turn set state=?4, code=?2, " ENDED " where id=?1 and state='running'",
+    if (sql_run(db,
+                "update turn set state=?4, code=?2, " ENDED
+                ", result=case when owner is null then null else ?5 end"
+                " where id=?1 and state='running'",
                 sql_text(o->turn), sql_text(o->error), sql_int(wall_ms()),
-                sql_text(o->error ? "error" : "final")) < 0)
+                sql_text(o->error ? "error" : "final"), sql_blob(o->result)) < 0)
         return -1;
     if (sql_changes(db) == 0)
         return 0;
@@ -221,7 +242,8 @@ static int end_turn(struct sql *db, void *ctx)
 
 static bool outcome_fits(const struct record_outcome *o)
 {
-    bool fits = journal_key_fits(o->turn) && journal_key_fits(o->error);
+    bool fits = journal_key_fits(o->turn) && journal_key_fits(o->error) &&
+                o->result.len <= RECORD_MAX_RESULT;
     for (size_t i = 0; i < o->n; i++) {
         const struct record_target *const t = &o->targets[i];
         fits &= journal_key_fits(t->conn) && journal_key_fits(t->lane);
@@ -241,6 +263,32 @@ enum record_status journal_end_turn(struct journal *j, const struct record_outco
     return status;
 }
 
+struct late_result {
+    const char *turn;
+    struct str result;
+    bool changed;
+};
+
+static int note_result(struct sql *db, void *ctx)
+{
+    struct late_result *const l = ctx;
+    if (sql_run(db,
+                "update turn set result=?2 where id=?1 and ended_at is not null"
+                " and owner is not null",
+                sql_text(l->turn), sql_blob(l->result)) < 0)
+        return -1;
+    l->changed = sql_changes(db) > 0;
+    return 0;
+}
+
+enum record_status journal_note_result(struct journal *j, const char *turn, struct str result)
+{
+    if (result.len > RECORD_MAX_RESULT)
+        return RECORD_TOO_BIG;
+    struct late_result l = {.turn = turn, .result = result};
+    return journal_transact(j, STORE_NORMAL, note_result, &l, &l.changed);
+}
+
 static struct record_turn read_turn(const struct sql_rows *rows)
 {
     return (struct record_turn){
@@ -257,12 +305,19 @@ static struct record_turn read_turn(const struct sql_rows *rows)
         .files = sql_column_text(rows, 10).p,
         .prompt = sql_column_text(rows, 11).p,
         .seen = sql_column_text(rows, 12).p,
+        .state = sql_column_text(rows, 4).p,
+        .code = sql_column_text(rows, 13).p,
+        .admitted_ms = sql_column(rows, 14),
+        .began_ms = sql_column(rows, 15),
+        .ended_ms = sql_column(rows, 16),
+        .owner = sql_column_text(rows, 17).p,
+        .result = sql_column_blob(rows, 18),
     };
 }
 
 #define TURN                                                                                       \
     "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
-    " files, prompt, seen from turn"
+    " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result from turn"
 
 enum record_status journal_open_turns(struct journal *j,
                                       void (*each)(void *ctx, const struct record_turn *t),

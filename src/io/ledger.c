@@ -181,6 +181,7 @@ static struct record_turn copy_turn(struct order *o, const struct record_turn *t
         .cgroup = copy(o, t->cgroup),
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
+        .owner = copy(o, t->owner),
     };
 }
 
@@ -198,6 +199,7 @@ static struct record_outcome copy_outcome(struct order *o, const struct record_o
     return (struct record_outcome){
         .turn = copy(o, what->turn),
         .error = copy(o, what->error),
+        .result = copy_bytes(o, what->result),
         .targets = targets,
         .n = what->n,
     };
@@ -244,6 +246,18 @@ static enum record_status run_cancel(struct journal *j, struct order *o)
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
 {
     struct order *const o = new_order(l, run_cancel, done, ctx);
+    o->turn = copy(o, turn);
+    post(o);
+}
+
+static enum record_status run_forget_turn(struct journal *j, struct order *o)
+{
+    return journal_forget_turn(j, o->turn);
+}
+
+void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_forget_turn, done, ctx);
     o->turn = copy(o, turn);
     post(o);
 }

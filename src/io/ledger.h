@@ -63,6 +63,9 @@ void ledger_begin(struct ledger *l, const char *turn, const char *seen, const ch
                   size_t n, ledger_done *done, void *ctx);
 /* A waiting turn is taken back. UNCHANGED: it does not wait. */
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx);
+/* A waiting turn is removed with the ids of its message, which may be admitted again. UNCHANGED: it
+ * does not wait. */
+void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx);
 /* boot_id, agent_pid, agent_start, cgroup of t, by its id. UNCHANGED: it does not run. */
 void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx);
 /* Ends a running turn and lays one row per target, at most one for a connector. UNCHANGED: it
@@ -70,6 +73,16 @@ void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_don
  * that the turn is over is written, for nobody, as soon as that is possible. */
 void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_done *done,
                      void *ctx);
+
+/* journal_note_result */
+void ledger_note_result(struct ledger *l, const char *turn, struct str result, ledger_done *done,
+                        void *ctx);
+/* One turn, whether it has ended or not. `turn` is valid for the call, and counts when the status
+ * is DONE. UNCHANGED: it is not known. */
+void ledger_look_up(struct ledger *l, const char *turn,
+                    void (*found)(void *ctx, enum record_status status,
+                                  const struct record_turn *turn),
+                    void *ctx);
 
 /* ---- what has to be told. Requests are numbered by their order: the first number is returned,
  * the others follow; they count once the operation is DONE. */

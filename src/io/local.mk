@@ -22,6 +22,8 @@ libtcio_la_SOURCES = \
 	src/io/httpd_conn.c \
 	src/io/httpd_dispatch.c \
 	src/io/httpd_drain.c \
+	src/io/httpd_error.c \
+	src/io/httpd_error.h \
 	src/io/httpd_head.c \
 	src/io/httpd_impl.h \
 	src/io/httpd_listen.c \
@@ -45,6 +47,7 @@ libtcio_la_SOURCES = \
 	src/io/ledger.c \
 	src/io/ledger.h \
 	src/io/ledger_impl.h \
+	src/io/ledger_past.c \
 	src/io/ledger_read.c \
 	src/io/libcurl.c \
 	src/io/libcurl.h \

@@ -12,6 +12,7 @@
 
 #define RECORD_MAX_KEY 512                   /* bytes of an id, a connector, a lane, a reason */
 #define RECORD_MAX_PROMPT ((size_t)1 << 20)  /* of the texts that a turn needs, together */
+#define RECORD_MAX_RESULT ((size_t)2 << 20)  /* of what is kept of a turn's outcome */
 #define RECORD_MAX_BODY ((size_t)16 << 20)   /* of a row */
 #define RECORD_MAX_MEMORY ((size_t)4 << 10)  /* of what a connector remembers of a turn */
 #define RECORD_MAX_VALUE ((size_t)256 << 10) /* of a value of kv */
@@ -36,6 +37,12 @@ struct record_turn {
     /* optional, of the agent: to find it again after the host's death */
     const char *boot_id, *cgroup;
     int64_t agent_pid, agent_start;
+    const char *owner; /* optional: the API client that it belongs to */
+    /* Of one that is read. Times are Unix milliseconds, 0: not yet. */
+    const char *state; /* waiting running final error merged cancelled */
+    const char *code;  /* of an error; of a merged one the turn that took it; or NULL */
+    int64_t admitted_ms, began_ms, ended_ms;
+    struct str result; /* record_outcome.result of one that has an owner; or none */
 };
 
 /* One connector that has to be told how a turn ended. */
@@ -50,6 +57,7 @@ struct record_outcome {
     const char *error; /* its code; NULL: final */
     const struct record_target *targets;
     size_t n;
+    struct str result; /* optional: kept with a turn that has an owner, for who asks for it later */
 };
 
 /* What a person allowed for longer than once. */

@@ -387,7 +387,7 @@ def main():
     folder = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"turncast-chat.{os.getpid()}"
     folder.mkdir()
     limits = "conversations : { per_user = 2; queue = 1; max_turns = 20; drain_s = 0.2; };"
-    with Door(agents=agents(folder), extra=f'log : {{ level = "info"; }}; {limits}') as host:
+    with Door(http=http_group(disconnect_grace_s=0), agents=agents(folder), extra=f'log : {{ level = "info"; }}; {limits}') as host:
         host.told = folder / "told"
         for check in (check_refusals, check_models, check_golden, check_switches, check_usage,
                       check_whole, check_failures, check_prompts, check_conversations, check_again,

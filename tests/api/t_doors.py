@@ -143,6 +143,9 @@ def test_names(host):
     pages = "https://pages.example.org"
     equal(headers.get("access-control-allow-origin"), pages, "the page may read the answer")
     equal(headers.get("vary"), "Origin", "which is that page's")
+    exposed = headers.get("access-control-expose-headers", "").lower().split(", ")
+    ok({"location", "retry-after", "x-request-id", "x-should-retry"} <= set(exposed),
+       "with the headers that a client needs", exposed)
     status, headers, _ = host.ask("OPTIONS", "/turns", Origin=pages,
                                   Access_Control_Request_Method="POST",
                                   Access_Control_Request_Headers="authorization,content-type")
@@ -280,6 +283,7 @@ def test_bodies(host):
         ("10^5 objects", b'{"a":' * 10**5),
         ("no prompt", b"{}"),
         ("an empty prompt", b'{"prompt":""}'),
+        ("a blank prompt", b'{"prompt":" \\n\\t "}'),
         ("a number", b'{"prompt":1}'),
         ("NUL in the prompt", b'{"prompt":"a\\u0000b"}'),
         ("an agent that is a number", b'{"prompt":"a","agent":1}'),

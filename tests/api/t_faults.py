@@ -181,7 +181,9 @@ def test_descriptors():
         open_ = [int(fd) for fd in os.listdir(f"/proc/{host.process.pid}/fd")]
         host.limit(resource.RLIMIT_NOFILE, max(open_) + 1 if len(open_) == max(open_) + 1
                    else next(n for n in range(max(open_) + 2) if n not in open_))
-        equal(host.status("GET", "/turns", key="ann"), 503, "no descriptor: a client gets 503")
+        status, _, text = host.ask("GET", "/turns", key="ann")
+        equal((status, b'"code":"too_many_connections"' in text), (503, True),
+              "no descriptor: a client gets 503, and an error object")
         host.say("m1 1 A id=b")
         host.let_go("a")
         stream.rest()

@@ -285,12 +285,16 @@ static void test_http(void)
     ok(!h->listen && !h->hosts[0] && !h->origins[0] && !h->n_keys, "HTTP: nothing by default");
     ok(!h->sees_all && !h->continue_disconnected, "what the agent shows, and no turn for nobody");
     ok(!h->repeats_final, "and the answer once");
+    is_int(h->max_body, 1 << 20, "bodies of 1 MiB");
+    is_int(h->disconnect_grace_ms, 5000, "five seconds for a client to come back");
     conf_unref(c);
     c = load(
         "http : { allow_remote = true; listen = \"192.0.2.1:80\";\n"
         "  hosts = [\"bot.example.org\", \"[fe80::1]\", \"*\"];\n"
         "  origins = [\"https://a.example\", \"http://localhost:3000\"];\n"
         "  visibility = \"all\"; on_disconnect = \"continue\"; final_text = \"repeated\";\n"
+        "  visibility = \"all\"; on_disconnect = \"continue\"; max_body = 65536; "
+        "disconnect_grace_s = 1.5;\n"
         "  keys : { one : { secret = \"env:KEY\"; grants = [\"submit\", \"cancel\"]; };\n"
         "    two : { secret_file = \"two.key\"; grants = [\"watch\"]; };\n"
         "    three : { secret_file = \"${CREDENTIALS_DIRECTORY}/k\"; grants = [\"watch\"]; };\n"
@@ -301,6 +305,8 @@ static void test_http(void)
     is_str(joined(h->origins), "https://a.example|http://localhost:3000", "origins");
     ok(h->sees_all && h->continue_disconnected, "visibility, on_disconnect");
     ok(h->repeats_final, "final_text");
+    is_int(h->max_body, 65536, "max_body");
+    is_int(h->disconnect_grace_ms, 1500, "disconnect_grace_s");
     is_int(h->n_keys, 3, "keys");
     is_str(h->keys[0].name, "one", "by name");
     is_int(h->keys[0].grants, CONF_SUBMIT | CONF_CANCEL, "with grants");

@@ -99,6 +99,18 @@ void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *
     answer(l, done, ctx, change(l, turn, "waiting", "cancelled"), NULL);
 }
 
+void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    answer(l, done, ctx, change(l, turn, "waiting", "forgotten"), NULL);
+}
+
+void ledger_note_result(struct ledger *l, const char *turn, struct str result, ledger_done *done,
+                        void *ctx)
+{
+    (void)result;
+    answer(l, done, ctx, find(l, turn) ? RECORD_DONE : RECORD_UNCHANGED, NULL);
+}
+
 void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
 {
     struct fake_turn *const f = find(l, t->id);

@@ -67,6 +67,7 @@ static struct {
     bool answered;
     char text[64];
     enum sticky_saved saved;
+    bool explained;
     int64_t took_ms;
 } got;
 
@@ -106,8 +107,9 @@ static void on_switches(void *ctx, struct visibility v)
     snprintf(got.text, sizeof got.text, "%s", show_of(v));
 }
 
-static void on_saved(void *ctx, enum sticky_saved saved)
+static void on_saved(void *ctx, enum sticky_saved saved, const char *why)
 {
+    got.explained = why;
     ok(!got.answered && ctx == &got, "once");
     got.answered = true;
     got.saved = saved;

@@ -105,8 +105,9 @@ static void must_end(struct journal *j, const char *turn, const char *error)
     struct record_target to[2];
     for (size_t c = 0; c < 2; c++)
         to[c] = (struct record_target){conns[c], "c", STR("{\"type\":\"final\"}")};
-    must(
-        journal_end_turn(j, &(struct record_outcome){turn, error, to, 2}, journal_last_seq(j) + 1));
+    must(journal_end_turn(
+        j, &(struct record_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
+        journal_last_seq(j) + 1));
 }
 
 static struct journal *open_journal(struct tc_err *err)

@@ -64,7 +64,9 @@ enum record_status kit_end(struct journal *j, const char *turn, const char *erro
 {
     const struct record_target to[] = {{"tg", lane, {turn, strlen(turn)}},
                                        {"slack", lane, {turn, strlen(turn)}}};
-    return journal_end_turn(j, &(struct record_outcome){turn, error, to, 2}, next_seq(j));
+    return journal_end_turn(
+        j, &(struct record_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
+        next_seq(j));
 }
 
 void kit_ended(struct journal *j, const char *turn, const char *lane)

@@ -127,6 +127,10 @@ static void test_routes(void)
     const char *const rude = ask(GET("/rude"));
     ok(strncmp(rude, "HTTP/1.1 500 ", 13) == 0 && !strstr(rude, "X-Injected"),
        "a handler cannot write headers");
+    static char root[] = "root";
+    httpd_route(server, "/", HTTPD_GET | HTTPD_EXACT, on_echo, root);
+    is_status(GET("/"), 200, "a route of a path that ends with a slash, and nothing below");
+    is_status("POST /b HTTP/1.1\r\n" HOST "\r\n", 404, "is not asked for what is below");
     httpd_unroute(server, "/a");
     is_status(GET("/a"), 404, "a route that has gone");
     end();
@@ -320,6 +324,9 @@ static void test_gone(void)
     ok(!held->gone, "somebody waits");
     client_await_end(&c);
     is_refused("a deadline", &c, 503);
+    has_str(c.in.p, "\"code\":\"answer_timeout\"", "an error object says so");
+    has_str(c.in.p, "within 0.03 seconds", "with the limit");
+    has_str(c.in.p, "\r\nRetry-After: 5\r\n", "and when to come again");
     ok(held->gone, "the handler can see it");
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
@@ -353,6 +360,8 @@ static void test_slow(void)
         client_read(&loris);
     }
     has_str(loris.in.p, "HTTP/1.1 408 ", "a request that never ends");
+    has_str(loris.in.p, "\"code\":\"request_timeout\"", "an error object says so");
+    has_str(loris.in.p, "within 0.02 seconds", "with the limit");
     client_hang_up(&loris);
     end();
 

@@ -459,8 +459,12 @@ static void test_drain(void)
     ok(half.closed && strstr(half.in.p, "HTTP/1.1 503 ") &&
            strstr(half.in.p, "\r\nConnection: close\r\n"),
        "what is asked for now is refused");
+    ok(strstr(half.in.p, "\"code\":\"shutting_down\"") &&
+           strstr(half.in.p, "\r\nRetry-After: 5\r\n"),
+       "with an error object that says why, and when to come again");
     client_await_end(&waits);
     ok(waits.closed && strstr(waits.in.p, "HTTP/1.1 503 "), "what has no answer has its 503");
+    has_str(waits.in.p, "\"code\":\"shutting_down\"", "which says why");
     httpd_answer(held, 200, NULL, STR("late\n"));
     struct client *const all[] = {&idle, &quiet, &busy, &half, &waits};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

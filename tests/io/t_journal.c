@@ -74,11 +74,16 @@ static void test_outcome(void)
     kit_admit(j, "t3", "m3");
     static char huge[RECORD_MAX_BODY + 1];
     const struct record_target t = {"tg", "c3", {huge, sizeof huge}};
-    is_int(journal_end_turn(j, &(struct record_outcome){"t3", NULL, &t, 1}, 100), RECORD_TOO_BIG,
-           "a body above the cap");
+    is_int(
+        journal_end_turn(
+            j, &(struct record_outcome){.turn = "t3", .error = NULL, .targets = &t, .n = 1}, 100),
+        RECORD_TOO_BIG, "a body above the cap");
     is_int(kit_stats(j).running, 1, "leaves the turn open");
     const struct record_target twice[] = {{"tg", "c3", STR("x")}, {"tg", "c3", STR("y")}};
-    is_int(journal_end_turn(j, &(struct record_outcome){"t3", "timeout", twice, 2}, 100),
+    is_int(journal_end_turn(
+               j,
+               &(struct record_outcome){.turn = "t3", .error = "timeout", .targets = twice, .n = 2},
+               100),
            RECORD_DONE, "a connector named twice");
     is_str(kit_rows(j), "t1 x", "is told once");
     is_int(kit_admit(j, "t4", NULL), RECORD_DONE, "a turn");
@@ -110,6 +115,78 @@ static void test_waiting(void)
     is_int(journal_cancel(j, "t1"), RECORD_UNCHANGED, "one that runs is not");
     is_int(kit_stats(j).waiting, 0, "none waits");
     is_int(kit_end(j, "t1", NULL, "c"), RECORD_DONE, "the turn ends");
+    journal_close(j);
+}
+
+static void test_forgetting(void)
+{
+    struct journal *const j = kit_fresh();
+    const struct record_turn t = {.id = "t1",
+                                  .agent = "a",
+                                  .conv = "c",
+                                  .source = "tg",
+                                  .msg_id = "m1",
+                                  .also = "m2",
+                                  .waiting = true};
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "a turn waits");
+    kit_admit(j, "t2", "m3");
+    is_int(journal_forget_turn(j, "t1"), RECORD_DONE, "and is removed");
+    is_int(journal_forget_turn(j, "t1"), RECORD_UNCHANGED, "once");
+    is_int(journal_forget_turn(j, "t2"), RECORD_UNCHANGED, "one that runs is not");
+    is_int(kit_stats(j).waiting, 0, "none waits");
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "the same message is taken again");
+    is_int(kit_admit(j, "t3", "m3"), RECORD_UNCHANGED, "that of the other turn is known");
+    journal_close(j);
+}
+
+/* "owner state code began ended result". */
+static void tell_past(void *ctx, const struct record_turn *t)
+{
+    buf_reset(ctx);
+    buf_printf(ctx, "%s %s %s %d %d %.*s", t->owner ? t->owner : "-", t->state,
+               t->code ? t->code : "-", t->began_ms >= t->admitted_ms, t->ended_ms >= t->began_ms,
+               (int)t->result.len, t->result.p);
+}
+
+static const char *past_of(struct journal *j, const char *turn)
+{
+    static struct buf text;
+    is_int(journal_find_turn(j, turn, tell_past, &text), RECORD_DONE, "turn %s is known", turn);
+    return text.p;
+}
+
+static enum record_status end_with(struct journal *j, const char *turn, struct str result)
+{
+    return journal_end_turn(j, &(struct record_outcome){.turn = turn, .result = result}, 100);
+}
+
+static void test_results(void)
+{
+    struct journal_limits limits = journal_default_limits;
+    limits.result_bytes = 10;
+    struct journal *j = kit_fresh_with(&limits);
+    struct record_turn t = {
+        .id = "t1", .agent = "a", .conv = "c", .source = "http", .owner = "ann", .waiting = true};
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "a turn of an API client waits");
+    is_int(journal_begin(j, "t1", NULL, NULL, 0), RECORD_DONE, "begins");
+    is_int(end_with(j, "t1", STR("{\"a\":1}")), RECORD_DONE, "and ends");
+    kit_admit(j, "t2", NULL);
+    is_int(end_with(j, "t2", STR("{\"a\":2}")), RECORD_DONE, "so does one of nobody");
+    journal_close(j);
+    j = kit_reopen(&limits);
+    is_str(past_of(j, "t1"), "ann final - 1 1 {\"a\":1}", "its result is there after a restart");
+    is_str(past_of(j, "t2"), "- final - 1 1 ", "that of the other is not kept");
+    t.id = "t3";
+    t.waiting = false;
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "another turn");
+    is_int(end_with(j, "t3", STR("{\"a\":3}")), RECORD_DONE, "makes it too much");
+    kit_prune(j);
+    is_str(past_of(j, "t1"), "ann final - 1 1 ", "the oldest result goes, its turn stays");
+    is_str(past_of(j, "t3"), "ann final - 1 1 {\"a\":3}", "and the newest result stays");
+    static char huge[RECORD_MAX_RESULT + 1];
+    t.id = "t4";
+    is_int(journal_admit(j, &t, NULL), RECORD_DONE, "a turn");
+    is_int(end_with(j, "t4", (struct str){huge, sizeof huge}), RECORD_TOO_BIG, "above the cap");
     journal_close(j);
 }
 
@@ -405,13 +482,15 @@ static void test_disk_full(void)
     }
     is_int(status, RECORD_DISK_FULL, "admission on a full disk");
     is_int(journal_add(j, "tg", &r, 1, 1), RECORD_DISK_FULL, "a request");
-    is_int(journal_end_turn(j, &(struct record_outcome){"t1", NULL, &t, 1}, 1), RECORD_DISK_FULL,
-           "an outcome when the reserve does not help");
+    is_int(journal_end_turn(
+               j, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = &t, .n = 1}, 1),
+           RECORD_DISK_FULL, "an outcome when the reserve does not help");
     ok(kit_stats(j).running > 1, "what is there can be read");
     limit.rlim_cur = before;
     setrlimit(RLIMIT_FSIZE, &limit);
-    is_int(journal_end_turn(j, &(struct record_outcome){"t1", NULL, &t, 1}, 1), RECORD_DONE,
-           "the turn was still open and ends when there is room");
+    is_int(journal_end_turn(
+               j, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = &t, .n = 1}, 1),
+           RECORD_DONE, "the turn was still open and ends when there is room");
     is_int(kit_admit(j, id, id), RECORD_DONE, "and the refused message was not taken for known");
     journal_close(j);
 }
@@ -447,6 +526,8 @@ int main(void)
     test_admission();
     test_outcome();
     test_waiting();
+    test_forgetting();
+    test_results();
     test_restart();
     test_migration();
     test_approvals();

@@ -169,8 +169,9 @@ static void finish(struct host *h, const char *id, const char *error)
     struct record_target to[CONNS];
     for (int c = 0; c < CONNS; c++)
         to[c] = (struct record_target){conns[c], lane_of(message_of(id)), body};
-    must(journal_end_turn(h->j, &(struct record_outcome){id, error, to, CONNS},
-                          take_seqs(h, CONNS)));
+    must(journal_end_turn(
+        h->j, &(struct record_outcome){.turn = id, .error = error, .targets = to, .n = CONNS},
+        take_seqs(h, CONNS)));
 }
 
 /* A row, copied. Its body is "slot piece fallback", or the slot alone of an outcome. */

@@ -132,9 +132,11 @@ static void test_rows(void)
     ledger_admit(l, &t, NULL, NULL);
     char body[] = "end";
     const struct record_target to[] = {{"tg", "c", {body, 3}}, {"slack", "c", {body, 3}}};
-    ledger_end_turn(l, &(struct record_outcome){"t1", NULL, to, 2}, SAYS("end"));
+    ledger_end_turn(l, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
+                    SAYS("end"));
     memset(body, 'x', 3);
-    ledger_end_turn(l, &(struct record_outcome){"t1", NULL, to, 2}, SAYS("again"));
+    ledger_end_turn(l, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
+                    SAYS("again"));
     const struct record_request two[] = {{.turn = "t1", .lane = "c", .body = STR("a")},
                                          {.turn = "t1", .lane = "c", .body = STR("b")}};
     const int64_t first = ledger_add(l, "tg", two, 2, SAYS("add"));
@@ -266,8 +268,12 @@ static void test_full_disk(void)
         ledger_admit(l, &t, NULL, NULL);
     }
     limit_file_size(200000);
-    ledger_end_turn(l, &(struct record_outcome){"t1", NULL, &to, 1}, SAYS("t1"));
-    ledger_end_turn(l, &(struct record_outcome){"t2", "timeout", &to, 1}, SAYS("t2"));
+    ledger_end_turn(l,
+                    &(struct record_outcome){.turn = "t1", .error = NULL, .targets = &to, .n = 1},
+                    SAYS("t1"));
+    ledger_end_turn(
+        l, &(struct record_outcome){.turn = "t2", .error = "timeout", .targets = &to, .n = 1},
+        SAYS("t2"));
     is_str(answers(), "t1:full t2:full ", "two outcomes find no room");
     limit_file_size(RLIM_INFINITY);
     ledger_put(l, "k", "v", NULL, NULL);
@@ -276,7 +282,9 @@ static void test_full_disk(void)
     ledger_close(l);
     l = reopen();
     limit_file_size(200000);
-    ledger_end_turn(l, &(struct record_outcome){"t3", NULL, &to, 1}, SAYS("t3"));
+    ledger_end_turn(l,
+                    &(struct record_outcome){.turn = "t3", .error = NULL, .targets = &to, .n = 1},
+                    SAYS("t3"));
     is_str(answers(), "t3:full ", "the third finds none");
     limit_file_size(RLIM_INFINITY);
     ledger_close(l);

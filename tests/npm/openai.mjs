@@ -26,7 +26,7 @@ const host = await Host.start({
     'text={"type":"system","subtype":"init","session_id":"s-h"}',
     'text={"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"working"}]},"session_id":"s-h"}',
     "sleep"] },
-});
+}, { disconnect_grace_s: 0 });
 const running = () => spawnSync("pgrep", ["-f", "--", mark]).status === 0;
 const count = async () => (await host.get("/turns")).turns.length;
 const said = (content) => [{ role: "user", content }];
@@ -166,6 +166,22 @@ async function testLeaving() {
   ok(!running(), "openai: nor is its agent left");
 }
 
+// With the time of grace that is the default: a client that waits too short for a turn, tries again by
+// itself and is told that turn in the end. Its agent is started once.
+async function testGrace() {
+  const patient = await Host.start({ main: { command: [talker] } });
+  try {
+    const client = new OpenAI({ apiKey: KEY, baseURL: `${patient.url}/v1`, timeout: 2000, maxRetries: 5 });
+    const answer = await client.chat.completions.create(
+      { model: "main", messages: said("id=slow tools=1 ms=5000") });
+    ok(answer.choices[0].message.content.startsWith("Answer slow of"), "openai: timed out, it tries again", answer);
+    const { turns } = await patient.get("/turns");
+    equal(turns.length, 1, "openai: and is told the turn that it began");
+  } finally {
+    equal(await patient.stop(), 0, "the host of a patient client ends well");
+  }
+}
+
 async function testVercel() {
   const provider = createOpenAICompatible({
     name: "turncast", apiKey: KEY, baseURL: `${host.url}/v1`, includeUsage: true });
@@ -203,7 +219,7 @@ async function testVercel() {
   ok(!running(), "ai: the agent of an aborted stream is gone");
 }
 
-for (const test of [testAnswers, testFailures, testRetries, testLeaving, testVercel])
+for (const test of [testAnswers, testFailures, testRetries, testLeaving, testGrace, testVercel])
   await test().catch((error) => ok(false, test.name, String(error.stack)));
 equal(await host.stop(), 0, "the host ends well");
 done();

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * The health check: draining is known, and that the state can be written is found out by writing to
+ * it, at most once in CHECK_MS however often the host is asked. A check that is under way when the
+ * API ends is answered by the ledger's last callbacks, so it keeps the struct alive. */
+#include "api/health.h"
+
+#include <stdlib.h>
+
+#include "api/api_impl.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/ledger.h"
+
+#define CHECK_MS 5000
+#define KEY "health"
+
+struct health {
+    const struct api *api;
+    int64_t checked_ms; /* monotonic; 0: never */
+    enum record_status last;
+    unsigned asking; /* of the ledger */
+    bool gone;       /* and waits for the answers to be freed */
+};
+
+struct health_check {
+    struct health *health;
+    struct httpd_request *request;
+};
+
+static void answer_health(struct httpd_request *r, enum record_status status)
+{
+    if (status == RECORD_DONE || status == RECORD_UNCHANGED)
+        httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
+    else if (status == RECORD_DISK_FULL)
+        reply_error_with(r, 503, "disk_full",
+                         "The disk of the state directory is full; no message is accepted.",
+                         "\"status\":\"disk_full\"");
+    else
+        reply_error_with(r, 503, "state_not_writable",
+                         "The state directory cannot be written; no message is accepted.",
+                         "\"status\":\"state_not_writable\"");
+}
+
+static void answer_draining(struct httpd_request *r)
+{
+    reply_error_with(r, 503, "draining",
+                     "The host is shutting down; running turns are being finished.",
+                     "\"status\":\"draining\"");
+}
+
+static void on_checked(void *ctx, enum record_status status, const char *text)
+{
+    struct health_check *const check = ctx;
+    struct health *const h = check->health;
+    (void)text;
+    h->last = status;
+    h->checked_ms = clock_mono_ms();
+    answer_health(check->request, status);
+    free(check);
+    h->asking--;
+    if (h->gone && !h->asking)
+        free(h);
+}
+
+static bool is_fresh(const struct health *h)
+{
+    return h->asking || (h->checked_ms && clock_mono_ms() - h->checked_ms < CHECK_MS);
+}
+
+static void on_health(void *arg, struct httpd_request *r)
+{
+    struct health *const h = arg;
+    if (server_is_ending(h->api->server)) {
+        answer_draining(r);
+        return;
+    }
+    if (is_fresh(h)) {
+        answer_health(r, h->last);
+        return;
+    }
+    struct health_check *const check = xmalloc(sizeof *check);
+    *check = (struct health_check){h, r};
+    h->asking++;
+    ledger_put(h->api->host.ledger, KEY, "1", on_checked, check);
+}
+
+static void on_live(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
+}
+
+struct health *health_new(struct api *a)
+{
+    struct health *const h = xcalloc(1, sizeof *h);
+    h->api = a;
+    h->last = RECORD_DONE;
+    httpd_route(a->host.httpd, "/healthz", HTTPD_GET, on_health, h);
+    httpd_route(a->host.httpd, "/livez", HTTPD_GET, on_live, h);
+    return h;
+}
+
+void health_free(struct health *h)
+{
+    if (!h)
+        return;
+    h->gone = true;
+    if (!h->asking)
+        free(h);
+}

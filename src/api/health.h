@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * GET /healthz and GET /livez: whether the host takes work, for load balancers, and whether it runs
+ * at all. Loop thread only. */
+#ifndef API_HEALTH_H
+#define API_HEALTH_H
+
+struct api;
+struct health;
+
+/* Registers the routes. Borrows the api until health_free. */
+struct health *health_new(struct api *a);
+/* Before the server is freed. NULL is fine. */
+void health_free(struct health *h);
+
+#endif

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How turns ended that an earlier host ran: told by id, and by the same request again, which runs no
+agent. And when turns were accepted, which a restart does not change."""
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from ag_ui_run import Run, run_input, text_of  # noqa: E402
+from door import Door, done, equal, ok, until  # noqa: E402
+
+CHAT = "/v1/chat/completions"
+COMPLETION = {"model": "main", "messages": [{"role": "user", "content": "id=chat"}]}
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+def complete(host, **more):
+    return host.ask("POST", CHAT, key="ann", body={**COMPLETION, **more}, Idempotency_Key="chat")
+
+
+def run(host):
+    client = Run(host, run_input("id=run"))
+    return client.status, client.rest()
+
+
+def keyed(name):
+    return {"Idempotency_Key": name}
+
+
+def begin_all(host):
+    """A turn of each kind, by name: as it is told while the host still has it."""
+    answered = host.begin("id=answered tools=2", headers=keyed("answered"))["id"]
+    failed = host.begin("id=failed fail", headers=keyed("failed"))["id"]
+    stopped = host.begin("id=stopped hang", headers=keyed("stopped"))["id"]
+    host.await_state(stopped, "running")
+    host.status("POST", f"/turns/{stopped}/cancel", key="ann", body={})
+    for turn in (answered, failed, stopped):
+        host.await_state(turn, "final", "error", "cancelled")
+    names = {"answered": answered, "failed": failed, "stopped": stopped}
+    return {name: host.turn(turn) for name, turn in names.items()}
+
+
+def check_told(host, before, began):
+    for name, live in before.items():
+        past = host.turn(live["id"])
+        for key in ("id", "agent", "conversation", "source", "state", "code", "task", "tools",
+                    "answer", "error", "usage", "cost_usd"):
+            equal(past.get(key), live.get(key), f"{name}: {key} as before")
+        ok(began <= past["created_ms"] <= past["started_ms"] <= past["ended_ms"] <= now_ms(),
+           f"{name}: its times are its own", past)
+        again = host.begin(live["task"], headers=keyed(name))
+        equal((again["id"], again["state"]), (live["id"], live["state"]),
+              f"{name}: the same key is the same turn")
+        equal(again.get("answer"), live.get("answer"), f"{name}: with its answer")
+        equal(host.status("GET", f"/turns/{live['id']}", key="bob"), 404, f"{name}: not for others")
+        equal(host.status("GET", f"/turns/{live['id']}", key="eve"), 200,
+              f"{name}: but for who may watch")
+    equal(host.status("GET", "/turns/00000000-0000-4000-8000-000000000000", key="ann"), 404,
+          "a turn that there never was")
+    equal(host.status("POST", "/turns", key="bob", body={"prompt": "id=other"}, **keyed("answered")),
+          202, "the same key of another client is another turn")
+
+
+def check_live(before):
+    answered = before["answered"]
+    ok(answered["answer"].startswith("Answer answered of"), "a turn is told with its answer", answered)
+    equal((answered["usage"]["input_tokens"], answered["usage"]["output_tokens"]), (12000, 345),
+          "and its usage")
+    equal((before["failed"]["state"], "broken" in before["failed"]["error"]), ("error", True),
+          "one that failed with its error")
+    equal(before["stopped"]["state"], "cancelled", "one that was stopped is no answer")
+
+
+def test_past():
+    began = now_ms()
+    with Door() as host:
+        before = begin_all(host)
+        check_live(before)
+        whole = json.loads(complete(host)[2])
+        told = run(host)[1]
+        equal(host.stop(), 0, "the host ends well")
+        host.start()
+        check_told(host, before, began)
+
+        status, _, text = complete(host)
+        again = json.loads(text)
+        equal(status, 200, "the same completion again is answered")
+        for key in ("id", "choices", "usage"):
+            equal(again[key], whole[key], f"by the same {key}")
+        status = complete(host, stream=True)[0]
+        equal(status, 200, "another body is another completion")
+        status, again = run(host)
+        equal((status, [e["type"] for e in again][0], again[-1]["type"]),
+              (200, "RUN_STARTED", "RUN_FINISHED"), "the same run again ends as it did")
+        equal(text_of(again), text_of(told), "with the same words")
+        until(lambda: all(t["state"] == "final" for t in host.turns()), "all is over")
+        equal(sorted(t["task"] for t in host.turns()), ["id=chat", "id=other"],
+              "no agent has run again")
+        equal(host.stop(), 0, "the host ends well")
+
+
+def test_stream():
+    """A completion that is streamed, answered by the next host."""
+    def stream(host):
+        status, _, text = host.ask("POST", CHAT, key="ann", body={**COMPLETION, "stream": True},
+                                   Idempotency_Key="stream")
+        chunks = [line[6:] for line in text.decode().splitlines() if line.startswith("data: ")]
+        equal((status, chunks[-1]), (200, "[DONE]"), "a stream ends as it should")
+        return "".join(c["delta"].get("content", "") for chunk in chunks[:-1]
+                       for c in json.loads(chunk)["choices"])
+
+    with Door() as host:
+        before = stream(host)
+        host.kill()
+        host.start()
+        equal(stream(host), before, "the same stream again has the same answer")
+        equal(host.turns(), [], "and no agent has run")
+
+
+def test_waiting():
+    """The death of a host changes neither when a turn was accepted, nor when it began."""
+    with Door(extra='log : { level = "info"; }; conversations : { max_turns = 1; };') as host:
+        runs = host.begin("id=runs hang")["id"]
+        host.await_state(runs, "running")
+        waits = host.begin("id=waits")["id"]
+        created = {turn: host.turn(turn)["created_ms"] for turn in (runs, waits)}
+        time.sleep(0.1)
+        host.kill()
+        killed = now_ms()
+        host.start()
+        for turn in (runs, waits):
+            told = host.await_state(turn, "error", "final")
+            ok(abs(told["created_ms"] - created[turn]) <= killed - created[turn],
+               "it was accepted before", (told, created[turn]))
+            ok(told["created_ms"] < killed, "not when the next host began", (told, killed))
+        ok(host.turn(runs)["started_ms"] < killed, "and so did the one that ran begin")
+        equal(host.turn(runs)["error"].split(";")[0],
+              "turncast was restarted while this turn ran", "which is told with its error")
+        host.stop()
+        host.start()
+        told = host.turn(runs)
+        equal((told["state"], told["code"]), ("error", "host_restart"), "also by the host after it")
+        equal(host.stop(), 0, "the host ends well")
+
+
+test_past()
+test_stream()
+test_waiting()
+done()
