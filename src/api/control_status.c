@@ -46,6 +46,18 @@ static bool add_turn(void *ctx, const struct turnlog_turn *t)
     return true;
 }
 
+/* Beside memory. */
+static void add_use(struct buf *out, const struct limits_use *use)
+{
+    jsonw_member_int(out, "cpu_ms", use->cpu_ms);
+    jsonw_member_int(out, "cpu_percent", use->cpu_percent);
+    jsonw_member_int(out, "threads", use->threads);
+    if (use->disk >= 0)
+        jsonw_member_int(out, "disk", use->disk);
+    if (use->exceeded)
+        jsonw_member_str(out, "exceeds", use->exceeded);
+}
+
 static void add_life(struct buf *out, const struct channel_health *h)
 {
     jsonw_member_str(out, "isolation", h->own_process ? "process" : "thread");
@@ -54,6 +66,7 @@ static void add_life(struct buf *out, const struct channel_health *h)
         return;
     jsonw_member_int(out, "pid", h->pid);
     jsonw_member_int(out, "rss", h->rss);
+    add_use(out, &h->use);
     jsonw_member_int(out, "deaths", (int64_t)h->deaths);
     jsonw_member_bool(out, "down", h->down);
     if (!h->down)

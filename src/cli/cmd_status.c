@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/call.h"
 #include "cli/cli.h"
@@ -79,6 +80,23 @@ static void print_service(const json_t *in)
     }
 }
 
+/* Which limit of its configuration it exceeds or has exceeded, in a line of its own. */
+static void print_excess(const json_t *in)
+{
+    const char *const key = json_string_value(json_object_get(in, "exceeds"));
+    if (!key)
+        return;
+    printf("  exceeds %s: ", key);
+    if (strcmp(key, "threads") == 0)
+        printf("%" PRId64 " threads\n", table_number(in, "threads"));
+    else if (strcmp(key, "disk_mb") == 0)
+        printf("%" PRId64 " MiB in its folder, where it may only remove files\n",
+               table_number(in, "disk") >> 20);
+    else
+        printf("%" PRId64 " %% of a processor, its priority is the lowest\n",
+               table_number(in, "cpu_percent"));
+}
+
 /* What is wrong with it, in a line of its own. */
 static void print_trouble(const json_t *in)
 {
@@ -111,14 +129,14 @@ static const char *state_of(const json_t *in)
                                                               : "runs";
 }
 
-/* "process 12345", as far as there is one; else "thread". */
+/* "process 12345, 20 MiB, 3 % CPU", as far as there is one; else "thread". */
 static void print_where(const json_t *in)
 {
-    char text[64] = "";
+    char text[96] = "";
     const int64_t pid = table_number(in, "pid");
     if (pid)
-        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB", pid,
-                 table_number(in, "rss") >> 20);
+        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB, %" PRId64 " %% CPU", pid,
+                 table_number(in, "rss") >> 20, table_number(in, "cpu_percent"));
     table_print_text(in, "isolation", 0);
     puts(text);
 }
@@ -142,6 +160,7 @@ static void print_instances(const json_t *instances)
         printf("%-24s", requests);
         print_where(in);
         print_service(in);
+        print_excess(in);
         print_trouble(in);
     }
 }

@@ -241,19 +241,21 @@ static void look_at_build(struct doctor *d)
 static void look_at_isolation(struct doctor *d)
 {
     const struct sandbox_kernel kernel = sandbox_kernel_look();
-    if (!kernel.landlock) {
-        doctor_tell(d, DOCTOR_WARN, "isolation",
-                    "this kernel has no Landlock: a connector can open every file of this user");
-        doctor_advise("Linux 5.13 or later, with landlock among lsm= of its command line");
-    } else if (!kernel.seccomp) {
-        doctor_tell(d, DOCTOR_WARN, "isolation",
-                    "this kernel does not filter system calls: a connector can start programs");
-        doctor_advise("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
-    } else {
-        doctor_tell(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp%s",
-                    kernel.landlock,
-                    kernel.landlock < SANDBOX_PORTS ? "; before Linux 6.7 no limit on ports" : "");
+    CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
+    const char *const seccomp = sandbox_tell_seccomp_gaps(&kernel);
+    if (landlock) {
+        doctor_tell(d, DOCTOR_WARN, "isolation", "%s", landlock);
+        doctor_advise(kernel.landlock
+                          ? "Linux 6.7 or later, whose Landlock limits ports, too"
+                          : "Linux 6.7 or later, with landlock among lsm= of its command line");
     }
+    if (seccomp) {
+        doctor_tell(d, DOCTOR_WARN, "isolation", "%s", seccomp);
+        doctor_advise("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
+    }
+    if (!landlock && !seccomp)
+        doctor_tell(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp",
+                    kernel.landlock);
 }
 
 void doctor_look_at_system(struct doctor *d)

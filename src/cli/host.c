@@ -119,7 +119,14 @@ int host_start(struct host *h, const struct conf *conf, const struct args *args,
     if (keeps)
         start_requests(h);
     const struct services services = {
-        .loop = h->loop, .httpc = h->httpc, .ledger = h->ledger, .ask = on_ask, .ctx = h};
+        .loop = h->loop,
+        .httpc = h->httpc,
+        .ledger = h->ledger,
+        /* That of `run`, which keeps, has the result: programs read it. */
+        .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
+        .ask = on_ask,
+        .ctx = h,
+    };
     h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
         take_over(h);

@@ -137,6 +137,9 @@ struct conf_instance {
     int64_t *ports;            /* TCP ports it may connect to; ends with 0; NULL: none */
     char **paths;              /* folders it may write to; or NULL */
     int64_t memory_mb;         /* with more it starts anew */
+    int64_t cpu_percent;       /* of one processor, over half a minute; beyond it is slowed down */
+    int64_t threads;           /* with more it is killed, as with the next */
+    int64_t disk_mb;           /* in its folder in the state directory */
     struct conf_pair *options; /* ends with a NULL key */
     struct conf_chaos *chaos;  /* or NULL */
     int line;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/parts.h"
+#include "conf/paths.h"
 
 #define INSTANCE(member) offsetof(struct conf_instance, member)
 
@@ -43,6 +44,9 @@ static const struct row rows[] = {
     {"ports", read_ports, INSTANCE(ports), 0, 100, NULL},
     {"paths", read_paths, INSTANCE(paths), 0, 100, NULL},
     {"memory_mb", read_int, INSTANCE(memory_mb), 16, 1 << 20, NULL},
+    {"cpu_percent", read_int, INSTANCE(cpu_percent), 1, 100000, NULL},
+    {"threads", read_int, INSTANCE(threads), 1, 100000, NULL},
+    {"disk_mb", read_int, INSTANCE(disk_mb), 1, 1 << 30, NULL},
     {"agent", read_string, INSTANCE(agent), 0, 0, NULL},
     {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
@@ -63,14 +67,19 @@ static bool ends_so(const char *s)
     return len > 3 && strcmp(s + len - 3, ".so") == 0;
 }
 
-/* A plugin's name, or the path of a .so. */
+/* The path of a .so; any other text is the name of a plugin. */
+static bool is_plugin_path(const char *plugin)
+{
+    return strchr(plugin, '/') || ends_so(plugin);
+}
+
 static int read_plugin(const struct reader *r, const struct node *n, const struct row *row,
                        void *target)
 {
     if (read_expect(r, n, NODE_STRING) < 0)
         return -1;
-    const bool is_path = strchr(n->value.string, '/') || ends_so(n->value.string);
-    return is_path ? read_path(r, n, row, target) : read_string(r, n, row, target);
+    return is_plugin_path(n->value.string) ? read_path(r, n, row, target)
+                                           : read_string(r, n, row, target);
 }
 
 static int read_sees(const struct reader *r, const struct node *n, const struct row *row,
@@ -263,9 +272,10 @@ bool conf_instance_same(const struct conf_instance *a, const struct conf_instanc
            a->queue_events == b->queue_events && a->queue_bytes == b->queue_bytes &&
            a->init_ms == b->init_ms && a->callback_ms == b->callback_ms &&
            a->isolation == b->isolation && a->memory_mb == b->memory_mb &&
-           same_ports(a->ports, b->ports) && same_paths(a->paths, b->paths) &&
-           chaos_same(a->chaos, b->chaos) && has_pairs(a->options, b->options) &&
-           has_pairs(b->options, a->options);
+           a->cpu_percent == b->cpu_percent && a->threads == b->threads &&
+           a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
+           same_paths(a->paths, b->paths) && chaos_same(a->chaos, b->chaos) &&
+           has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
 }
 
 struct conf_instance instance_default(char *name, char *plugin)
@@ -277,6 +287,9 @@ struct conf_instance instance_default(char *name, char *plugin)
         .queue_events = 4096,
         .queue_bytes = 8 << 20,
         .memory_mb = 512,
+        .cpu_percent = 90,
+        .threads = 64,
+        .disk_mb = 1024,
         .grants = UNSAID,
     };
 }
@@ -399,7 +412,9 @@ int instance_read_spec(const struct reader *r, const char *spec, struct conf_ins
         spec_value(n, eq + 1);
         group.n++;
     }
-    *inst = instance_default(spec_name(r, plugin), plugin);
+    *inst =
+        instance_default(spec_name(r, plugin),
+                         is_plugin_path(plugin) ? paths_make_absolute(r->arena, plugin) : plugin);
     if (check_name(r, &group, inst->name) < 0 || read_keys(r, &group, inst) < 0)
         return -1;
     instance_settle(r->arena, inst);

@@ -36,10 +36,11 @@ char *paths_state_dir(struct arena *a)
     return arena_sprintf(a, "%s/.local/state/turncast", home_dir());
 }
 
-/* From where this process works now. */
-static char *absolute(struct arena *a, const char *path)
+char *paths_make_absolute(struct arena *a, const char *path)
 {
     char *const here = *path == '/' ? NULL : getcwd(NULL, 0);
+    while (here && path[0] == '.' && path[1] == '/' && path[2] != '/')
+        path += 2;
     char *const whole = here ? arena_sprintf(a, "%s/%s", here, path) : arena_strdup(a, path);
     free(here);
     return whole;
@@ -55,7 +56,7 @@ static char **split(struct arena *a, const char *list)
     char **to = dirs;
     for (char *save, *dir = strtok_r(arena_strdup(a, list), ":", &save); dir;
          dir = strtok_r(NULL, ":", &save))
-        *to++ = absolute(a, dir);
+        *to++ = paths_make_absolute(a, dir);
     return dirs;
 }
 
@@ -67,7 +68,7 @@ char **paths_plugin_dirs(struct arena *a)
 
 char *paths_dirname(struct arena *a, const char *file)
 {
-    char *const whole = absolute(a, file);
+    char *const whole = paths_make_absolute(a, file);
     char *const slash = strrchr(whole, '/');
     if (!slash)
         return arena_strdup(a, ".");

@@ -10,6 +10,7 @@
 #include "conf/secret.h"
 #include "core/runner_impl.h"
 #include "io/ledger.h"
+#include "plugin/shipped.h"
 
 /* ---- options, for {option:NAME} ---- */
 
@@ -144,19 +145,16 @@ static struct post *make_post(struct runner *r, const struct tc_rate *rates)
 
 /* ---- its life ---- */
 
-/* Those that write to the host's files or its terminal, and speak to nobody, run in it unless the
- * configuration says otherwise. By the file that was configured: a plugin can give itself any name.
- */
 static bool has_process(const struct conf_instance *spec, const struct loaded *loaded)
 {
-    static const char *const ours[] = {"cli.so", "jsonl.so", "null.so", "audit.so"};
-    const char *const slash = strrchr(loaded->path, '/');
-    if (spec->isolation != CONF_BY_PLUGIN)
-        return spec->isolation == CONF_PROCESS;
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(slash ? slash + 1 : loaded->path, ours[i]) == 0)
-            return false;
-    return true;
+    return spec->isolation == CONF_BY_PLUGIN ? !shipped_is_local_plugin(loaded)
+                                             : spec->isolation == CONF_PROCESS;
+}
+
+static bool prints(const struct runner *r, const struct loaded *loaded)
+{
+    return r->services.prints == PRINTS_ALL ||
+           (r->services.prints == PRINTS_OURS && shipped_is_local_plugin(loaded));
 }
 
 static struct channel *make_channel(struct runner *r, const struct conf *conf,
@@ -166,6 +164,7 @@ static struct channel *make_channel(struct runner *r, const struct conf *conf,
     const struct channel_host host = {
         .loop = r->services.loop,
         .ctx = r,
+        .prints = prints(r, loaded),
         .batch = on_batch,
         .ask = on_ask,
         .has_server = r->services.httpd != NULL,

@@ -27,6 +27,8 @@ struct services {
     struct websocket *websocket;
     struct turnlog *turnlog; /* gets what is cast, too; of dispatch alone */
     const char *instances;   /* directory with one for each instance, its own */
+    /* Whose standard output is forwarded to that of the host, where they have processes. */
+    enum prints { PRINTS_NONE, PRINTS_OURS, PRINTS_ALL } prints;
     /* Answers with ask_answer, now or later. */
     void (*ask)(void *ctx, struct ask *a);
     void *ctx;

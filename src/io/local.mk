@@ -90,6 +90,8 @@ libtcio_la_SOURCES = \
 	src/io/store_dir.h \
 	src/io/verdict.c \
 	src/io/verdict.h \
+	src/io/usage.c \
+	src/io/usage.h \
 	src/io/websocket.c \
 	src/io/websocket.h \
 	src/io/websocket_impl.h \

@@ -149,31 +149,38 @@ static const struct gap {
     {0, SANDBOX_PORTS, false, true, "connect to every port"},
 };
 
-static void warn_of_landlock(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
-                             sandbox_warn *warn, void *ctx)
+char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_ports)
 {
     CLEANUP_BUF struct buf text = {0};
     const int version = kernel->landlock;
-    const bool connects = spec->n_ports || !kernel->seccomp;
+    const bool connects = has_ports || !kernel->seccomp;
     for (const struct gap *g = gaps; g < gaps + sizeof gaps / sizeof gaps[0]; g++)
         if (version >= g->from && version < g->until && (connects || !g->connects) &&
             !(kernel->seccomp && g->filtered))
             buf_printf(&text, "%s%s", text.len ? ", and " : ": connectors can ", g->what);
     if (!text.len)
-        return;
-    CLEANUP_FREE char *line =
-        version ? xasprintf("Landlock of this kernel is version %d%s", version, text.p)
-                : xasprintf("this kernel has no Landlock%s", text.p);
-    warn(ctx, line);
+        return NULL;
+    return version ? xasprintf("Landlock of this kernel is version %d%s", version, text.p)
+                   : xasprintf("this kernel has no Landlock%s", text.p);
+}
+
+const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel)
+{
+    return kernel->seccomp ? NULL
+                           : "this kernel does not filter system calls (seccomp): connectors can "
+                             "start programs, signal processes of this user, use its sockets, and "
+                             "change the mode, the owner and the times of its files";
 }
 
 static void warn_of_lack(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
                          sandbox_warn *warn, void *ctx)
 {
-    warn_of_landlock(kernel, spec, warn, ctx);
-    if (!kernel->seccomp)
-        warn(ctx, "this kernel does not filter system calls (seccomp): connectors can start "
-                  "programs, signal processes of this user, and use its sockets");
+    CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(kernel, spec->n_ports > 0);
+    const char *const seccomp = sandbox_tell_seccomp_gaps(kernel);
+    if (landlock)
+        warn(ctx, landlock);
+    if (seccomp)
+        warn(ctx, seccomp);
 }
 
 /* Of root's rights only those are left that come from owning a file. */
@@ -195,6 +202,8 @@ static int enter(const struct sandbox_kernel *kernel, const struct sandbox_spec 
         return err_sys(err, errno, spec->label, "its capabilities cannot be dropped");
     if (spec->memory && !SANDBOX_CHECKED && lower(RLIMIT_AS, spec->memory) < 0)
         return err_sys(err, errno, spec->label, "its memory cannot be limited");
+    if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
+        return err_sys(err, errno, spec->label, "the size of its files cannot be limited");
     return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
 }
 

@@ -30,10 +30,14 @@ int sandbox_prepare(const struct sandbox_start *start, struct tc_err *err) MUST_
 struct sandbox_spec {
     const char *label; /* the place of errors */
     const char *const *write_paths;
-    const char *const *read_paths; /* beside libraries, names, certificates and time zones */
+    const char *const *shrink_paths; /* below these it may read and remove */
+    const char *const *read_paths;   /* beside libraries, names, certificates and time zones */
+    const char *const *read_files; /* regular files; what is missing or no such file is left out */
+    int read_fd;                   /* of one more file that it may open to read; 0: none */
     const uint16_t *ports;         /* TCP ports it may connect to, and 53 */
     size_t n_ports;                /* 0: no socket at all */
     size_t memory;                 /* bytes of address space; 0: no limit */
+    size_t file_size;              /* bytes of each file that it writes; 0: no limit */
 };
 
 /* The version of Landlock that knows ports. */
@@ -45,6 +49,10 @@ struct sandbox_kernel {
     bool seccomp;
 };
 struct sandbox_kernel sandbox_kernel_look(void);
+/* What connectors can do because this kernel does not enforce it, as one sentence without a full
+ * stop; NULL: nothing. The first is owned; has_ports: of a connector that may connect to some. */
+char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_ports);
+const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel);
 
 typedef void sandbox_warn(void *ctx, const char *text);
 

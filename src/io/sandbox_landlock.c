@@ -43,6 +43,8 @@ struct port_attr {
     (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |       \
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |  \
      LANDLOCK_ACCESS_FS_REFER)
+#define FS_SHRINK                                                                                  \
+    (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 /* What a right can mean for a file. */
 #define FS_OF_FILES                                                                                \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
@@ -131,6 +133,24 @@ static int allow_own(int ruleset, const char *const *paths, uint64_t rights, con
     return 0;
 }
 
+/* Links are not followed: they could lead to anything. */
+static void allow_files(int ruleset, const char *const *paths)
+{
+    for (; paths && *paths; paths++) {
+        CLEANUP_FD const int fd = open(*paths, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+            allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE);
+    }
+}
+
+static int allow_own_fd(int ruleset, int fd, const char *label, struct tc_err *err)
+{
+    if (!fd || allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE) == 0)
+        return 0;
+    return err_sys(err, errno, label, "cannot allow it to read the file of its plugin");
+}
+
 /* Who keeps the name servers in a folder of /run replaces the file there. */
 static void allow_resolver(int ruleset, uint64_t rights)
 {
@@ -170,11 +190,14 @@ static int allow_ports(int ruleset, const struct sandbox_spec *spec, struct tc_e
 
 static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, struct tc_err *err)
 {
-    const uint64_t write = FS_WRITE & fs_of(version);
+    const uint64_t write = FS_WRITE & fs_of(version), shrink = FS_SHRINK & fs_of(version);
     allow_system(ruleset, always_read, FS_READ);
     allow_system(ruleset, always_write, LANDLOCK_ACCESS_FS_WRITE_FILE);
     allow_resolver(ruleset, FS_READ);
-    if (allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
+    allow_files(ruleset, spec->read_files);
+    if (allow_own_fd(ruleset, spec->read_fd, spec->label, err) < 0 ||
+        allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
+        allow_own(ruleset, spec->shrink_paths, shrink, spec->label, err) < 0 ||
         allow_own(ruleset, spec->write_paths, write, spec->label, err) < 0)
         return -1;
     if (version >= SANDBOX_PORTS && allow_ports(ruleset, spec, err) < 0)

@@ -8,6 +8,7 @@
  * equal" or "greater", the upper half can only get a call refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -18,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +33,10 @@
 #else
 #define CLONE_FLAGS_AT 0
 #endif
+
+/* System calls that are newer than the headers: from number 424 on they have the same number on all
+ * architectures, apart from an offset that some of those add to every number. */
+#define NEW_CALL(number) (SYS_landlock_create_ruleset + (number)-444)
 
 /* Refused whatever the arguments are. */
 static const int refused[] = {
@@ -91,12 +97,52 @@ static const int refused[] = {
     SCMP_SYS(io_uring_register),
     SCMP_SYS(userfaultfd),
     SCMP_SYS(perf_event_open),
-    SCMP_SYS(fanotify_init),
     SCMP_SYS(name_to_handle_at),
     SCMP_SYS(open_by_handle_at),
     SCMP_SYS(lookup_dcookie),
     SCMP_SYS(personality),
     SCMP_SYS(modify_ldt),
+    /* Attributes of files, which Landlock does not know of. A descriptor is no permission here: the
+     * kernel lets the owner change them through one that is open for reading only, and the user of
+     * the connector owns the plugin's file, and as root all libraries. */
+    SCMP_SYS(chmod),
+    SCMP_SYS(fchmod),
+    SCMP_SYS(fchmodat),
+    NEW_CALL(452), /* fchmodat2 */
+    SCMP_SYS(chown),
+    SCMP_SYS(chown32),
+    SCMP_SYS(fchown),
+    SCMP_SYS(fchown32),
+    SCMP_SYS(fchownat),
+    SCMP_SYS(lchown),
+    SCMP_SYS(lchown32),
+    SCMP_SYS(futimesat),
+    SCMP_SYS(utime),
+    SCMP_SYS(utimensat),
+    SCMP_SYS(utimensat_time64),
+    SCMP_SYS(utimes),
+    SCMP_SYS(setxattr),
+    SCMP_SYS(lsetxattr),
+    SCMP_SYS(fsetxattr),
+    NEW_CALL(463), /* setxattrat */
+    SCMP_SYS(removexattr),
+    SCMP_SYS(lremovexattr),
+    SCMP_SYS(fremovexattr),
+    NEW_CALL(466), /* removexattrat */
+    NEW_CALL(469), /* file_setattr */
+    SCMP_SYS(mknod),
+    SCMP_SYS(mknodat),
+    /* notifications about files that it may not read */
+    SCMP_SYS(fanotify_init),
+    SCMP_SYS(fanotify_mark),
+    SCMP_SYS(inotify_add_watch),
+    SCMP_SYS(inotify_init),
+    SCMP_SYS(inotify_init1),
+    /* what the machine has a fixed number of */
+    SCMP_SYS(io_setup),
+    /* memory that the limit of the address space does not count */
+    SCMP_SYS(memfd_create),
+    SCMP_SYS(memfd_secret),
     /* the machine */
     SCMP_SYS(acct),
     SCMP_SYS(adjtimex),
@@ -125,6 +171,8 @@ static const int refused[] = {
 };
 
 #define INT UINT32_MAX
+#define IOCTL_TYPE (UINT64_C(0xff) << 8)
+#define IOCTL_OF(type) ((uint64_t)(type) << 8)
 /* Refused when a bit field of one argument has a value. */
 struct with_value {
     int call;
@@ -152,6 +200,23 @@ static const struct with_value refused_with[] = {
     {SCMP_SYS(fcntl), 1, INT, F_SETOWN_EX},
     {SCMP_SYS(fcntl64), 1, INT, F_SETOWN},
     {SCMP_SYS(fcntl64), 1, INT, F_SETOWN_EX},
+    /* leases and notifications on files that others open; pipe memory, which is counted by user */
+    {SCMP_SYS(fcntl), 1, INT, F_SETLEASE},
+    {SCMP_SYS(fcntl), 1, INT, F_NOTIFY},
+    {SCMP_SYS(fcntl), 1, INT, F_SETPIPE_SZ},
+    {SCMP_SYS(fcntl64), 1, INT, F_SETLEASE},
+    {SCMP_SYS(fcntl64), 1, INT, F_NOTIFY},
+    {SCMP_SYS(fcntl64), 1, INT, F_SETPIPE_SZ},
+    /* requests to file systems, by their type: flags of files, encryption, snapshots */
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('f')},
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('v')},
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF('X')},
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0x94)}, /* Btrfs, and FICLONE of all */
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0xbc)}, /* bcachefs */
+    {SCMP_SYS(ioctl), 1, IOCTL_TYPE, IOCTL_OF(0xf5)}, /* F2FS */
+    /* a new file that others could run as this user or its group */
+    {SCMP_SYS(creat), 1, S_ISUID, S_ISUID},
+    {SCMP_SYS(creat), 1, S_ISGID, S_ISGID},
 #if !SANDBOX_CHECKED
     /* what sandbox_prepare has set */
     {SCMP_SYS(prctl), 0, INT, PR_SET_PDEATHSIG},
@@ -268,6 +333,22 @@ static int refuse_sockets(scmp_filter_ctx filter)
     return rc ? rc : refuse_protocols(filter, AF_INET6);
 }
 
+/* A new file that others could run as this user or its group: the flags decide whether there is a
+ * mode. openat2 has both behind a pointer, where a filter cannot look. */
+static int refuse_set_id(scmp_filter_ctx filter)
+{
+    static const uint64_t creates[] = {O_CREAT, O_TMPFILE & ~(uint64_t)O_DIRECTORY};
+    static const uint64_t modes[] = {S_ISUID, S_ISGID};
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
+    for (size_t i = 0; rc == 0 && i < 4; i++) {
+        const uint64_t flag = creates[i / 2], mode = modes[i % 2];
+        rc = refuse_if_both(filter, SCMP_SYS(open), has(1, flag, flag), has(2, mode, mode));
+        if (rc == 0)
+            rc = refuse_if_both(filter, SCMP_SYS(openat), has(2, flag, flag), has(3, mode, mode));
+    }
+    return rc;
+}
+
 /* Landlock knows of emptying a file from version 3 on. In its place: not by name, and not by
  * opening it to read. */
 static int refuse_truncation(scmp_filter_ctx filter)
@@ -278,10 +359,7 @@ static int refuse_truncation(scmp_filter_ctx filter)
         rc = refuse(filter, SCMP_SYS(truncate64));
     if (rc == 0)
         rc = refuse_if(filter, SCMP_SYS(open), has(1, mask, value));
-    if (rc == 0)
-        rc = refuse_if(filter, SCMP_SYS(openat), has(2, mask, value));
-    /* Its flags are behind a pointer, too. */
-    return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
+    return rc ? rc : refuse_if(filter, SCMP_SYS(openat), has(2, mask, value));
 }
 
 static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int landlock)
@@ -289,6 +367,8 @@ static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int lan
     int rc = refuse_calls(filter);
     if (rc == 0)
         rc = refuse_others(filter);
+    if (rc == 0)
+        rc = refuse_set_id(filter);
     if (rc == 0 && landlock && landlock < 3)
         rc = refuse_truncation(filter);
     if (rc == 0)

@@ -11,6 +11,7 @@
 #include "plugin/ask.h"
 #include "plugin/gauge.h"
 #include "plugin/letter.h"
+#include "plugin/limits.h"
 #include "plugin/loader.h"
 
 /* Turn as the host names it to an instance; strings are copied. */
@@ -27,6 +28,9 @@ struct channel_turn {
 struct channel_host {
     struct loop *loop;
     void *ctx;
+    /* What a process of its own prints on its standard output goes to that of the host, else to the
+     * log. */
+    bool prints;
     /* Takes over. */
     void (*batch)(void *ctx, struct batch *b);
     /* Answers with ask_answer, now or later. */
@@ -70,6 +74,7 @@ struct channel_health {
     int64_t down_ms;  /* for how long */
     int64_t next_ms;  /* until it is started again; 0: it is being started */
     int64_t pid, rss; /* 0: it has none */
+    struct limits_use use;
 };
 
 /* The life of a channel. What is not in the table does not change the state.

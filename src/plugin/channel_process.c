@@ -129,6 +129,7 @@ static struct channel_health process_health(struct channel *channel)
     h.dropped += g->backlog.stats.dropped;
     h.fill = backlog_fill(&g->backlog);
     h.own_process = true;
+    h.use = limits_use(g->limits);
     h.down = g->died_ms != 0;
     h.starting = !g->ever_started;
     if (h.down) {
@@ -206,6 +207,7 @@ static void free_guest(struct guest *g)
     buf_fini(&g->out);
     buf_fini(&g->frame);
     buf_fini(&g->printed);
+    limits_free(g->limits);
     arena_fini(&g->arena);
     loader_free(g->loaded);
     free(g->refused);
@@ -409,17 +411,14 @@ static int copy_options(struct guest *g, const struct conf *conf, const struct c
     return 0;
 }
 
-/* A list of the configuration, and `dir`, if there is one. */
-static const char *const *copy_paths(struct arena *a, char *const *paths, const char *dir)
+static const char *const *copy_paths(struct arena *a, char *const *paths)
 {
     size_t n = 0;
     while (paths && paths[n])
         n++;
-    const char **const to = arena_alloc(a, (n + 2) * sizeof *to);
+    const char **const to = arena_alloc(a, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++)
         to[i] = arena_strdup(a, paths[i]);
-    if (dir)
-        to[n] = arena_strdup(a, dir);
     return to;
 }
 
@@ -463,9 +462,12 @@ static void make_setup(struct guest *g, const struct conf *conf, const struct co
     s->has_sockets = g->host.socket_open != NULL;
     s->debug = log_enabled(LOG_DEBUG);
     s->dir = arena_strdup(&g->arena, dir);
-    s->write_paths = copy_paths(&g->arena, spec->paths, dir);
+    s->write_paths = copy_paths(&g->arena, spec->paths);
     s->ports = copy_ports(&g->arena, spec->ports);
     s->memory = spec->memory_mb << 20;
+    /* The kernel does not tell files of its own folder from those that others gave it. */
+    s->file_size = s->write_paths[0] ? 0 : spec->disk_mb << 20;
+    g->limits = limits_new(g->host.loop, spec, g->label, dir);
     s->chaos = copy_chaos(&g->arena, spec->chaos);
 }
 
@@ -479,6 +481,7 @@ static struct guest *make_guest(const struct conf_instance *spec, struct loaded 
     g->name = xstrdup(spec->name);
     g->label = xasprintf("instance %s", spec->name);
     g->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
+    g->prints = host->prints;
     g->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
     g->callback_ms = spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS;
     backlog_init(&g->backlog, &(struct backlog_limits){

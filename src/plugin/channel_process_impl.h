@@ -10,7 +10,9 @@
 #include "plugin/backlog.h"
 #include "plugin/channel.h"
 #include "plugin/frame.h"
+#include "plugin/limits.h"
 #include "plugin/mail.h"
+#include "plugin/print.h"
 #include "plugin/revival.h"
 #include "plugin/ring.h"
 #include "plugin/spawn.h"
@@ -139,6 +141,8 @@ struct guest {
     struct loaded *loaded;
     struct arena arena; /* of the setup, and the options */
     struct frame_setup setup;
+    struct limits *limits;
+    bool prints; /* what it prints is forwarded to the standard output of the host */
     int64_t init_ms, callback_ms;
     bool delivers;
     /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
@@ -169,9 +173,10 @@ struct guest {
     struct spawn spawn;
     struct gauge *gauge; /* of this life; NULL: none */
     struct loop_fd *socket, *output;
-    struct ring ring; /* of this life: what it is to do */
-    struct buf out;   /* to its socket: its setup, answers, bells, what is too big */
-    struct buf frame; /* memory of one that is made */
+    struct print *print; /* of its standard output; NULL: that is `output`, too */
+    struct ring ring;    /* of this life: what it is to do */
+    struct buf out;      /* to its socket: its setup, answers, bells, what is too big */
+    struct buf frame;    /* memory of one that is made */
     struct buf in, printed;
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */

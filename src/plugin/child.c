@@ -54,10 +54,18 @@ struct child {
 
 /* ---- the stream ---- */
 
-/* Without a host there is nothing to do. */
-__attribute__((__noreturn__)) static void leave(void)
+/* Without a host there is nothing to do. Where one still runs, the plugin has closed a descriptor
+ * that is not its own. */
+__attribute__((__noreturn__)) static void leave_alone(void)
 {
-    _exit(0);
+    _exit(CHILD_EXIT_ALONE);
+}
+
+/* The host sends nothing that makes no sense: the plugin has written to memory that is not its own.
+ */
+__attribute__((__noreturn__)) static void leave_broken(void)
+{
+    _exit(CHILD_EXIT_BROKEN);
 }
 
 static void flush(struct child *c)
@@ -65,7 +73,7 @@ static void flush(struct child *c)
     for (size_t at = 0; at < c->out.len;) {
         const ssize_t n = send(CHILD_SOCKET, c->out.p + at, c->out.len - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
-            leave();
+            leave_alone();
         at += n > 0 ? (size_t)n : 0;
     }
     buf_reset(&c->out);
@@ -81,7 +89,7 @@ static bool receive(struct child *c, int wait_ms)
     c->read = 0;
     const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-        leave();
+        leave_alone();
     c->in.len += n > 0 ? (size_t)n : 0;
     return n > 0;
 }
@@ -90,7 +98,7 @@ static int64_t next_at(const struct child *c, size_t at, struct frame *f)
 {
     const int64_t n = frame_next((struct str){c->in.p + at, c->in.len - at}, f);
     if (n < 0)
-        leave();
+        leave_broken();
     return n;
 }
 
@@ -268,7 +276,7 @@ static void do_event(struct child *c, struct unpack *u)
     const char *const flat = align_event(c, u);
     struct event_box *const box = event_box_raise(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !box)
-        leave();
+        leave_broken();
     instance_deliver(c->instance, (*at)->turn, box);
     event_box_unref(box);
     if (c->aligned.p)
@@ -282,7 +290,7 @@ static void do_reply(struct child *c, struct unpack *u)
     struct child_turn **const at = find_turn(c, number);
     struct letter_reply *const r = frame_unpack_reply(u);
     if (!r || (number && !*at))
-        leave();
+        leave_broken();
     instance_reply(c->instance, number ? (*at)->turn : NULL, r);
     if (number)
         end_turn(c, at);
@@ -401,7 +409,7 @@ static bool do_next(struct child *c)
     struct frame f;
     const int64_t n = frame_next(ring_read(&c->ring), &f);
     if (n < 0)
-        leave();
+        leave_broken();
     if (n == 0)
         return false;
     ring_expect(f.in.end);
@@ -487,8 +495,9 @@ static void work(struct child *c)
 static void begin(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    /* Who ends a whole service by signals wants the host to end; it ends its instances. */
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU};
+    /* Who ends a whole service by signals wants the host to end; it ends its instances. What is
+     * written to a pipe that nobody reads, or beyond the limit of a file, fails. */
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU, SIGXFSZ};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
 }
@@ -502,7 +511,7 @@ static void read_setup(struct child *c)
     /* The texts stay: what comes next has a buffer of its own. */
     frame_unpack_setup(&f.in, &c->arena, &c->setup);
     if (f.type != FRAME_SETUP || unpack_finish(&f.in) < 0)
-        leave();
+        leave_broken();
     const struct buf first = c->in;
     c->in = (struct buf){0};
     buf_add(&c->in, first.p + n, first.len - (size_t)n);

@@ -2,16 +2,18 @@
  * Owns what the process of an instance gives up before it loads its plugin. */
 #include "plugin/child_load.h"
 
-#include <libgen.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "io/sandbox.h"
+#include "plugin/beside.h"
 #include "plugin/child.h"
 
 #define LISTED_PORTS 100
+#define NICENESS 5
 #define SPACE_PER_MEMORY 4 /* of addresses: much of it is never used */
 
 static void warn(void *ctx, const char *text)
@@ -29,9 +31,25 @@ static int prepare(const struct frame_setup *s, pid_t parent, struct tc_err *err
         .n_keep = sizeof keep / sizeof *keep,
         .dir = s->dir,
     };
+    /* The host and the other instances come first. */
+    errno = 0;
+    if (nice(NICENESS) < 0 && errno)
+        return err_sys(err, errno, s->name, "its priority cannot be lowered");
     if (s->dir)
         setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
     return sandbox_prepare(&start, err);
+}
+
+/* `more` may be NULL. */
+static const char *const *add_path(struct arena *a, const char *const *paths, const char *more)
+{
+    size_t n = 0;
+    while (paths[n])
+        n++;
+    const char **const to = arena_alloc(a, (n + 2) * sizeof *to);
+    memcpy(to, paths, n * sizeof *to);
+    to[n] = more;
+    return to;
 }
 
 static int enter(const struct frame_setup *s, struct tc_err *err)
@@ -40,16 +58,22 @@ static int enter(const struct frame_setup *s, struct tc_err *err)
     size_t n = 0;
     for (; n < LISTED_PORTS && s->ports[n]; n++)
         ports[n] = (uint16_t)s->ports[n];
-    CLEANUP_FREE char *folder = xstrdup(s->path);
+    struct arena arena = {0};
+    const char *const *const own = (const char *const[]){s->dir, NULL};
     const struct sandbox_spec spec = {
         .label = s->name,
-        .read_paths = (const char *const[]){dirname(folder), NULL},
-        .write_paths = s->write_paths,
+        .read_fd = CHILD_PLUGIN,
+        .read_files = beside_list_libraries(CHILD_PLUGIN, &arena),
+        .write_paths = s->dir_full ? s->write_paths : add_path(&arena, s->write_paths, s->dir),
+        .shrink_paths = s->dir_full ? own : NULL,
         .ports = ports,
         .n_ports = n,
         .memory = (size_t)s->memory * SPACE_PER_MEMORY,
+        .file_size = (size_t)s->file_size,
     };
-    return sandbox_enter(&spec, warn, (void *)(uintptr_t)s, err);
+    const int rc = sandbox_enter(&spec, warn, (void *)(uintptr_t)s, err);
+    arena_fini(&arena);
+    return rc;
 }
 
 struct loaded *child_load(const struct frame_setup *s, pid_t parent, struct tc_err *err)

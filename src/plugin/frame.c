@@ -142,9 +142,11 @@ void frame_pack_setup(struct buf *out, const struct frame_setup *s)
     pack_number(out, (int64_t)s->last_letter);
     pack_flag(out, s->debug);
     pack_text(out, s->dir);
+    pack_flag(out, s->dir_full);
     pack_list(out, s->write_paths);
     pack_ports(out, s->ports);
     pack_number(out, s->memory);
+    pack_number(out, s->file_size);
     pack_chaos(out, s->chaos);
 }
 
@@ -162,9 +164,11 @@ void frame_unpack_setup(struct unpack *u, struct arena *a, struct frame_setup *s
     s->last_letter = (uint64_t)unpack_number(u);
     s->debug = unpack_flag(u);
     s->dir = unpack_text(u);
+    s->dir_full = unpack_flag(u);
     s->write_paths = unpack_list(u, a);
     s->ports = unpack_ports(u, a);
     s->memory = unpack_number(u);
+    s->file_size = unpack_number(u);
     s->chaos = unpack_chaos(u, a);
 }
 

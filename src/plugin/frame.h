@@ -88,10 +88,12 @@ struct frame_setup {
     bool has_batch, has_ask, has_server, has_sockets;
     uint64_t last_letter;
     bool debug;      /* debug lines of the log are wanted */
-    const char *dir; /* to work in; or NULL */
+    const char *dir; /* to work in, and to write to; or NULL */
+    bool dir_full;   /* it may only remove files there */
     const char *const *write_paths;
     const int64_t *ports;           /* ends with 0 */
     int64_t memory;                 /* bytes that it may take */
+    int64_t file_size;              /* of each file that it writes; 0: no limit */
     const struct conf_chaos *chaos; /* ends with CHAOS_NOTHING */
 };
 void frame_pack_setup(struct buf *out, const struct frame_setup *s);

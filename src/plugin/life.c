@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "plugin/channel_process_impl.h"
+#include "plugin/child.h"
 
 #define POISON_DEATHS 3
 #define PING_MS ((int64_t)15000)
@@ -20,6 +21,7 @@
     20 /* deadlines of a callback without anything done: whatever the gauge says, it hangs */
 #define WATCH_MAX_MS ((int64_t)1000)
 #define REAP_MAX_MS 100 /* between two looks whether a killed process has ended */
+#define PRINT_MS 10000  /* at the end: how long the reader of the host's output is waited for */
 #define LAST_WORDS 64   /* rounds of reading what a dead process has left in its socket */
 
 /* ---- birth ---- */
@@ -51,6 +53,7 @@ static void on_output(void *arg, unsigned ready)
 static void send_setup(struct guest *g)
 {
     g->setup.last_letter = g->last_letter;
+    g->setup.dir_full = limits_is_full(g->limits);
     const size_t begun = frame_begin(&g->out, FRAME_SETUP);
     frame_pack_setup(&g->out, &g->setup);
     frame_end(&g->out, begun);
@@ -64,7 +67,7 @@ int life_begin(struct guest *g, struct tc_err *err)
     if (!g->gauge)
         return -1;
     int rc = ring_map(&g->ring, fd, GAUGE_SHARED, err);
-    rc = rc ? rc : spawn_start(&g->spawn, g->name, fd, g->loaded->fd, err);
+    rc = rc ? rc : spawn_start(&g->spawn, g->name, fd, g->loaded->fd, g->prints, err);
     close(fd);
     if (rc < 0) {
         ring_unmap(&g->ring);
@@ -74,6 +77,8 @@ int life_begin(struct guest *g, struct tc_err *err)
     }
     g->socket = loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, on_ready, g);
     g->output = loop_fd_new(g->host.loop, g->spawn.output, LOOP_READ, on_output, g);
+    if (g->spawn.printed >= 0)
+        g->print = print_new(g->host.loop, g->spawn.printed, g->label);
     g->stage = GUEST_STARTING;
     g->gone = g->hung = g->stop_sent = g->recycled = g->was_held = false;
     g->broke = NULL;
@@ -83,6 +88,7 @@ int life_begin(struct guest *g, struct tc_err *err)
     g->began_ms = g->waits_ms = clock_mono_ms();
     loop_timer_set(g->watch, watch_ms(g));
     loop_timer_set(g->revive, -1);
+    limits_begin(g->limits, g->spawn.pid);
     send_setup(g);
     return 0;
 }
@@ -191,11 +197,16 @@ static void recycle(struct guest *g)
     if (g->stage != GUEST_RUNNING || !g->setup.memory || !traffic_is_idle(g) || g->questions)
         return;
     const int64_t rss = spawn_rss(&g->spawn);
-    if (rss <= g->setup.memory)
+    const bool has_room = limits_has_room_again(g->limits);
+    if (rss <= g->setup.memory && !has_room)
         return;
-    log_line(LOG_WARN, g->label,
-             "takes %" PRId64 " MiB (%" PRId64 " are allowed): it ends and starts again", rss >> 20,
-             g->setup.memory >> 20);
+    if (has_room)
+        log_line(LOG_INFO, g->label,
+                 "its folder has room again: it ends and starts again, and may write there");
+    else
+        log_line(LOG_WARN, g->label,
+                 "takes %" PRId64 " MiB (%" PRId64 " are allowed): it ends and starts again",
+                 rss >> 20, g->setup.memory >> 20);
     g->recycled = true;
     traffic_stop(g);
 }
@@ -210,6 +221,7 @@ void life_watch(struct guest *g)
         life_end(g);
         return;
     }
+    limits_look(g->limits);
     recycle(g);
     ping(g);
     if (revival_lives(&g->revival, g->began_ms, clock_mono_ms()))
@@ -224,6 +236,8 @@ static void describe_how(const struct guest *g, char *out, size_t size)
     const struct spawn_end *const e = &g->death.end;
     if (g->hung)
         snprintf(out, size, "was killed because it hung");
+    else if (limits_death(g->limits))
+        snprintf(out, size, "was killed because it %s", limits_death(g->limits));
     else if (g->death.broke)
         snprintf(out, size, "was killed because it sent %s", g->death.broke);
     else if (g->refused)
@@ -232,6 +246,17 @@ static void describe_how(const struct guest *g, char *out, size_t size)
         snprintf(out, size, "closed its connection, or was killed");
     else if (e->by_signal)
         snprintf(out, size, "died by signal %d (%s)", e->code, strsignal(e->code));
+    else if (e->code == CHILD_EXIT_BROKEN)
+        snprintf(
+            out, size,
+            "ended with status %d because memory that it shares with the host was overwritten, "
+            "most likely by the plugin,",
+            e->code);
+    else if (e->code == CHILD_EXIT_ALONE)
+        snprintf(out, size,
+                 "ended with status %d because its connection to the host was closed, most likely "
+                 "by the plugin,",
+                 e->code);
     else
         snprintf(out, size, "exited with status %d", e->code);
 }
@@ -374,6 +399,8 @@ static void release(struct guest *g)
     loop_fd_free(g->socket);
     loop_fd_free(g->output);
     g->socket = g->output = NULL;
+    print_finish(g->print, g->closing ? PRINT_MS : 0);
+    g->print = NULL;
     ring_unmap(&g->ring);
     gauge_unmap(g->gauge);
     g->gauge = NULL;
@@ -535,8 +562,11 @@ static bool listen_to(struct guest *g, int ms)
     struct pollfd fds[] = {
         {.fd = g->spawn.socket, .events = (short)(POLLIN | (g->out.len ? POLLOUT : 0))},
         {.fd = g->spawn.output, .events = POLLIN},
+        print_wants(g->print),
     };
-    const bool any = poll(fds, 2, ms) > 0;
+    const bool any = poll(fds, 3, ms) > 0;
+    if (fds[2].revents)
+        print_pump(g->print);
     if (fds[1].revents)
         output_read(g);
     if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))

@@ -7,6 +7,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/ask.h \
 	src/plugin/backlog.c \
 	src/plugin/backlog.h \
+	src/plugin/beside.c \
+	src/plugin/beside.h \
 	src/plugin/channel.h \
 	src/plugin/channel_process.c \
 	src/plugin/channel_process_impl.h \
@@ -49,6 +51,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/letter_fill.h \
 	src/plugin/letter_pack.c \
 	src/plugin/life.c \
+	src/plugin/limits.c \
+	src/plugin/limits.h \
 	src/plugin/line.c \
 	src/plugin/line.h \
 	src/plugin/loader.c \
@@ -69,6 +73,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/post_item.c \
 	src/plugin/post_load.c \
 	src/plugin/post_trouble.c \
+	src/plugin/print.c \
+	src/plugin/print.h \
 	src/plugin/probe.c \
 	src/plugin/probe.h \
 	src/plugin/queue.c \
@@ -84,6 +90,8 @@ libtcplugin_la_SOURCES = \
 	src/plugin/services_people.c \
 	src/plugin/services_send.c \
 	src/plugin/services_text.c \
+	src/plugin/shipped.c \
+	src/plugin/shipped.h \
 	src/plugin/spawn.c \
 	src/plugin/spawn.h \
 	src/plugin/squeeze.c \

@@ -14,9 +14,31 @@
 #include "base/cleanup.h"
 #include "base/pack.h"
 #include "io/sandbox.h"
+#include "plugin/beside.h"
 #include "plugin/loader_parts.h"
 
 /* ---- a file is tried ---- */
+
+#define TRIAL_MEMORY ((size_t)2 << 30) /* of addresses */
+
+/* What this kernel does not enforce is told when an instance starts. */
+static void ignore_warning(UNUSED void *ctx, UNUSED const char *text)
+{
+}
+
+/* A file runs code as it is loaded: it may do no more here than in the process of an instance. */
+static int enter_sandbox(struct tc_err *err)
+{
+    struct arena arena = {0};
+    const struct sandbox_spec spec = {
+        .read_fd = PROBE_FILE,
+        .read_files = beside_list_libraries(PROBE_FILE, &arena),
+        .memory = TRIAL_MEMORY,
+    };
+    const int rc = sandbox_enter(&spec, ignore_warning, NULL, err);
+    arena_fini(&arena);
+    return rc;
+}
 
 /* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
  * make an exit of it. */
@@ -31,7 +53,7 @@ static int confine(pid_t parent, struct tc_err *err)
         .keep = keep,
         .n_keep = sizeof keep / sizeof *keep,
     };
-    return sandbox_prepare(&start, err);
+    return sandbox_prepare(&start, err) < 0 ? -1 : enter_sandbox(err);
 }
 
 /* One message: its length, whether the file passed, and the record or what is wrong. */

@@ -103,43 +103,66 @@ static void close_all(const int *fds, size_t n)
             close(fds[i]);
 }
 
+/* The two ends of what one side says and the other hears: `mine` is non-blocking, `theirs` lifted.
+ */
+struct line_ends {
+    int mine, theirs;
+};
+
+static int open_pipe(struct line_ends *to)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    *to = (struct line_ends){ends[0], lift(ends[1])};
+    fcntl(to->mine, F_SETFL, O_NONBLOCK);
+    return to->theirs < 0 ? -1 : 0;
+}
+
+static int open_socket(struct line_ends *to)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return -1;
+    *to = (struct line_ends){ends[0], lift(ends[1])};
+    fcntl(to->mine, F_SETFL, O_NONBLOCK);
+    return to->theirs < 0 ? -1 : 0;
+}
+
+/* An errno, or 0. */
 static int start(struct spawn *s, const char *program, const char *name, const int shared[2],
-                 const int sockets[2], const int pipe_ends[2])
+                 const int theirs[3])
 {
     const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
-    const int theirs = lift(sockets[1]), output = lift(pipe_ends[1]);
     const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
     const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
-    const int printed = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, LIFTED);
-    const int mine[] = {null, theirs, output, gauge, plugin, printed};
-    const bool complete = null >= 0 && theirs >= 0 && output >= 0 && gauge >= 0 && plugin >= 0;
-    const int files[CHILD_FILES] = {null,  printed < 0 ? null : printed, output, theirs, gauge,
-                                    plugin};
+    const int mine[] = {null, gauge, plugin};
+    const bool complete = null >= 0 && gauge >= 0 && plugin >= 0;
+    const int files[CHILD_FILES] = {
+        null, theirs[2] < 0 ? theirs[1] : theirs[2], theirs[1], theirs[0], gauge, plugin};
     const int rc = complete ? run(s, program, name, files) : errno;
     close_all(mine, sizeof mine / sizeof *mine);
     return rc;
 }
 
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
+                struct tc_err *err)
 {
-    int sockets[2] = {-1, -1}, ends[2] = {-1, -1};
+    struct line_ends socket = {-1, -1}, output = {-1, -1}, printed = {-1, -1};
     CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
     if (!program)
         return -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0 ||
-        pipe2(ends, O_CLOEXEC) < 0) {
-        const int rc = errno;
-        close_all(sockets, 2);
-        return err_sys(err, rc, NULL, "no process for instance %s", name);
-    }
-    *s = (struct spawn){.socket = sockets[0], .output = ends[0]};
-    fcntl(s->socket, F_SETFL, O_NONBLOCK);
-    fcntl(s->output, F_SETFL, O_NONBLOCK);
-    const int rc = start(s, program, name, (const int[]){gauge_fd, plugin_fd}, sockets, ends);
+    int rc = 0;
+    if (open_socket(&socket) < 0 || open_pipe(&output) < 0 || (prints && open_pipe(&printed) < 0))
+        rc = errno;
+    const int theirs[] = {socket.theirs, output.theirs, printed.theirs};
+    const int mine[] = {socket.mine, output.mine, printed.mine};
+    *s = (struct spawn){.socket = mine[0], .output = mine[1], .printed = mine[2]};
+    rc = rc ? rc : start(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
+    close_all(theirs, sizeof theirs / sizeof *theirs);
     if (!rc)
         return 0;
-    close(s->socket);
-    close(s->output);
+    close_all(mine, sizeof mine / sizeof *mine);
     return err_sys(err, rc, NULL, "no process for instance %s", name);
 }
 

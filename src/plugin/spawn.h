@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Starts this program again as the process of an instance, and learns how it ended. It gets a group
- * of its own, so that a terminal's signals do not reach it. What it prints goes where the host's
- * does. */
+ * of its own, so that a terminal's signals do not reach it. It has no descriptor of the host's
+ * standard output or standard error, but pipes to the host. */
 #ifndef PLUGIN_SPAWN_H
 #define PLUGIN_SPAWN_H
 
@@ -14,8 +14,9 @@
 
 struct spawn {
     pid_t pid;
-    int socket; /* a stream, non-blocking; the caller's, as the next */
-    int output; /* what it says on stderr: the reading end of a pipe, non-blocking */
+    int socket;  /* a stream, non-blocking; the caller's, as the next */
+    int output;  /* what it says on stderr: the reading end of a pipe, non-blocking */
+    int printed; /* the same of its stdout; -1: that is `output`, too */
 };
 
 /* How a life ended. */
@@ -25,8 +26,9 @@ struct spawn_end {
     int64_t cpu_ms; /* user and system */
 };
 
-/* The descriptors of the gauge and of the plugin's file go to it. -1 with err. */
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd,
+/* The descriptors of the gauge and of the plugin's file go to it. With `prints` its stdout is a
+ * pipe of its own, whose reading end is the caller's to close. -1 with err. */
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
                 struct tc_err *err) MUST_CHECK;
 /* Kills it, if it lives, with all of its process group, and closes the descriptors. */
 void spawn_kill(struct spawn *s);

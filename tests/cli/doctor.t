@@ -40,6 +40,14 @@ has "$(line disk)" "ok    disk: " "room"
 is "$(line http)" "ok    http: 127.0.0.1:0 is free" "the port"
 is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "libraries"
 has "$(line isolation)" "isolation: " "what keeps connectors apart"
+for lack in landlock seccomp; do
+    PATH=$scratch/bin:$PATH "$TURNCAST_BUILDDIR/tests/fake/oldkernel" $lack \
+        "$turncast" doctor -c "$file" >"$scratch/out.$lack" 2>&1
+done
+has "$(cat "$scratch/out.landlock")" "isolation: this kernel has no Landlock: connectors can open every\
+ file of this user, and connect to every port" "a kernel without Landlock: what is not enforced"
+has "$(cat "$scratch/out.seccomp")" "isolation: this kernel does not filter system calls" \
+    "the same without seccomp"
 has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
 
 lacks "$out" "can ask for approval" "of an agent that does not ask"

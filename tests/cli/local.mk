@@ -7,7 +7,8 @@
 
 # What the scripts run is built with these.
 CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
-	$(fault_modules) $(fault_loads) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT)
+	$(fault_modules) $(fault_loads) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT) \
+	tests/fake/oldkernel$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
 tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
@@ -27,6 +28,7 @@ dist_check_SCRIPTS += \
 	tests/cli/doctor.t \
 	tests/cli/help.t \
 	tests/cli/kept.t \
+	tests/cli/limits.t \
 	tests/cli/memory.t \
 	tests/cli/redis.t \
 	tests/cli/notify.t \
@@ -40,7 +42,7 @@ dist_check_SCRIPTS += \
 TERMINAL_TESTS = tests/cli/t_terminal.py
 dist_check_SCRIPTS += $(TERMINAL_TESTS)
 $(TERMINAL_TESTS:.py=.log): $(CLI_TEST_NEEDS)
-EARLY += tests/cli/modules.t tests/cli/chaos.t
+EARLY += tests/cli/breach.t tests/cli/modules.t tests/cli/chaos.t
 LENGTHY += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/isolation.t tests/cli/t_torture.py
 EXTRA_DIST += tests/cli/cli.sh tests/cli/failed.jsonl tests/cli/turn.jsonl

@@ -24,6 +24,12 @@ EXTRA_PROGRAMS += tests/fake/state
 tests_fake_state_LDADD = $(LINK_IO)
 CLEANFILES += tests/fake/state$(EXEEXT)
 
+# oldkernel: a command, as on a kernel without Landlock or without seccomp
+EXTRA_PROGRAMS += tests/fake/oldkernel
+tests_fake_oldkernel_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
+tests_fake_oldkernel_LDADD = $(SECCOMP_LIBS)
+CLEANFILES += tests/fake/oldkernel$(EXEEXT)
+
 # The services, scripted: Python programs; README.md says how to drive them.
 EXTRA_DIST += \
 	tests/fake/README.md \

@@ -7,8 +7,10 @@ fault_modules = \
 	tests/fault/badoption.so \
 	tests/fault/badrate.so \
 	tests/fault/badtext.so \
+	tests/fault/breach.so \
 	tests/fault/fails.so \
 	tests/fault/function.so \
+	tests/fault/greedy.so \
 	tests/fault/hangsinit.so \
 	tests/fault/hangsteardown.so \
 	tests/fault/initfails.so \

@@ -8,13 +8,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define REFUSALS 30
-#define NEEDS 19
+#define REFUSALS 36
+#define NEEDS 21
 
 /* What a child finds: made by the test before any of them. */
 struct sandbox_place {
     const char *root;               /* nothing in it is the child's but: */
     char *state, *more, *shown;     /* two folders to write to, a file to read */
+    char *library, *link;           /* a file of read_files, and a link there to the secret */
+    char *full;                     /* a folder to remove files from; it has one, "old" */
+    int given;                      /* the descriptor of read_fd; its file is in root */
     char *secret, *service;         /* 0600; a socket that listens */
     uint16_t open_port, other_port; /* both listen; the first is declared */
     pid_t parent;

@@ -90,6 +90,20 @@ static int read_shown(const struct sandbox_place *here)
     return sandbox_came_fd(open(here->shown, O_RDONLY | O_CLOEXEC));
 }
 
+static int read_given(const struct sandbox_place *here)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", here->given);
+    return sandbox_came_fd(open(here->library, O_RDONLY | O_CLOEXEC)) |
+           sandbox_came_fd(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+static int make_room(const struct sandbox_place *here)
+{
+    return sandbox_came_fd(open(sandbox_below(here->full, "old"), O_RDONLY | O_CLOEXEC)) |
+           sandbox_came(unlink(sandbox_below(here->full, "old")));
+}
+
 static int connect_declared(const struct sandbox_place *here)
 {
     return sandbox_connect(here->open_port);
@@ -191,6 +205,8 @@ const struct sandbox_need sandbox_needs[NEEDS] = {
     {"its state", keep_state},
     {"a path of the configuration", write_more},
     {"a file to read", read_shown},
+    {"a library, and a file that it was given", read_given},
+    {"to make room in a full folder", make_room},
     {"a declared port", connect_declared},
     {"UDP", open_udp},
     {"a name server by TCP", ask_name_server},

@@ -10,15 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -119,6 +122,65 @@ static int move_out(const struct sandbox_place *here)
     const int error = sandbox_came(rename(from, sandbox_below(here->root, "mine")));
     free(from);
     return error == EXDEV ? EACCES : error; /* so says version 1 */
+}
+
+static int read_link(const struct sandbox_place *here)
+{
+    return sandbox_came_fd(open(here->link, O_RDONLY | O_CLOEXEC));
+}
+
+static int write_full(const struct sandbox_place *here)
+{
+    return sandbox_came_fd(
+        open(sandbox_below(here->full, "new"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* Refused when all are: by path, and by a descriptor that is open to read. */
+static int change_attributes(const struct sandbox_place *here)
+{
+    const int fd = open(here->shown, O_RDONLY | O_CLOEXEC);
+    const int errors[] = {
+        sandbox_came(chmod(here->secret, 0600)),
+        sandbox_came(fchmodat(AT_FDCWD, here->secret, 0600, 0)),
+        sandbox_came(fchmod(fd, 0644)),
+        sandbox_came(chown(here->secret, (uid_t)-1, (gid_t)-1)),
+        sandbox_came(lchown(here->secret, (uid_t)-1, (gid_t)-1)),
+        sandbox_came(fchown(fd, (uid_t)-1, (gid_t)-1)),
+        sandbox_came(utimensat(AT_FDCWD, here->secret, NULL, 0)),
+        sandbox_came(futimens(fd, NULL)),
+        sandbox_came(setxattr(here->secret, "user.test", "x", 1, 0)),
+        sandbox_came(removexattr(here->secret, "user.test")),
+        sandbox_came(mknod(sandbox_below(here->state, "node"), S_IFREG | 0600, 0)),
+    };
+    close(fd);
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i] != EPERM)
+            return errors[i] ? errors[i] : 0;
+    return EPERM;
+}
+
+static int watch_files(const struct sandbox_place *here)
+{
+    const int fd = inotify_init1(IN_CLOEXEC);
+    const int error = sandbox_came(fd < 0 ? fd : inotify_add_watch(fd, here->root, IN_CREATE));
+    close(fd);
+    return error;
+}
+
+static int take_lease(const struct sandbox_place *here)
+{
+    const int fd = open(here->shown, O_RDONLY | O_CLOEXEC);
+    const int error = sandbox_came(fcntl(fd, F_SETLEASE, F_RDLCK));
+    close(fd);
+    return error;
+}
+
+static int make_set_id(const struct sandbox_place *here)
+{
+    char *const path = sandbox_below(here->state, "setid");
+    const int error = sandbox_came_fd(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 04700));
+    unlink(path);
+    return error;
 }
 
 static int exec_program(UNUSED const struct sandbox_place *here)
@@ -338,6 +400,12 @@ const struct sandbox_refusal sandbox_refusals[REFUSALS] = {
     {"a new file elsewhere", create_elsewhere, 1, NO, BITES},
     {"a file moved out", move_out, 1, NO, BITES},
     {"a symbolic link", make_link, 1, NO, BITES},
+    {"a file through a link among its libraries", read_link, 1, NO, BITES},
+    {"a new file in a full folder", write_full, 1, NO, BITES},
+    {"attributes of files", change_attributes, 0, YES, BITES},
+    {"to watch files", watch_files, 0, YES, BITES},
+    {"a lease", take_lease, 0, YES, BITES},
+    {"a program that others run as this user", make_set_id, 0, YES, BITES},
     {"a file of another emptied", empty_secret, 3, OLD, BITES},
     {"the same as it is read", empty_shown, 3, OLD, BITES},
     {"exec", exec_program, 0, YES, BITES},

@@ -57,8 +57,8 @@ static void be_child(work *f, const struct sandbox_kernel *kernel, int out)
 {
     struct report r = {0};
     struct tc_err err = {0};
-    const int keep[] = {out, 2};
-    const struct sandbox_start start = {.parent = here.parent, .keep = keep, .n_keep = 2};
+    const int keep[] = {out, 2, here.given};
+    const struct sandbox_start start = {.parent = here.parent, .keep = keep, .n_keep = 3};
     if (sandbox_prepare(&start, &err) < 0)
         snprintf(r.text[0], sizeof r.text[0], "%s", err_str(&err));
     else
@@ -91,10 +91,15 @@ static void enter(struct report *r, const struct sandbox_kernel *kernel, size_t 
     struct tc_err err = {0};
     const char *const write_paths[] = {here.state, here.more, NULL};
     const char *const read_paths[] = {here.shown, NULL};
+    const char *const read_files[] = {here.library, here.link, "/nonexistent", NULL};
+    const char *const shrink_paths[] = {here.full, NULL};
     const struct sandbox_spec spec = {
         .label = "test",
         .write_paths = write_paths,
         .read_paths = read_paths,
+        .read_files = read_files,
+        .read_fd = here.given,
+        .shrink_paths = shrink_paths,
         .ports = &here.open_port,
         .n_ports = n_ports,
         .memory = memory,
@@ -180,6 +185,8 @@ static void check_stage(const struct stage *s)
              sandbox_kernel_look().landlock, sandbox_kernel_look().seccomp);
         return;
     }
+    tap_spew(sandbox_below(here.full, "old"), "old", 3);
+    unlink(sandbox_below(here.full, "new"));
     is_int(run_child(try_all, &kernel, &r), 0, "%s: a child runs", s->name);
     if (!ok(r.entered, "%s: it is entered", s->name)) {
         diag("%s", r.text[0]);
@@ -351,7 +358,7 @@ static void look_around(struct report *r, UNUSED const struct sandbox_kernel *ke
         hard_limit(RLIMIT_CORE) == 0,
         hard_limit(RLIMIT_NOFILE) <= 256,
         hard_limit(RLIMIT_NPROC) < INT32_MAX,
-        count_descriptors() == 4,
+        count_descriptors() == 5,
         fstat(0, &st) == 0 && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev,
     };
     memcpy(r->needs, seen, sizeof seen);
@@ -488,9 +495,16 @@ static void make_place(int listeners[3])
     here.shown = xasprintf("%s/shown", here.root);
     here.secret = xasprintf("%s/secret", here.root);
     here.service = xasprintf("%s/service", here.root);
+    here.library = xasprintf("%s/library", here.root);
+    here.link = xasprintf("%s/link", here.root);
+    here.full = xasprintf("%s/full", here.root);
     here.parent = getpid();
-    if (mkdir(here.state, 0700) < 0 || mkdir(here.more, 0700) < 0)
+    if (mkdir(here.state, 0700) < 0 || mkdir(here.more, 0700) < 0 || mkdir(here.full, 0700) < 0 ||
+        symlink("secret", here.link) < 0)
         bail("no folders");
+    tap_spew(here.library, "library", 7);
+    tap_spew(sandbox_below(here.root, "given"), "given", 5);
+    here.given = open(sandbox_below(here.root, "given"), O_RDONLY | O_CLOEXEC);
     tap_spew(here.shown, "shown", 5);
     tap_spew(here.secret, "secret", 6);
     chmod(here.secret, 0600);
@@ -508,6 +522,10 @@ static void clear_place(const int listeners[3])
     free(here.shown);
     free(here.secret);
     free(here.service);
+    free(here.library);
+    free(here.link);
+    free(here.full);
+    close(here.given);
 }
 
 int main(void)
