@@ -184,6 +184,11 @@ void changes_restart(struct changes *c, const char *instance, changes_done *done
                   .kind = CHANGE_RESTART, .instance = xstrdup(instance), .done = done, .ctx = ctx});
 }
 
+bool changes_is_busy(const struct changes *c)
+{
+    return c->first != NULL;
+}
+
 bool changes_has_reload(const struct changes *c)
 {
     for (const struct change_order *o = c->first; o; o = o->next)

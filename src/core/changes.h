@@ -40,6 +40,8 @@ void changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *d
 void changes_reload(struct changes *c, changes_done *done, void *ctx);
 /* dispatch_change_restart. */
 void changes_restart(struct changes *c, const char *instance, changes_done *done, void *ctx);
+/* A change is being made, or waits: instances may be starting. */
+bool changes_is_busy(const struct changes *c);
 /* A reload waits that has not begun, and so will see the configuration as it is now. */
 bool changes_has_reload(const struct changes *c);
 /* The host is about to end: what waits is refused, and so is what is asked for later. What is being

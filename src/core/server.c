@@ -16,6 +16,7 @@
 #include "core/restart.h"
 #include "io/httpc.h"
 #include "io/httpd.h"
+#include "io/httpd_error.h"
 #include "io/websocket.h"
 
 #define DELIVER_MS 5000 /* what instances get at the end for what is under way */
@@ -77,6 +78,24 @@ static size_t count_strings(char *const *list)
 }
 
 /* "127.0.0.1:8089" or "[::1]:8089", checked by the configuration. */
+/* A hook that no instance serves. While instances start, the service is asked to come again: to
+ * many services a 404 would mean that the address is wrong for good. */
+static void on_unserved_hook(void *arg, struct httpd_request *request)
+{
+    static const struct httpd_error starting = {
+        .status = 503,
+        .code = "instance_starting",
+        .message = "An instance that may serve this path is starting; try again later.",
+    };
+    static const struct httpd_error unknown = {
+        .status = 404,
+        .code = "not_found",
+        .message = "No instance serves this path.",
+    };
+    const struct server *const s = arg;
+    httpd_answer_error(request, changes_is_busy(s->changes) ? &starting : &unknown);
+}
+
 static int listen_on(struct server *s, struct tc_err *err)
 {
     const struct conf_http *const http = &s->conf->http;
@@ -97,7 +116,10 @@ static int listen_on(struct server *s, struct tc_err *err)
         .body_bytes = (size_t)http->max_body,
     };
     s->httpd = httpd_new(s->loop, &options, err);
-    return s->httpd ? 0 : -1;
+    if (!s->httpd)
+        return -1;
+    httpd_route(s->httpd, "/hooks/", HTTPD_ANY, on_unserved_hook, s);
+    return 0;
 }
 
 static void make_dispatch(struct server *s)

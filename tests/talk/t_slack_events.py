@@ -100,10 +100,14 @@ def by_http():
         )
         with Host(instance, extra=EXTRA + f'http : {{ listen = "127.0.0.1:{port}"; }};') as host:
             await_(lambda: listens(port), "the server")
+            ok(hit(url, b"{}") in (401, 503), "while the instance starts, Slack is asked to wait")
+            await_(host.has_started, "all instances have started")
             fake.control("events_url", {"url": url, "interactive": url})
             signatures(fake, url)
             files_and_buttons(fake)
             again(fake, host)
+            equal(host.run("restart", "sl")[0], 0, "a restart")
+            equal(hit(url, b"{}", b"[]"), 401, "its path is served again")
             opened = [r for r in fake.record() if r.get("method") == "apps.connections.open"]
             equal((host.stop(), opened), (0, []), "the host ends well, without a socket")
         equal(fake.violations(), [], "over HTTP: nothing a strict service objects to")

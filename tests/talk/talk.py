@@ -152,6 +152,12 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
         )
         return done_.returncode, done_.stdout + done_.stderr
 
+    def has_started(self):
+        """Each instance runs, or is disabled: HTTP answers before."""
+        status, text = self.run("status", "--json")
+        instances = json.loads(text)["instances"] if status == 0 else []
+        return bool(instances) and not any(i.get("starting") for i in instances)
+
     def let_go(self, id_, times=1):
         """Of a question that was `gated`: it leaves so many of the places where it waits."""
         with open(self.gates / id_, "a", encoding="ascii") as gate:
