@@ -123,6 +123,7 @@ static void print_trouble(const json_t *in)
 static const char *state_of(const json_t *in)
 {
     return json_is_true(json_object_get(in, "down"))          ? "down"
+           : json_is_true(json_object_get(in, "starting"))    ? "starts"
            : json_is_true(json_object_get(in, "hung"))        ? "hangs"
            : json_object_get(in, "trouble")                   ? "fails"
            : json_is_true(json_object_get(in, "unreachable")) ? "away"

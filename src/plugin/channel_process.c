@@ -322,7 +322,7 @@ static int process_revive(struct channel *channel, struct tc_err *err)
     struct guest *const g = guest_of(channel);
     if (g->stage == GUEST_DOWN && life_begin(g, err) < 0)
         return -1;
-    g->revival = (struct revival){0};
+    g->pardoned = true;
     return 0;
 }
 

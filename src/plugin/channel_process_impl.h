@@ -194,6 +194,7 @@ struct guest {
     int64_t peak;             /* bytes in memory at most, as far as was seen; of this life */
     int reap_ms;              /* until it is looked again whether a killed process has ended */
     unsigned vain;            /* lives, one after the other, that did nothing before the end */
+    bool pardoned;            /* its deaths are forgotten once this life, asked for, runs */
     bool hung;                /* and is killed for it */
     bool held;                /* nothing of it reaches the host before that is released */
     bool awaited;             /* the loop releases it when it runs */
@@ -283,6 +284,9 @@ void intake_refuse_late(struct guest *g);
 bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer);
 /* The reply that this task is will not be answered. */
 void intake_give_up_reply(struct guest *g, const struct task *t);
+
+/* death_report.c: logs why the process ended and what the host does, `then` (", …"). */
+void death_report(const struct guest *g, const char *then);
 
 /* life.c */
 int life_begin(struct guest *g, struct tc_err *err);

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "plugin/channel_process_impl.h"
-#include "plugin/child.h"
 
 #define POISON_DEATHS 3
 #define PING_MS ((int64_t)15000)
@@ -117,6 +116,9 @@ void life_started(struct guest *g)
     g->waits_ms = clock_mono_ms();
     g->died_ms = 0;
     g->ever_started = true;
+    if (g->pardoned)
+        g->revival = (struct revival){0};
+    g->pardoned = false;
     note_peak(g);
     life_stop_held(g);
     traffic_flush_soon(g);
@@ -230,49 +232,6 @@ void life_watch(struct guest *g)
 }
 
 /* ---- death ---- */
-
-static void describe_how(const struct guest *g, char *out, size_t size)
-{
-    const struct spawn_end *const e = &g->death.end;
-    if (g->hung)
-        snprintf(out, size, "was killed because it hung");
-    else if (limits_death(g->limits))
-        snprintf(out, size, "was killed because it %s", limits_death(g->limits));
-    else if (g->death.broke)
-        snprintf(out, size, "was killed because it sent %s", g->death.broke);
-    else if (g->refused)
-        snprintf(out, size, "would not start: %s", g->refused);
-    else if (e->by_signal && e->code == SIGKILL)
-        snprintf(out, size, "closed its connection, or was killed");
-    else if (e->by_signal)
-        snprintf(out, size, "died by signal %d (%s)", e->code, strsignal(e->code));
-    else if (e->code == CHILD_EXIT_BROKEN)
-        snprintf(
-            out, size,
-            "ended with status %d because memory that it shares with the host was overwritten, "
-            "most likely by the plugin,",
-            e->code);
-    else if (e->code == CHILD_EXIT_ALONE)
-        snprintf(out, size,
-                 "ended with status %d because its connection to the host was closed, most likely "
-                 "by the plugin,",
-                 e->code);
-    else
-        snprintf(out, size, "exited with status %d", e->code);
-}
-
-static void obituary(const struct guest *g, const struct guest_death *d, const char *then)
-{
-    const struct tc_plugin *const p = &g->loaded->plugin;
-    char how[256];
-    describe_how(g, how, sizeof how);
-    log_line(LOG_ERR, g->label,
-             "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
-             " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
-             how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)", p->name,
-             p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid, d->lived_ms,
-             d->end.cpu_ms, g->peak >> 20, then);
-}
 
 /* What it had read and not yet said is still in the socket. */
 static void read_last_words(struct guest *g)
@@ -435,6 +394,7 @@ static int64_t next_life_ms(struct guest *g, const struct guest_death *d)
         return -1;
     if (g->closing)
         return last_life_ms(g, d);
+    g->pardoned = false;
     return ended_well ? 0 : revival_died(&g->revival, g->began_ms, clock_mono_ms());
 }
 
@@ -449,7 +409,7 @@ static void tell_death(struct guest *g, const struct guest_death *d, int64_t nex
                  next_ms / 1000);
     else if (next_ms >= 0)
         snprintf(then, sizeof then, "; starts again in %" PRId64 " ms", next_ms);
-    obituary(g, d, then);
+    death_report(g, then);
 }
 
 static void wait_for_life(struct guest *g, int64_t ms)

@@ -18,6 +18,7 @@ libtcplugin_la_SOURCES = \
 	src/plugin/chaos.c \
 	src/plugin/chaos.h \
 	src/plugin/chaos_do.c \
+	src/plugin/death_report.c \
 	src/plugin/descriptor.c \
 	src/plugin/descriptor.h \
 	src/plugin/child.c \

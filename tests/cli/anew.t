@@ -48,7 +48,12 @@ is "$status" 2 "no name"
 "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for test -S "$dir/control"
-"$turncast" status -c "$file" >"$scratch/status"
+# all_started: HTTP and the control socket answer while connectors still start.
+all_started() {
+    "$turncast" status -c "$file" >"$scratch/status"
+    grep -q ' runs  ' "$scratch/status" && ! grep -q ' starts  ' "$scratch/status"
+}
+wait_for all_started
 is "$(grep -c ' runs  ' "$scratch/status")" 2 "two run, one did not start"
 
 # --- one that runs -------------------------------------------------------------------------------
