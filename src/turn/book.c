@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-#define BUCKETS_MIN 16
+#define BUCKETS_MIN 4
 
 static uint32_t hash_id(const char *id)
 {

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from door import BUILD, LOG, Door, done, note, ok, until  # noqa: E402
 
 TURNS = 200
-BUDGET_KIB = 24
+BUDGET_KIB = 30
 PLACES = (f"conversations : {{ max_turns = {2 * TURNS}; per_user = {2 * TURNS}; "
           "debounce_ms = 0; drain_s = 0; };")
 PROGRAM = (BUILD / "turncast").read_bytes()
@@ -30,6 +30,7 @@ def begin(host, turns, before=0):
 
 def measure(instances):
     with Door(instances=instances, extra=LOG + PLACES) as host:
+        until(host.has_started, "all instances have started")
         begin(host, 20)
         before = host.memory_kib()
         begin(host, TURNS, 20)

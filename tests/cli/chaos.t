@@ -34,7 +34,7 @@ result $? "the turn has events"
 is "$(lines_of "$sick")" "$all" "all of them come"
 
 with '{ what = "error"; every = 2; callback = "on_event"; }'
-is "$status" 0 "an instance that fails"
+is "$status" 1 "an instance that fails"
 is "$(lines_of "$sick")" "$(((all + 1) / 2))" "misses each second event"
 is "$(lines_of "$healthy")" "$all" "the other has them all"
 has "$err" "instance sick: on_event failed in turn" "and it is said"

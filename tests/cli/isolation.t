@@ -42,7 +42,8 @@ replay "$(other 'chaos = ({ what = "crash"; callback = "on_tool_call"; every = 1
 is "$(told other)" "$(told well)" "no trigger, no crash"
 ends_badly() {
     replay "$(other "chaos = ({ what = \"$1\"; text = \"tool_call\\\"\"; });")"
-    is "$status" 0 "$1: the turn"
+    # close takes the recorder's file, too: whether a write fails before the process ends is a race.
+    [ "$1" = close ] || is "$status" 0 "$1: the turn"
     is "$(told well | wc -l)" "$all" "$1: the healthy one"
     has "$err" "instance other: its process" "$1: an obituary"
     has "$err" "starts again in 1000 ms" "$1: what follows"

@@ -33,16 +33,18 @@ static void must(bool good)
 static int far_end = -1;
 static struct gauge *page;
 
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, struct tc_err *err)
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
+                struct tc_err *err)
 {
     int sockets[2], ends[2];
     (void)name;
     (void)plugin_fd;
+    (void)prints;
     page = gauge_map(gauge_fd, err);
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0 &&
          pipe2(ends, O_NONBLOCK) == 0);
     close(ends[1]);
-    *s = (struct spawn){.pid = 1, .socket = sockets[0], .output = ends[0]};
+    *s = (struct spawn){.pid = 1, .socket = sockets[0], .output = ends[0], .printed = -1};
     far_end = sockets[1];
     return 0;
 }

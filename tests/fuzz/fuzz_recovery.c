@@ -285,7 +285,8 @@ static bool settle(struct journal *j)
         open->n = 0;
     for (size_t i = 0; i < open->n; i++) {
         const struct record_target to = {"tg", "c", STR("x")};
-        const struct record_outcome o = {open->ids[i], "host_restart", &to, 1};
+        const struct record_outcome o = {
+            .turn = open->ids[i], .error = "host_restart", .targets = &to, .n = 1};
         if (open->waiting[i] && journal_cancel(j, o.turn) == RECORD_FAILED)
             continue;
         const enum record_status first = journal_end_turn(j, &o, seq + (int64_t)i),

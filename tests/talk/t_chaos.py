@@ -125,6 +125,7 @@ def peak_mb(pid):
 def live(sick):
     """What the healthy ones were told, by number, what the host said, and how big it was."""
     with Ward(sick) as host:
+        until(host.has_started, "all instances have started")
         files = host.open_files()
         began = time.monotonic()
         turns = ask_all(host)
