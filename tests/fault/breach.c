@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A plugin that tries what a connector may not do, and what it has to be able to do. Each unexpected
- * outcome is logged, then their number. What lies in its folder: tests/cli/breach.t. */
+ * A plugin that tries what a connector may not do, and what it has to be able to do. Each
+ * unexpected outcome is logged, then their number. What lies in its folder: tests/cli/breach.t. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
