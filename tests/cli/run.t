@@ -10,6 +10,8 @@ tools='{"show_thinking":false,"show_tools":true,"show_text":true,"show_narration
 cat >"$scratch/turncast.conf" <<CONF
 agents : {
     main : { command = ["$fake_agent", "play=$turn", "save=$scratch/input"]; };
+    limited : { command = ["$fake_agent", "play=$TURNCAST_SRCDIR/tests/dialects/claude/2.1-max-turns-nopartial.jsonl"]; };
+    refused : { command = ["$fake_agent", "play=$TURNCAST_SRCDIR/tests/dialects/claude/2.1-stop-refusal.jsonl"]; };
     bad : { command = ["$fake_agent", "play=$fixtures/failed.jsonl"]; };
     none : { command = ["$scratch/no-such-program"]; };
     crash : { command = ["$fake_agent", "errtext=out of luck", "exit=7"]; attempts = 1; };
@@ -49,6 +51,12 @@ try run --agent bad hello
 is "$status" 1 "a turn that ends in an error"
 has "$out" '"is_error":true' "says so"
 has "$out" '"error":"' "and how"
+for stopped in limited refused; do
+    try run -a $stopped hello
+    is "$status" 1 "$stopped: no answer is no success"
+    has "$out" '"is_error":true' "$stopped: says so"
+    has "$out" '"error":"' "$stopped: and why"
+done
 try run -a crash hello
 is "$status" 1 "an agent that exits with 7"
 has "$out" "out of luck" "its stderr is in the error"
@@ -62,10 +70,10 @@ has "$(tail -n 3 "$scratch/log")" "$why" "so does the event"
 has "$err" "cannot start agent \"none\": $scratch/no-such-program: No such file or directory" "and the log"
 try run -a nobody hello
 is "$status $out" "2 " "an agent that is not configured"
-has "$err" 'there is no agent "nobody", but: main, bad, none' "says which are"
+has "$err" 'there is no agent "nobody", but: main, limited, refused, bad, none' "says which are"
 try run -a foreign hello
 is "$status" 2 "an unknown dialect"
-has "$err" "$scratch/turncast.conf:12: agents.foreign.dialect: there is no dialect \"klingon\"" "says where"
+has "$err" "$scratch/turncast.conf:14: agents.foreign.dialect: there is no dialect \"klingon\"" "says where"
 TURNCAST_CONFIG='' try run hello
 is "$status" 2 "no configuration"
 has "$err" "(built in): no agent is configured" "says so"
