@@ -398,7 +398,7 @@ TRY(take_uncounted, came_fd(memfd_create("breach", MFD_CLOEXEC)))
 TRY(set_clock, came(syscall(SYS_clock_settime, CLOCK_REALTIME, NULL)))
 TRY(set_name, came(syscall(SYS_sethostname, NULL, -1)))
 TRY(read_kernel_log, came(syscall(SYS_syslog, 10, NULL, 0)))
-TRY(ask_quota, came(syscall(SYS_quotactl, 0x800002 << 8, NULL, 0, NULL)))
+TRY(ask_quota, came(syscall(SYS_quotactl, 0x80000200U, NULL, 0, NULL)))
 TRY(type_input, came(ioctl(0, TIOCSTI, "x")))
 TRY(direct_signals, came(fcntl(0, F_SETOWN, getppid())))
 
