@@ -60,6 +60,8 @@ static void on_changed(void *ctx, const char *report, const struct tc_err *err)
     struct changing *const ch = ctx;
     if (!ch->control->gone)
         answer_change(ch, report, err);
+    else
+        httpd_answer(ch->request, 503, NULL, STR("")); /* frees it: its client has gone */
     control_answered(ch->control);
     free(ch->instance);
     free(ch);

@@ -66,6 +66,7 @@ def check_histograms(samples):
 
 class Numbers:
     def __init__(self, host):
+        until(host.has_started, "all instances have started")
         status, headers, text = host.ask("GET", "/metrics", key="ann")
         assert status == 200, text
         self.type = headers["content-type"]
@@ -168,7 +169,6 @@ def check_deliveries():
         instance = telegram(fake, allow=[111])
         host.config.write_text(text.replace("instances : { ", "instances : { " + instance, 1))
         with host:
-            until(host.has_started, "all instances have started")
             before = Numbers(host)
             equal(before.get("deliveries_total", instance="log", **{"class": "ok"}), 0,
                   "an instance without requests has none")
