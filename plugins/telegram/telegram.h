@@ -420,8 +420,8 @@ int final_on_cleared(struct tc_turn *, const struct tc_reply *, const json_t *ta
 
 /* ---- ladder.c ---- */
 
-/* The next step of an outcome, or request, that was refused or is in doubt: something else is sent
- * in its place, or it is sent again. False: it is given up, v->reason says why. */
+/* Chooses the next step for an outcome or request that was refused or is in doubt: send a poorer
+ * form, or send it again. False: no step is left, and v->reason holds the cause. */
 bool ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
                  const struct answer *a, struct tc_verdict *v);
 

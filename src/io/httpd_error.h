@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "io/httpd.h"
 
-/* What a client is asked to wait before it sends a request again that was refused for now. */
+/* Retry-After of a temporary refusal, in seconds. */
 #define HTTPD_RETRY_AFTER "5"
 
 /* A code with a message for people. Both are valid UTF-8. */

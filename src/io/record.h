@@ -57,7 +57,7 @@ struct record_outcome {
     const char *error; /* its code; NULL: final */
     const struct record_target *targets;
     size_t n;
-    struct str result; /* optional: kept with a turn that has an owner, for who asks for it later */
+    struct str result; /* optional; stored if the turn has an owner, for later GET requests */
 };
 
 /* What a person allowed for longer than once. */
