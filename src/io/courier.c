@@ -150,7 +150,9 @@ void courier_decide(struct parcel *p, const struct verdict *v)
 {
     struct courier *const c = p->courier;
     shut_parcel(p);
-    if (!p->has_gone)
+    if (p->has_gone)
+        lanes_depart(c->lanes, &p->item, clock_mono_ms());
+    else
         lanes_spare(c->lanes, &p->item);
     lanes_decide(c->lanes, &p->item, v, clock_mono_ms());
     arm(c);

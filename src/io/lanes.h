@@ -42,7 +42,8 @@ void lanes_free(struct lanes *s);
 void lanes_submit(struct lanes *s, const char *lane, struct lane_item *item, int64_t now_ms);
 /* An item that has to be started now, or NULL. The caller answers each with lanes_decide. */
 struct lane_item *lanes_next(struct lanes *s, int64_t now_ms);
-/* It went out only now: the pace of its lane counts from here. */
+/* The pace of the item's lane counts from now. For the moment when the request goes out, and for
+ * the moment when it is answered: the service may have counted it at any time in between. */
 void lanes_depart(struct lanes *s, struct lane_item *item, int64_t now_ms);
 /* How long until lanes_next may have something to do; -1: not before another call. */
 int64_t lanes_wait_ms(struct lanes *s, int64_t now_ms);

@@ -293,6 +293,29 @@ static void test_times(void)
     end("times");
 }
 
+/* A service may count a request as late as when it answers: the pace of the lane counts from then.
+ */
+static void test_pace_from_answer(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}, {HTTPD_REPLY, OK_REPLY}};
+    static const struct lanes_rate rate = {{.count = 1, .interval_ms = 250}, true};
+    struct sent slow = {.holds_verdict = true}, next = {.holds_start = true};
+    begin_at_rate(steps, 2, &rate);
+    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "slow", &slow);
+    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "next", &next);
+    const int64_t begun = clock_mono_ms();
+    while (!slow.attempts || clock_mono_ms() - begun < 300)
+        loop_once(loop, 10);
+    const int64_t answered = clock_mono_ms();
+    courier_decide(slow.parcel, &(struct verdict){.again = false});
+    while (!next.parcel)
+        loop_once(loop, 10);
+    ok(clock_mono_ms() - answered >= 250, "the pace of a lane counts from the answer");
+    go(&next);
+    wait_for(&next);
+    end("pace");
+}
+
 /* What waits on its owner when the courier ends. */
 static void test_close_open(void)
 {
@@ -322,6 +345,7 @@ int main(void)
     test_later();
     test_spared();
     test_times();
+    test_pace_from_answer();
     test_close_open();
     httpc_free(http);
     loop_free(loop);
