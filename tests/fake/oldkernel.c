@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SYS_landlock_create_ruleset, 0);
     else if (rc == 0)
         rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 1,
-                              SCMP_A0(SCMP_CMP_EQ, SECCOMP_GET_ACTION_AVAIL));
+                              SCMP_A0(SCMP_CMP_EQ, SECCOMP_GET_ACTION_AVAIL, 0));
     if (rc == 0)
         rc = seccomp_load(filter);
     if (rc < 0)
