@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 6: what the host serves over HTTP.
 
-noinst_LTLIBRARIES += libtcapi.la
-libtcapi_la_SOURCES = \
+noinst_LIBRARIES += libtcapi.a
+libtcapi_a_SOURCES = \
 	src/api/abandoned.c \
 	src/api/abandoned.h \
 	src/api/ag_ui.c \
@@ -56,4 +56,4 @@ libtcapi_la_SOURCES = \
 	src/api/turn_count.h \
 	src/api/turns.c \
 	src/api/turns.h
-libtcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_PAGE_DIR='"$(pkgdatadir)/page"'
+libtcapi_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_PAGE_DIR='"$(pkgdatadir)/page"'

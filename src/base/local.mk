@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 0: memory, text, time, errors, the log.
 
-noinst_LTLIBRARIES += libtcbase.la
-libtcbase_la_SOURCES = \
+noinst_LIBRARIES += libtcbase.a
+libtcbase_a_SOURCES = \
 	src/base/align.h \
 	src/base/alloc.c \
 	src/base/alloc.h \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 7: main and one file per command.
 
-noinst_LTLIBRARIES += libtccli.la
-libtccli_la_SOURCES = \
+noinst_LIBRARIES += libtccli.a
+libtccli_a_SOURCES = \
 	src/cli/answerers.c \
 	src/cli/answerers.h \
 	src/cli/args.c \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 2: the configuration file and the option tables.
 
-noinst_LTLIBRARIES += libtcconf.la
-libtcconf_la_SOURCES = \
+noinst_LIBRARIES += libtcconf.a
+libtcconf_a_SOURCES = \
 	src/conf/agent.c \
 	src/conf/chaos.c \
 	src/conf/conf.c \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 5: a turn from the agent to the instances.
 
-noinst_LTLIBRARIES += libtccore.la
-libtccore_la_SOURCES = \
+noinst_LIBRARIES += libtccore.a
+libtccore_a_SOURCES = \
 	src/core/answer.c \
 	src/core/answer.h \
 	src/core/approvals.c \

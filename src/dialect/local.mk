@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 2: one file per wire format of an agent.
 
-noinst_LTLIBRARIES += libtcdialect.la
-libtcdialect_la_SOURCES = \
+noinst_LIBRARIES += libtcdialect.a
+libtcdialect_a_SOURCES = \
 	src/dialect/acp.c \
 	src/dialect/acp.h \
 	src/dialect/acp_end.c \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 1: the canonical event, its JSON, and the JSON cursor.
 
-noinst_LTLIBRARIES += libtcevent.la
-libtcevent_la_SOURCES = \
+noinst_LIBRARIES += libtcevent.a
+libtcevent_a_SOURCES = \
 	src/event/codec.c \
 	src/event/codec.h \
 	src/event/decimal.c \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 3: the loop, processes, the durable store, HTTP; each library behind its files.
 
-noinst_LTLIBRARIES += libtcio.la
-libtcio_la_SOURCES = \
+noinst_LIBRARIES += libtcio.a
+libtcio_a_SOURCES = \
 	src/io/bucket.c \
 	src/io/bucket.h \
 	src/io/cgroup.c \
@@ -108,7 +108,7 @@ turncast_shim_SOURCES = \
 	src/io/shim_agent.c \
 	src/io/shim_agent.h \
 	src/io/shim_main.c
-turncast_shim_LDADD = libtcio.la $(LINK_BASE)
+turncast_shim_LDADD = libtcio.a $(LINK_BASE)
 if !SANITIZE
 turncast_shim_LDFLAGS = $(TC_HARDEN_LDFLAGS) -XCClinker -static-pie
 endif

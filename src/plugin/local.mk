@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 4: what runs beside a connector.
 
-noinst_LTLIBRARIES += libtcplugin.la
-libtcplugin_la_SOURCES = \
+noinst_LIBRARIES += libtcplugin.a
+libtcplugin_a_SOURCES = \
 	src/plugin/ask.c \
 	src/plugin/ask.h \
 	src/plugin/backlog.c \

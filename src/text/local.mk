@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 2: formatted text: read from Markdown, rendered for a service, split. Pure.
 
-noinst_LTLIBRARIES += libtctext.la
-libtctext_la_SOURCES = \
+noinst_LIBRARIES += libtctext.a
+libtctext_a_SOURCES = \
 	src/text/builder.c \
 	src/text/builder.h \
 	src/text/charref.c \

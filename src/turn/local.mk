@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Layer 3: translate, guard, visibility: pure.
 
-noinst_LTLIBRARIES += libtcturn.la
-libtcturn_la_SOURCES = \
+noinst_LIBRARIES += libtcturn.a
+libtcturn_a_SOURCES = \
 	src/turn/argument.c \
 	src/turn/argument.h \
 	src/turn/book.c \

@@ -11,7 +11,7 @@ CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/age
 	tests/fake/oldkernel$(EXEEXT)
 
 check_PROGRAMS += tests/cli/t_recordings
-tests_cli_t_recordings_LDADD = libpromise.la $(TEST_EVENT)
+tests_cli_t_recordings_LDADD = libpromise.a $(TEST_EVENT)
 EXTRA_tests_cli_t_recordings_DEPENDENCIES = $(CLI_TEST_NEEDS)
 
 dist_check_SCRIPTS += \

@@ -5,11 +5,11 @@
 # a shell test one line, dist_check_SCRIPTS += tests/dialect/x.t; fixtures: EXTRA_DIST += folder.
 
 check_PROGRAMS += tests/dialect/t_sse
-tests_dialect_t_sse_LDADD = libtap.la $(LINK_DIALECT)
+tests_dialect_t_sse_LDADD = libtap.a $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/t_style
-tests_dialect_t_style_LDADD = libtap.la $(LINK_DIALECT)
+tests_dialect_t_style_LDADD = libtap.a $(LINK_DIALECT)
 check_PROGRAMS += tests/dialect/t_value
-tests_dialect_t_value_LDADD = libtap.la $(LINK_DIALECT)
+tests_dialect_t_value_LDADD = libtap.a $(LINK_DIALECT)
 
 # Streams, and what a dialect says of them.
 READING = tests/dialect/reading.c tests/dialect/reading.h
@@ -29,19 +29,19 @@ tests_dialect_t_claude_tools_LDADD = $(TEST_TURN)
 CAST = tests/dialect/cast.c tests/dialect/cast.h tests/dialect/adds_up.c tests/dialect/adds_up.h
 EXTRA_PROGRAMS += tests/dialect/sweep
 tests_dialect_sweep_SOURCES = tests/dialect/sweep.c $(CAST)
-tests_dialect_sweep_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_sweep_LDADD = libpromise.a $(TEST_TURN)
 CLEANFILES += tests/dialect/sweep$(EXEEXT)
 check_PROGRAMS += tests/dialect/t_golden
 tests_dialect_t_golden_SOURCES = tests/dialect/t_golden.c $(CAST)
-tests_dialect_t_golden_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_golden_LDADD = libpromise.a $(TEST_TURN)
 EXTRA_DIST += tests/dialects
 check_PROGRAMS += tests/dialect/t_audience
 tests_dialect_t_audience_SOURCES = tests/dialect/t_audience.c tests/dialect/cast.c \
 	tests/dialect/cast.h
-tests_dialect_t_audience_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_audience_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_agents
 tests_dialect_t_agents_SOURCES = tests/dialect/t_agents.c tests/dialect/cast.c tests/dialect/cast.h
-tests_dialect_t_agents_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_agents_LDADD = libpromise.a $(TEST_TURN)
 
 sweep: tests/dialect/sweep$(EXEEXT)
 	tests/dialect/sweep$(EXEEXT) $(RECORDINGS)
@@ -55,38 +55,38 @@ tests_dialect_t_turncast_LDADD = $(TEST_TURN)
 REWRITE = tests/dialect/rewrite.c tests/dialect/rewrite.h
 check_PROGRAMS += tests/dialect/t_awaken
 tests_dialect_t_awaken_SOURCES = tests/dialect/t_awaken.c $(READING) $(REWRITE)
-tests_dialect_t_awaken_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_awaken_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_reasonix
 tests_dialect_t_reasonix_SOURCES = tests/dialect/t_reasonix.c $(READING)
 tests_dialect_t_reasonix_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_roundtrip
 tests_dialect_t_roundtrip_SOURCES = tests/dialect/t_roundtrip.c $(REWRITE)
-tests_dialect_t_roundtrip_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_roundtrip_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_conform
 tests_dialect_t_conform_SOURCES = tests/dialect/t_conform.c tests/dialect/conform.c \
 	tests/dialect/conform.h tests/dialect/conform_ag_ui.c \
 	tests/dialect/conform_agenticore.c tests/dialect/conform_awaken.c \
 	tests/dialect/conform_ethos.c tests/dialect/conform_missy.c \
 	tests/dialect/conform_reasonix.c $(REWRITE)
-tests_dialect_t_conform_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_conform_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_ag_ui
 tests_dialect_t_ag_ui_SOURCES = tests/dialect/t_ag_ui.c $(READING)
 tests_dialect_t_ag_ui_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_missy
 tests_dialect_t_missy_SOURCES = tests/dialect/t_missy.c $(READING) $(REWRITE)
-tests_dialect_t_missy_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_missy_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_agenticore
 tests_dialect_t_agenticore_SOURCES = tests/dialect/t_agenticore.c $(READING) $(REWRITE)
-tests_dialect_t_agenticore_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_agenticore_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_sink_view
-tests_dialect_t_sink_view_LDADD = libtap.la $(JANSSON_LIBS)
+tests_dialect_t_sink_view_LDADD = libtap.a $(JANSSON_LIBS)
 check_PROGRAMS += tests/dialect/t_ethos
 tests_dialect_t_ethos_SOURCES = tests/dialect/t_ethos.c $(READING)
 tests_dialect_t_ethos_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_ag_ui_write
 AG_UI_RULES = tests/dialect/ag_ui_rules.c tests/dialect/ag_ui_rules.h
 tests_dialect_t_ag_ui_write_SOURCES = tests/dialect/t_ag_ui_write.c $(AG_UI_RULES) $(REWRITE)
-tests_dialect_t_ag_ui_write_LDADD = libpromise.la $(TEST_TURN)
+tests_dialect_t_ag_ui_write_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/dialect/t_bugs
 tests_dialect_t_bugs_SOURCES = tests/dialect/t_bugs.c $(READING)
 tests_dialect_t_bugs_LDADD = $(TEST_TURN)

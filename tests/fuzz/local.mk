@@ -57,14 +57,14 @@ EXTRA_DIST += tests/fuzz/seeds/markdown
 fuzz_targets += tests/fuzz/fuzz_guard
 tests_fuzz_fuzz_guard_SOURCES = tests/fuzz/fuzz_guard.c tests/turn/drive.c tests/turn/drive.h \
 	$(FUZZ_MAIN)
-tests_fuzz_fuzz_guard_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_guard_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_guard_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/guard
 
 fuzz_targets += tests/fuzz/fuzz_claude
 tests_fuzz_fuzz_claude_SOURCES = tests/fuzz/fuzz_claude.c tests/dialect/cast.c \
 	tests/dialect/cast.h $(FUZZ_MAIN)
-tests_fuzz_fuzz_claude_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_claude_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_claude_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/claude tests/fuzz/claude.dict
 
@@ -79,36 +79,36 @@ FUZZ_STREAM = tests/fuzz/stream.c tests/fuzz/stream.h tests/dialect/rewrite.c \
 	tests/dialect/rewrite.h
 fuzz_targets += tests/fuzz/fuzz_rewrite
 tests_fuzz_fuzz_rewrite_SOURCES = tests/fuzz/fuzz_rewrite.c $(FUZZ_STREAM) $(FUZZ_MAIN)
-tests_fuzz_fuzz_rewrite_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_rewrite_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_rewrite_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/rewrite
 fuzz_targets += tests/fuzz/fuzz_reasonix
 tests_fuzz_fuzz_reasonix_SOURCES = tests/fuzz/fuzz_reasonix.c $(FUZZ_STREAM) $(FUZZ_MAIN)
-tests_fuzz_fuzz_reasonix_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_reasonix_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_reasonix_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/reasonix
 fuzz_targets += tests/fuzz/fuzz_ethos
 tests_fuzz_fuzz_ethos_SOURCES = tests/fuzz/fuzz_ethos.c $(FUZZ_STREAM) $(FUZZ_MAIN)
-tests_fuzz_fuzz_ethos_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_ethos_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_ethos_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/ethos
 
 fuzz_targets += tests/fuzz/fuzz_lines
 tests_fuzz_fuzz_lines_SOURCES = tests/fuzz/fuzz_lines.c $(FUZZ_MAIN)
-tests_fuzz_fuzz_lines_LDADD = libtap.la $(LINK_IO) libtcdialect.la $(LINK_EVENT)
+tests_fuzz_fuzz_lines_LDADD = libtap.a $(LINK_IO) libtcdialect.a $(LINK_EVENT)
 tests_fuzz_fuzz_lines_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/lines
 
 fuzz_targets += tests/fuzz/fuzz_dialects
 tests_fuzz_fuzz_dialects_SOURCES = tests/fuzz/fuzz_dialects.c tests/dialect/cast.c \
 	tests/dialect/cast.h $(FUZZ_MAIN)
-tests_fuzz_fuzz_dialects_LDADD = libpromise.la $(TEST_TURN)
+tests_fuzz_fuzz_dialects_LDADD = libpromise.a $(TEST_TURN)
 tests_fuzz_fuzz_dialects_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/dialects
 
 fuzz_targets += tests/fuzz/fuzz_httpd
 tests_fuzz_fuzz_httpd_SOURCES = tests/fuzz/fuzz_httpd.c $(FUZZ_MAIN)
-tests_fuzz_fuzz_httpd_LDADD = libtap.la $(LINK_IO)
+tests_fuzz_fuzz_httpd_LDADD = libtap.a $(LINK_IO)
 tests_fuzz_fuzz_httpd_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/httpd
 
@@ -132,7 +132,7 @@ EXTRA_DIST += tests/fuzz/seeds/descriptor
 
 fuzz_targets += tests/fuzz/fuzz_recovery
 tests_fuzz_fuzz_recovery_SOURCES = tests/fuzz/fuzz_recovery.c $(FUZZ_MAIN)
-tests_fuzz_fuzz_recovery_LDADD = libtap.la $(LINK_IO)
+tests_fuzz_fuzz_recovery_LDADD = libtap.a $(LINK_IO)
 tests_fuzz_fuzz_recovery_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/recovery
 

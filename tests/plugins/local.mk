@@ -25,12 +25,12 @@ check_PROGRAMS += tests/plugins/t_cli_glyph
 tests_plugins_t_cli_glyph_SOURCES = tests/plugins/t_cli_glyph.c tests/plugins/sequences.h \
 	plugins/cli/glyph.c plugins/cli/term.c
 tests_plugins_t_cli_glyph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
-tests_plugins_t_cli_glyph_LDADD = libtap.la
+tests_plugins_t_cli_glyph_LDADD = libtap.a
 
 check_PROGRAMS += tests/plugins/t_cli_preview
 tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/preview.c
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
-tests_plugins_t_cli_preview_LDADD = libtap.la -lm
+tests_plugins_t_cli_preview_LDADD = libtap.a -lm
 
 dist_check_SCRIPTS += tests/plugins/example.t
 
@@ -43,7 +43,7 @@ SCRIPT_STAGE = tests/plugins/match.c tests/plugins/match.h tests/plugins/stage.c
 tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
 	tests/plugins/script_people.c tests/plugins/script_steps.c $(SCRIPT_STAGE)
 tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_plugins_script_LDADD = libtctext.la $(TEST_CORE) $(MD4C_LIBS)
+tests_plugins_script_LDADD = libtctext.a $(TEST_CORE) $(MD4C_LIBS)
 CONNECTOR_TESTS = \
 	tests/plugins/slack/answer.script \
 	tests/plugins/slack/channel.script \

@@ -12,20 +12,20 @@ check_PROGRAMS += tests/turn/t_visibility
 tests_turn_t_visibility_LDADD = $(TEST_TURN)
 
 # The promises as a checker, for every test that has a turn's events.
-check_LTLIBRARIES += libpromise.la
-libpromise_la_SOURCES = tests/promise.c tests/promise.h
+check_LIBRARIES += libpromise.a
+libpromise_a_SOURCES = tests/promise.c tests/promise.h
 
 TURN_TEST = tests/turn/turn_test.c tests/turn/turn_test.h
 check_PROGRAMS += tests/turn/t_guard
 tests_turn_t_guard_SOURCES = tests/turn/t_guard.c $(TURN_TEST)
-tests_turn_t_guard_LDADD = libpromise.la $(TEST_TURN)
+tests_turn_t_guard_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_guard_pairs
 tests_turn_t_guard_pairs_SOURCES = tests/turn/t_guard_pairs.c $(TURN_TEST)
-tests_turn_t_guard_pairs_LDADD = libpromise.la $(TEST_TURN)
+tests_turn_t_guard_pairs_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_guard_random
 tests_turn_t_guard_random_SOURCES = tests/turn/t_guard_random.c tests/turn/drive.c \
 	tests/turn/drive.h
-tests_turn_t_guard_random_LDADD = libpromise.la $(TEST_TURN)
+tests_turn_t_guard_random_LDADD = libpromise.a $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_book
 tests_turn_t_book_LDADD = $(TEST_TURN)
 check_PROGRAMS += tests/turn/t_translate
