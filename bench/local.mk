@@ -15,7 +15,7 @@ bench_corpus_LDADD = $(LINK_BASE)
 
 bench_translate_SOURCES = bench/translate.c
 bench_translate_CPPFLAGS = $(BENCH_CPPFLAGS)
-bench_translate_LDADD = $(LINK_TURN) libtcio.la $(LINK_BASE) $(JANSSON_LIBS)
+bench_translate_LDADD = $(LINK_TURN) libtcio.a $(LINK_BASE) $(JANSSON_LIBS)
 
 bench_cost_SOURCES = bench/cost.c
 bench_listen_SOURCES = bench/files.h bench/listen.c

@@ -30,17 +30,17 @@ AM_TESTS_ENVIRONMENT = \
 	TURNCAST_CC='$(CC)'; export TURNCAST_CC;
 
 # What a test of each layer links.
-TEST_BASE = libtap.la $(LINK_BASE)
-TEST_EVENT = libtap.la $(LINK_EVENT) $(JANSSON_LIBS)
-TEST_DIALECT = libtap.la $(LINK_DIALECT) $(JANSSON_LIBS)
-TEST_CONF = libtap.la $(LINK_CONF) $(JANSSON_LIBS)
-TEST_TEXT = libtap.la $(LINK_TEXT)
-TEST_TURN = libtap.la $(LINK_TURN) $(JANSSON_LIBS)
-TEST_IO = libtap.la $(LINK_IO)
-TEST_PLUGIN = libtap.la $(LINK_PLUGIN)
-TEST_CORE = libtap.la $(LINK_CORE)
-TEST_API = libtap.la $(LINK_API)
-TEST_CLI = libtap.la $(LINK_CLI)
+TEST_BASE = libtap.a $(LINK_BASE)
+TEST_EVENT = libtap.a $(LINK_EVENT) $(JANSSON_LIBS)
+TEST_DIALECT = libtap.a $(LINK_DIALECT) $(JANSSON_LIBS)
+TEST_CONF = libtap.a $(LINK_CONF) $(JANSSON_LIBS)
+TEST_TEXT = libtap.a $(LINK_TEXT)
+TEST_TURN = libtap.a $(LINK_TURN) $(JANSSON_LIBS)
+TEST_IO = libtap.a $(LINK_IO)
+TEST_PLUGIN = libtap.a $(LINK_PLUGIN)
+TEST_CORE = libtap.a $(LINK_CORE)
+TEST_API = libtap.a $(LINK_API)
+TEST_CLI = libtap.a $(LINK_CLI)
 
 include $(srcdir)/tests/tap/local.mk
 include $(srcdir)/tests/fake/local.mk
@@ -65,5 +65,10 @@ include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/npm/local.mk
 include $(srcdir)/tests/page/local.mk
 include $(srcdir)/tests/install/local.mk
+
+# For whoever runs some of them: make check TESTS='...'
+list-tests:
+	@echo $(TESTS)
+.PHONY: list-tests
 
 EXTRA_DIST += $(EARLY)

@@ -27,6 +27,7 @@ from drive import Fake, Timeout  # noqa: E402  (its folder is known from here on
 from tap import done, equal, ok  # noqa: E402
 
 LONG = os.environ.get("TURNCAST_LONG") == "1"
+SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
 SEED = int(os.environ.get("TURNCAST_SEED", 0)) or (int(time.time()) if LONG else 7)
 GROUPS = ("memory", "write", "read", "open", "sync", "connect", "fork", "dlopen")
 EACH = {"memory": 10, "write": 8, "read": 8, "open": 8}  # of the short form; of others:
@@ -248,6 +249,7 @@ def one(job):
 def places(name, group, count, chance):
     """All of them, or some, spread over the whole and with both ends."""
     wanted = MANY if LONG else FEWER.get(name) or EACH.get(group, FEW)
+    wanted = max(3, wanted // 2) if SANITIZED else wanted  # each takes several times as long
     if count <= wanted:
         return range(1, count + 1)
     step = (count - 2) / (wanted - 2)

@@ -107,6 +107,8 @@ def judge_shown(shown, name, turns, buried, least_live):
     left = [(q, m) for q, t in mine.items() for m in shown.left_running(q) if t.id not in buried]
     known = [(q.id, m) for q, m in left if not shown.was_cut_off(q, m)]
     equal(known, [], f"{name}: only what a kill cut off still looks as if it ran")
+    for question in {q for q, m in left if not shown.was_cut_off(q, m)}:
+        note(f"{question.id}: {shown.history(question)}")
     gone, live = (sum(map(test, shown.calls)) for test in (is_lost, shown.is_live))
     ok(live >= least_live, f"{name}: turns were shown as running", live)
     note(f"{name}: {len(mine)} messages, {len(shown.calls)} calls, {live} live, {gone} lost")

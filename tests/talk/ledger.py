@@ -56,6 +56,12 @@ def open_work(host):
         ).fetchone()[0]
 
 
+def requests(host):
+    """Requests to services that the journal does not know the answer of."""
+    with _shared(host) as db:
+        return db.execute("select count(*) from outbox where kind='request'").fetchone()[0]
+
+
 def is_sound(host):
     with _copied(host) as db:
         return db.execute("pragma integrity_check").fetchall() == [("ok",)]

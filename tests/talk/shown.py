@@ -3,13 +3,12 @@
 after it, what still looks as if it ran."""
 import collections
 import json
-import os
 from dataclasses import dataclass
 
 from people import OUTCOME, is_bot
+from talk import SANITIZED, crowding
 
-SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
-ANSWERED_S = 6 if SANITIZED else 1.5  # until a host has on disk what a service has answered
+ANSWERED_S = 6 if SANITIZED else 1.5  # until an idle host has on disk what a service has answered
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,7 @@ class Shown:
     def __init__(self, fake, kills, clock):
         self.fake = fake
         self.kills = [kill - clock for kill in kills]
+        self.answered = ANSWERED_S * crowding()
         self.calls = [e for e in fake.record() if e["kind"] == "call"]
         self.chats = fake.state()["chats"]
         self.messages = {
@@ -106,8 +106,14 @@ class Shown:
         told = [c for c in self.calls_of(question) if self.tells_outcome(c) and _was_taken(c)]
         return not made or any(map(self._died_at, made + (told if self.TIDIES_ONCE else [])))
 
+    def history(self, question):
+        """For a person who has to find out what went wrong: the calls and the kills in their order."""
+        calls = [(c["t"], c["method"], c.get("status"), c.get("t_done")) for c in self.calls_of(question)]
+        kills = [(k, "killed") for k in self.kills if calls and calls[0][0] < k]
+        return sorted([*calls, *kills], key=lambda at: at[0])
+
     def _died_at(self, call):
-        return any(call["t"] <= k <= call.get("t_done", k) + ANSWERED_S for k in self.kills)
+        return any(call["t"] <= k <= call.get("t_done", k) + self.answered for k in self.kills)
 
 
 class ShownByTelegram(Shown):

@@ -10,13 +10,13 @@ import re
 import sys
 import time
 
-from talk import SOURCE, done, equal, note, ok, until, written
+from talk import SOURCE, done, equal, note, ok, rounds, until, written
 
 sys.path.insert(0, str(SOURCE / "tests" / "api"))
 
 from door import LOG, Door  # noqa: E402  (its folder is known from here on)
 
-TURNS = 500
+TURNS = rounds(500)
 AT_ONCE = 12
 MORE_MB = 256  # a sanitizer keeps that much of what was freed
 PR_SET_CHILD_SUBREAPER = 36

@@ -5,14 +5,15 @@ it, and no answer waits for more than its place in the pace.
 An answer's place: its chat may have been written to just before, so one slot of the chat; and
 one slot of the account for each answer that goes out while it waits. Nothing else goes before it."""
 import json
-import os
 import re
 import time
 
 from people import TelegramPeople, outcomes
-from talk import Fake, Host, done, equal, note, ok, telegram, until, written
+from talk import SANITIZED, Fake, Host, crowding, done, equal, note, ok, telegram, until, written
 
-PEOPLE = 200
+# Two hundred agents that start at one moment under a sanitizer leave a connector no core for
+# seconds, and it counts as hung.
+PEOPLE = 50 if SANITIZED else 200
 CHAT_SLOT = 1.1
 ACCOUNT_SLOT = 1 / 25
 LOAD = 1.5  # a busy machine is late for each slot, and what it is late is lost
@@ -45,11 +46,6 @@ def sent(fake, began):
     return found
 
 
-def crowding():
-    """How many want each core of the machine, at least one."""
-    return max(1.0, os.getloadavg()[0] / os.cpu_count())
-
-
 def in_its_place(host, fake, began, asked, margin, what):
     had, came = finals(host), sent(fake, began)
     ids = [q.id for q in asked]
@@ -80,7 +76,7 @@ def main():
             began = clock_of(fake)
             together = round_of(crowd, "c", PEOPLE, lambda who: "tools=5 ms=2000")
             # Ten answers a second, while the others' progress could fill the account's pace.
-            apart = round_of(crowd, "s", 100, lambda who: f"tools=4 ms={500 + 25 * who}")
+            apart = round_of(crowd, "s", PEOPLE // 2, lambda who: f"tools=4 ms={500 + 25 * who}")
             equal(fake.violations(), [], "R4: the pace was never exceeded")
             note(f"host: {host.cpu_seconds():.2f} s CPU, {host.memory_kib()} KiB at most")
             equal(host.stop(), 0, "the host ends well")

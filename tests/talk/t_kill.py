@@ -12,9 +12,9 @@ import ledger
 from chatter import Chatter
 from deaths import Deaths, crowded_host
 from judge import judge
-from talk import LONG, PATIENCE_S, done, equal, note, until
+from talk import LONG, PATIENCE_S, done, equal, note, rounds, until
 
-KILLS = 300 if LONG else 30
+KILLS = rounds(300 if LONG else 30)
 PEOPLE = {"telegram": 15, "slack": 35}  # Telegram lets a bot say less in a second
 FAULTS = (
     {"do": "answer", "status": 502, "rate": 0.01},

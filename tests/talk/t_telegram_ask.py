@@ -9,6 +9,7 @@ import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
+import ledger
 from cases import await_, run, same
 from deciders import APPROVERS, OVER, Person, agents, data_of
 from people import messages
@@ -243,6 +244,7 @@ def host_dies(fake, host):
     person = Person(fake)
     message = person.is_asked("run=ls")
     data = data_of(fake, message, person.chat)[0]
+    await_(lambda: not ledger.requests(host), "the host has on disk where it asked")
     host.kill()
     host.start()
     person.sees_end(message, "Cancelled with the turn")

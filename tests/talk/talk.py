@@ -14,6 +14,8 @@ import time
 SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"]).resolve()
 BUILD = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]).resolve()
 LONG = os.environ.get("TURNCAST_LONG") == "1"
+SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
+
 for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
@@ -25,9 +27,20 @@ TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
 AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
 
+
 def note(text):
     print(f"# {text}", flush=True)
 
+
+def rounds(count):
+    """How often a test repeats: a sanitizer makes each round three times as long, and sees in fewer
+    rounds what it looks for."""
+    return max(1, count // 3) if SANITIZED else count
+
+
+def crowding():
+    """How many want each core of the machine, at least one."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def until(condition, what, seconds=PATIENCE_S):
