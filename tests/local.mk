@@ -19,6 +19,7 @@ SCRIPT_LOG_COMPILER = tests/plugins/script$(EXEEXT)
 # Freed memory is overwritten, so that its use shows. Tests find sources, what was built, and the
 # modules through the environment only: they run the same in and out of the source tree.
 AM_TESTS_ENVIRONMENT = \
+	PATH='$(PYTHON_DIR)':"$$PATH"; export PATH; \
 	LC_ALL=C.UTF-8; export LC_ALL; \
 	MALLOC_PERTURB_=173; export MALLOC_PERTURB_; \
 	TURNCAST_SRCDIR='$(abs_top_srcdir)'; export TURNCAST_SRCDIR; \
