@@ -54,6 +54,8 @@ static void send_wrong(struct tc_turn *t)
     is_int(tc_http(t, TC_HTTP(.body = "x")), -1, "a request without a URL is refused");
     has_str(actor_logged(), "instance one: tc_http: there is no URL", "  and told");
     is_int(t->inst->host->http(t, NULL), -1, "no request too");
+    is_int(t->inst->host->http(NULL, TC_HTTP(.url = "https://x.test/")), -1,
+           "a handle that is no turn");
     int sent = 0;
     while (tc_http(t, TC_HTTP(.url = "https://x.test/")) == 0)
         sent++;
@@ -267,6 +269,7 @@ static void remember(struct tc_turn *t)
     is_int(tc_remember(t, long_text), -1, "  not too much");
     is_int(tc_remember(t, "\xff"), -1, "  not what is no UTF-8");
     is_int(tc_remember(t->inst->lobby, "x"), -1, "  not in the lobby");
+    is_int(t->inst->host->remember(NULL, "x"), -1, "  not with a handle that is no turn");
     tc_remember(another, NULL);
 }
 
