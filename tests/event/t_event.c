@@ -6,7 +6,9 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "base/align.h"
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/slab.h"
 #include "event/specimen.h"
 #include "tap/tap.h"
@@ -324,6 +326,77 @@ static void test_box_line(void)
     ok(same, "threads that ask at once get the same line");
 }
 
+/* ---- a flat box from a process that is not trusted ---- */
+
+/* A flat error event, with zeroed memory behind it. */
+struct flat_error {
+    _Alignas(ALIGN_WORD) char bytes[4096];
+    size_t len;   /* of the flat box */
+    size_t texts; /* where its texts begin */
+};
+
+static void flatten_error(struct flat_error *flat)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.message = "no";
+    struct event_box *const box = event_box_new(&ev);
+    memset(flat, 0, sizeof *flat);
+    flat->len = event_box_flat_size(box, (struct str){0});
+    flat->texts = 2 * sizeof(size_t) + offsetof(struct event, u) + sizeof(struct tc_error);
+    event_box_flatten(flat->bytes, box, (struct str){0});
+    event_box_unref(box);
+}
+
+/* Overwrites the header: the sizes of the texts and of the line. */
+static void set_sizes(struct flat_error *flat, size_t text_bytes, size_t line_bytes)
+{
+    const size_t sizes[] = {text_bytes, line_bytes};
+    memcpy(flat->bytes, sizes, sizeof sizes);
+}
+
+/* Writes the length field of a line of `bytes` bytes; the NUL at its end is there already. */
+static void set_line(struct flat_error *flat, size_t at, size_t bytes)
+{
+    const size_t len = bytes - sizeof(size_t) - 1;
+    memcpy(flat->bytes + at, &len, sizeof len);
+}
+
+static bool is_accepted(const struct flat_error *flat)
+{
+    struct buf place = {0};
+    struct event_box *const box = event_box_raise(&place, flat->bytes, flat->len);
+    event_box_unref(box);
+    buf_fini(&place);
+    return box;
+}
+
+/* Sizes that overflow, so that their sum is the size of the box, and a valid line where they lead:
+ * only the bounds checks are left to refuse them. */
+static void test_flat_sizes(void)
+{
+    struct flat_error flat;
+    flatten_error(&flat);
+    ok(is_accepted(&flat), "a flat box is accepted");
+
+    size_t texts;
+    memcpy(&texts, flat.bytes, sizeof texts);
+    flat.bytes[flat.texts + texts - 1] = 'x';
+    ok(!is_accepted(&flat), "refused: the last text does not end with NUL");
+
+    flatten_error(&flat);
+    const size_t before = flat.texts - ALIGN_WORD;
+    set_sizes(&flat, (size_t)0 - ALIGN_WORD, flat.len - before);
+    set_line(&flat, before, flat.len - before);
+    ok(!is_accepted(&flat), "refused: the size of the texts is negative");
+
+    flatten_error(&flat);
+    const size_t behind = flat.texts + flat.len;
+    set_sizes(&flat, flat.len, flat.len - behind);
+    set_line(&flat, behind, flat.len - behind);
+    ok(!is_accepted(&flat), "refused: the texts end outside of the box");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -336,4 +409,5 @@ int main(void)
     test_row_of_narration();
     test_boxes_across_threads();
     test_box_line();
+    test_flat_sizes();
 }
