@@ -11,7 +11,8 @@
 #include "tap/tap.h"
 
 #define KEY "agenticore:stream_config:fake"
-#define SESSION "agenticore:session:conv:fake:tg:A"
+#define SESSION_OF "agenticore:session:conv:fake:tg:"
+#define SESSION SESSION_OF "A"
 #define WHOLE "n(hi) message final(stopped politely) usage(0) done(completed)"
 
 static bool has_session(const void *id)
@@ -46,6 +47,33 @@ static void test_turns(void)
     talk_spin(has_session, "s-1");
     is_str(redis_cli("hget " SESSION " claude_session_id"), "s-1", "it is told the session");
     talk_end("Redis dies in a turn");
+}
+
+static bool has_both_sessions(const void *arg)
+{
+    (void)arg;
+    return strcmp(redis_cli("hget " SESSION_OF "C claude_session_id"), "s-1") == 0 &&
+           strcmp(redis_cli("hget " SESSION_OF "D claude_session_id"), "s-1") == 0;
+}
+
+/* Two conversations of one agent end while Redis is away. */
+static void test_two_unsaved(void)
+{
+    talk_begin(NULL);
+    talk_as("tg", "1", "C", "one");
+    talk_as("tg", "1", "D", "two");
+    talk_await_working(2);
+    redis_kill();
+    talk_finish(0);
+    talk_finish(1);
+    talk_await_quiet();
+    redis_start(NULL, NULL);
+    talk_spin(has_both_sessions, NULL);
+    is_str(redis_cli("hget " SESSION_OF "C claude_session_id"), "s-1",
+           "the session of a conversation that ended while Redis was away is written later");
+    is_str(redis_cli("hget " SESSION_OF "D claude_session_id"), "s-1",
+           "and that of another conversation");
+    talk_end("two sessions while Redis is away");
 }
 
 static void test_words(void)
@@ -101,6 +129,7 @@ int main(void)
         .kind = CONF_REDIS, .path = redis_socket(), .prefix = "agenticore", .session_ttl_s = 1000};
     redis_start(NULL, NULL);
     test_turns();
+    test_two_unsaved();
     test_words();
     redis_kill();
     return 0;
