@@ -88,6 +88,22 @@ told '^done talk:[AB] completed' 2
 result $? "the turn under way has not noticed"
 is "$(grep -c resumed "$out")" 0 "and was not told anew"
 
+# --- what is shown ---------------------------------------------------------------------------------
+say c1 1 A /stream-status
+told '^c1 command'
+has "$(grep '^c1 ' "$out")" 'Shown: answers, narration. Hidden: tools, thinking.' "visibility before the reload"
+before=$top
+top="$top visibility : { show_tools = true; };"
+conf
+reload
+has "$told" '"restarted":[],"stopped":[],"kept":1' "visibility: nothing restarts"
+say c2 1 A /stream-status
+told '^c2 command'
+has "$(grep '^c2 ' "$out")" 'Shown: answers, narration, tools. Hidden: thinking.' "visibility: the next command uses it"
+top=$before
+conf
+reload
+
 # --- an instance that has changed, with a turn ---------------------------------------------------
 say m3 1 A work
 told '^says talk:A' 2
