@@ -229,7 +229,7 @@ void line_close(struct line *l, bool deliver)
     struct job *next;
     for (struct job *j = take_jobs(l); j; j = next) {
         next = j->next;
-        if (deliver && j->kind->last)
+        if (deliver && l->released && j->kind->last)
             run_job(l, j);
         else
             drop_job(j);

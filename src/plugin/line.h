@@ -31,8 +31,8 @@ uint64_t line_expect(struct line *l, void (*answered)(void *arg, const struct tc
                      void *arg);
 /* Loop thread: no more asks; the instance does not wait for one any longer. */
 void line_hush(struct line *l);
-/* Loop thread: batches that were handed over reach the host (deliver) or are dropped, hits are
- * answered, and from then on nothing calls the host. */
+/* Loop thread: batches that were handed over reach the host (deliver, and it was released) or are
+ * dropped, hits are answered, and from then on nothing calls the host. */
 void line_close(struct line *l, bool deliver);
 
 #endif

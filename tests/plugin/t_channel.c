@@ -63,6 +63,7 @@ struct counts {
     _Atomic unsigned events, idles, inits, teardowns, dones;
     _Atomic uint64_t last_seq;
     atomic_bool disorder, blocked_signals, gate_init, gate_event, gate_teardown, fail_init;
+    atomic_bool send_init;
     char thread[16];
 };
 
@@ -87,6 +88,8 @@ static int init(struct tc_instance *inst)
     c->blocked_signals = sigismember(&set, SIGTERM) && sigismember(&set, SIGINT) &&
                          sigismember(&set, SIGCHLD) && !sigismember(&set, SIGSEGV);
     wait_at(&c->gate_init);
+    if (c->send_init)
+        tc_http(inst->lobby, TC_HTTP(.url = "https://x.test/"));
     c->inits++;
     return c->fail_init ? -1 : 0;
 }
@@ -258,6 +261,54 @@ static void test_init_faults(void)
     is_str(err_str(&err), "my.conf:8: unknown option \"k\"", "  says so");
 }
 
+static unsigned batches;
+
+static void count_batch(void *ctx, struct batch *b)
+{
+    (void)ctx;
+    batches++;
+    batch_free(b);
+}
+
+static bool has_batch(void *loop)
+{
+    loop_once(loop, 10);
+    return batches > 0;
+}
+
+static bool has_failed(void *channel)
+{
+    struct channel *const c = channel;
+    return c->ops->state(c, NULL) == CHANNEL_FAILED;
+}
+
+/* Requests that init sends reach the host if init succeeds, and are dropped if it fails. */
+static void test_batches_of_init(void)
+{
+    forget_counts();
+    struct loop *const loop = loop_new();
+    const struct channel_host host = {.loop = loop, .batch = count_batch};
+    const struct conf_instance spec = spec_of("a");
+    struct tc_err err;
+    counts[0].send_init = true;
+    struct channel *c = channel_thread_new(&conf, &spec, load(), &host, &err);
+    is_int(c->ops->await(c, &err), 0, "init sends a request and succeeds");
+    ok(tap_wait(has_batch, loop, DEADLINE_MS), "  the request reaches the host");
+    end(c, DEADLINE_MS);
+    batches = 0;
+    counts[0].fail_init = true;
+    c = channel_thread_new(&conf, &spec, load(), &host, &err);
+    is_int(c->ops->await(c, &err), -1, "init sends a request and fails, with await");
+    is_int(batches, 0, "  the request is dropped");
+    c = channel_thread_new(&conf, &spec, load(), &host, &err);
+    c->ops->launch(c);
+    ok(tap_wait(has_failed, c, DEADLINE_MS), "init sends a request and fails, with launch");
+    is_int(end(c, DEADLINE_MS), 0, "  stop and join");
+    is_int(batches, 0, "  the request is dropped");
+    counts[0].send_init = counts[0].fail_init = false;
+    loop_free(loop);
+}
+
 static void test_hang(void)
 {
     forget_counts();
@@ -339,6 +390,7 @@ int main(void)
     test_life();
     test_drain();
     test_init_faults();
+    test_batches_of_init();
     test_hang();
     test_abandon();
     ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "the abandoned thread could go on");
