@@ -23,7 +23,7 @@ export const phone = { viewport: { width: 320, height: 640 }, hasTouch: true, is
 export async function open(browser, options = desktop) {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10000);
+  page.setDefaultTimeout(60000);
   page.wrong = [];
   await page.exposeFunction("tellWrong", (what) => page.wrong.push(what));
   await page.addInitScript(() => {

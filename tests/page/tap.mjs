@@ -19,7 +19,7 @@ export function note(text) {
   console.log(`# ${text}`);
 }
 
-const patience_ms = 90000;
+const patience_ms = 180000;
 
 // A test that throws, or does not end, has failed, and the next one begins.
 export async function test(name, run) {
