@@ -76,14 +76,15 @@ struct conf_agent {
     char **env_set;  /* "K=V" */
     struct conf_user *user; /* whom it runs as; NULL: as the host */
     struct conf_limits limits;
-    int64_t turn_timeout_ms; /* 0: none */
-    int64_t idle_timeout_ms; /* silence on stdout; 0: none */
-    int64_t exit_grace_ms;   /* from the outcome to the first signal */
-    int64_t term_grace_ms;   /* from SIGTERM to SIGKILL */
-    int64_t max_line;        /* bytes */
-    int64_t attempts;        /* of a turn whose error may pass: rate limit, network, context */
-    int64_t ask_timeout_ms;  /* a question that nobody answered is denied; 0: never */
-    bool four_eyes;          /* of all approvals: whoever asked for the turn may not approve */
+    int64_t turn_timeout_ms;       /* 0: none */
+    int64_t idle_timeout_ms;       /* silence on stdout; 0: none */
+    int64_t background_timeout_ms; /* from an answer, while background work is open; 0: none */
+    int64_t exit_grace_ms;         /* from the outcome to the first signal */
+    int64_t term_grace_ms;         /* from SIGTERM to SIGKILL */
+    int64_t max_line;              /* bytes */
+    int64_t attempts;       /* of a turn whose error may pass: rate limit, network, context */
+    int64_t ask_timeout_ms; /* a question that nobody answered is denied; 0: never */
+    bool four_eyes;         /* of all approvals: whoever asked for the turn may not approve */
     const struct conf_rule *rules;
     size_t n_rules;
     int line;

@@ -31,13 +31,22 @@ static void on_outcome(struct executor *x)
     ladder_outcome(x);
 }
 
+void executor_look(struct executor *x)
+{
+    if (x->outcome)
+        return;
+    if (turn_has_outcome(x->turn))
+        on_outcome(x);
+    else
+        ladder_background(x);
+}
+
 static void on_out(void *ctx, const char *p, size_t n)
 {
     struct executor *const x = ctx;
     ladder_output(x);
     turn_feed(x->turn, p, n);
-    if (!x->outcome && turn_has_outcome(x->turn))
-        on_outcome(x);
+    executor_look(x);
 }
 
 static void on_err(void *ctx, const char *p, size_t n)
@@ -262,6 +271,7 @@ void executor_cancel(struct executor *x)
 void executor_shutdown(struct executor *x)
 {
     x->cancels++;
+    ladder_settle(x); /* the answer is not lost with what went on behind it */
     ladder_end(x, WHY_SHUTDOWN);
 }
 

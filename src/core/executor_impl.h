@@ -47,8 +47,9 @@ struct executor {
     struct process *process;
     struct dialog dialog;
     struct tail tail;
-    struct loop_timer *idle, *step;
+    struct loop_timer *idle, *step, *background;
     int64_t last_out_ms;
+    int64_t background_until_ms; /* when background work is given up; 0: there was none yet */
     enum rung rung;
     unsigned kills;  /* rounds of RUNG_KILL */
     bool still_told; /* "still working" since the last output */
@@ -64,6 +65,8 @@ struct executor {
 void executor_attempt_over(struct executor *x);
 /* executor.c: the pause before the next attempt is over. */
 void executor_next_attempt(struct executor *x);
+/* executor.c: after the turn was fed: there may be an outcome now, or background work. */
+void executor_look(struct executor *x);
 struct retry;
 /* executor.c: ends the turn now; there is no process. `retry` (or NULL) says why there is no
  * further attempt. */
@@ -75,12 +78,14 @@ bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *
 /* executor_ladder.c */
 void ladder_init(struct executor *x);
 void ladder_fini(struct executor *x);
-void ladder_begin(struct executor *x);   /* an attempt runs */
-void ladder_failed(struct executor *x);  /* it does not: there is no process */
-void ladder_output(struct executor *x);  /* it printed something, or need not have */
-void ladder_outcome(struct executor *x); /* it has an outcome */
-void ladder_mute(struct executor *x);    /* it closed its stdout */
-void ladder_exited(struct executor *x);  /* it is gone, its tree perhaps not */
+void ladder_begin(struct executor *x);      /* an attempt runs */
+void ladder_failed(struct executor *x);     /* it does not: there is no process */
+void ladder_output(struct executor *x);     /* it printed something, or need not have */
+void ladder_outcome(struct executor *x);    /* it has an outcome */
+void ladder_background(struct executor *x); /* it may work on in the background */
+void ladder_settle(struct executor *x);     /* that is waited for no longer */
+void ladder_mute(struct executor *x);       /* it closed its stdout */
+void ladder_exited(struct executor *x);     /* it is gone, its tree perhaps not */
 void ladder_end(struct executor *x, enum why why);
 void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt */
 

@@ -279,6 +279,17 @@ void turn_feed(struct turn *t, const char *p, size_t n)
 void turn_feed_end(struct turn *t)
 {
     lines_end(&t->lines);
+    translate_settle(&t->translate);
+}
+
+enum dialect_work turn_work(const struct turn *t)
+{
+    return turn_has_outcome(t) ? DIALECT_NO_WORK : translate_work(&t->translate);
+}
+
+void turn_settle(struct turn *t)
+{
+    translate_settle(&t->translate);
 }
 
 static void read_from_start(struct turn *t)

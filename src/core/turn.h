@@ -37,9 +37,15 @@ struct turn_spec {
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec);
 /* Bytes of the stream, in any pieces. */
 void turn_feed(struct turn *t, const char *p, size_t n);
-/* No more bytes come in this attempt: a last line without newline counts now. Optional before
- * turn_end_attempt, for who must know the outcome first. */
+/* No more bytes come in this attempt: a last line without newline counts now, and an answer that is
+ * held behind background work. Optional before turn_end_attempt, for who must know the outcome
+ * first. */
 void turn_feed_end(struct turn *t);
+/* Whether the agent works on in the background behind an answer, which is held until that is over.
+ */
+enum dialect_work turn_work(const struct turn *t);
+/* That work is waited for no longer: the answer is the outcome. */
+void turn_settle(struct turn *t);
 /* No other attempt will follow: what is held back is told, and from now on nothing is. */
 void turn_release(struct turn *t);
 /* The stream of this attempt is over. With `retry` (why, for people) the turn goes on: what is

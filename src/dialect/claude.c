@@ -294,6 +294,12 @@ static void handle_other(struct claude *c, const struct claude_line *l)
     claude_raw(c, NULL, name, l->self);
 }
 
+static void handle_lifecycle(struct claude *c, const struct claude_line *l)
+{
+    claude_work_lifecycle(c, l);
+    handle_other(c, l);
+}
+
 struct handler {
     const char *type;
     void (*handle)(struct claude *c, const struct claude_line *l);
@@ -312,6 +318,7 @@ static const struct handler handlers[] = {
     {"control_cancel_request", claude_control_cancel, false},
     {"control_response", claude_control_response, false},
     {"keep_alive", handle_nothing, true},
+    {"command_lifecycle", handle_lifecycle, false},
 };
 
 static const struct handler *find_handler(const struct claude_line *l)
@@ -366,6 +373,7 @@ static bool before_start(struct claude *c, const struct claude_line *l,
     if (handler->handle == handle_nothing)
         return true;
     c->started = true;
+    c->spent = CLAUDE_NOTHING_SPENT;
     if (init)
         tell_start(c, l);
     else
@@ -381,7 +389,10 @@ void claude_take(struct claude *c, const struct dialect_out *out, const struct c
     const struct handler *const handler = find_handler(l);
     if (!c->started && before_start(c, l, handler))
         return;
-    if (str_is(l->subtype, "init") && str_is(l->type, "system"))
+    const bool init = str_is(l->subtype, "init") && str_is(l->type, "system");
+    if (init)
+        claude_work_init(c);
+    if (init)
         init_again(c, l);
     else
         handler->handle(c, l);
@@ -403,6 +414,13 @@ static int claude_line(void *state, const struct dialect_out *out, const char *l
     return 0;
 }
 
+void claude_finish_subs(struct claude *c)
+{
+    for (size_t i = 0; i < CLAUDE_LANES; i++)
+        if (c->subs[i])
+            claude_message_finish(c, c->subs[i]);
+}
+
 void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
 {
     (void)end;
@@ -411,12 +429,9 @@ void claude_end(void *state, const struct dialect_out *out, const struct stream_
     if (!c->started)
         release_early(c);
     c->started = true;
-    for (size_t i = 0; i < CLAUDE_LANES; i++)
-        if (c->subs[i])
-            claude_message_finish(c, c->subs[i]);
+    claude_finish_subs(c);
     claude_message_finish(c, &c->main);
-    if (c->held_result.len && !c->closed)
-        claude_result_held(c);
+    claude_work_settle(c, out);
     claude_api_error_passed(c);
 }
 
@@ -430,11 +445,12 @@ void claude_close(void *state)
             lane_free(c->subs[i]);
     claude_answer_fini(&c->answer);
     claude_told_fini(&c->told);
+    claude_work_fini(&c->work);
     ids_fini(&c->denied);
     ids_fini(&c->tasks);
     claude_questions_fini(&c->questions);
-    struct buf *const bufs[] = {&c->session_raw, &c->session,   &c->model,   &c->early,
-                                &c->held_result, &c->api_error, &c->plan_id, &c->plan};
+    struct buf *const bufs[] = {&c->session_raw, &c->session, &c->model, &c->early,
+                                &c->api_error,   &c->plan_id, &c->plan};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
         buf_fini(bufs[i]);
 }
@@ -447,5 +463,7 @@ const struct dialect dialect_claude = {
     .line = claude_line,
     .end = claude_end,
     .close = claude_close,
+    .work = claude_work_now,
+    .settle = claude_work_settle,
     .input = &claude_input,
 };

@@ -3,7 +3,8 @@
  * claude.c the life of a stream, claude_stream.c and claude_assistant.c what the model says,
  * claude_message.c and claude_block.c what is known of it, claude_answer.c what was committed,
  * claude_tool.c tools, claude_request.c questions, claude_notice.c everything around them,
- * claude_result.c the end. qwen.c reads its own flavour of the same lines.
+ * claude_result.c what a result says, claude_work.c when the turn is over. qwen.c reads its own
+ * flavour of the same lines.
  *
  * Ids. Each text or thinking block of a message has an id of its own, "<message id>#<index>":
  * narration and thinking carry it, and a notice{retracted} names it, so that a connector takes
@@ -29,6 +30,7 @@
 #define CLAUDE_TOLD 64                            /* committed pieces that can still be retracted */
 #define CLAUDE_SEGMENTS 256                       /* pieces of one answer */
 #define CLAUDE_EARLY_MAX ((size_t)256 << 10)      /* bytes of lines kept until the start */
+#define CLAUDE_TASK_SHOWN 80                      /* bytes of the description of a task */
 #define CLAUDE_UUID 40
 #define CLAUDE_CODE 64
 
@@ -117,6 +119,36 @@ struct claude_questions {
     unsigned next;
 };
 
+/* What a result comes to. */
+struct claude_ending {
+    struct event outcome, usage, done; /* usage: its numbers are those of the turn */
+    bool has_outcome;                  /* else the guard makes it of done */
+    bool own;                          /* it answers the user, not the end of a task */
+    bool is_answer;                    /* it has a text or an error: one without takes no place */
+};
+
+/* What runs on behind an answer, and the newest answer, which is held meanwhile. */
+struct claude_work {
+    struct buf tasks;   /* what runs in the background, for people: "Count files, npm test" */
+    struct buf waiting; /* what was told last of them */
+    size_t count;       /* of these */
+    bool seen;          /* something ran in the background */
+    bool busy;          /* the model works: init was seen, and no result after it */
+    bool idle;          /* the session was, after the newest result and change of tasks */
+    bool wakes;         /* the agent will wake up by itself */
+    bool reported;      /* a task has ended since the newest result */
+    bool own;           /* a result answered the user */
+    bool is_answer;     /* what is held is one */
+    struct event_box *outcome, *usage, *done; /* held; no done: nothing is */
+};
+
+struct claude_spent {
+    struct claude_usage tokens;
+    double cost_usd, duration_ms; /* duration: negative: not told */
+};
+
+#define CLAUDE_NOTHING_SPENT ((struct claude_spent){.tokens = {0, 0, -1, -1}, .duration_ms = -1})
+
 /* What tells the agents apart that write these lines. */
 struct claude_profile {
     const char *dialect, *provider, *source; /* provider: or NULL */
@@ -147,14 +179,14 @@ struct claude {
     struct buf plan_id, plan; /* the newest plan that was handed in: its call, its text */
     struct buf early;         /* lines before the start, newline after each */
     size_t early_left_out;    /* lines that did not fit */
-    struct buf held_result;   /* a result that does not answer the user, until the end */
-    struct buf api_error;     /* text of an error line, until something goes on after it */
+    struct claude_work work;
+    struct claude_spent spent; /* of the results of this turn */
+    struct buf api_error;      /* text of an error line, until something goes on after it */
     char api_code[CLAUDE_CODE];
     char stop_reason[CLAUDE_CODE]; /* of the newest message of the main agent */
     char counted_id[2][96];        /* message whose usage was told last: main, sub */
-    double cost_seen,
-        cost_unheld; /* running total of the results before; and before the held one */
-    int64_t results;
+    double cost_seen;              /* running total before this turn */
+    int64_t results, costs;        /* how many said where they stand, what they cost */
     uint64_t lines, unnamed;
 };
 
@@ -163,6 +195,8 @@ struct claude {
 void claude_take(struct claude *c, const struct dialect_out *out, const struct claude_line *l);
 void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end);
 void claude_close(void *state);
+/* What sub-agents have said is told: before the end of the turn. */
+void claude_finish_subs(struct claude *c);
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev);
 /* A notice with the rest of the line in x; code and text borrowed. */
 void claude_notice(struct claude *c, const char *level, const char *code, const char *text,
@@ -272,8 +306,23 @@ void claude_api_error_passed(struct claude *c);
 void claude_result(struct claude *c, const struct claude_line *l);
 /* The result was cut off: the newest text is the answer. */
 void claude_result_cut(struct claude *c);
-/* The end of the stream decides for a result that was kept. */
-void claude_result_held(struct claude *c);
+/* Tells it as the end of the turn. */
+void claude_ending_tell(struct claude *c, struct claude_ending *e);
+
+/* claude_work.c */
+/* Tells the ending, or holds it while work is open. */
+void claude_work_result(struct claude *c, const struct claude_ending *e);
+void claude_work_init(struct claude *c);
+void claude_work_tasks(struct claude *c, const struct claude_line *l);
+void claude_work_reported(struct claude *c);
+void claude_work_state(struct claude *c, const struct claude_line *l);
+void claude_work_lifecycle(struct claude *c, const struct claude_line *l);
+/* The structured result of a tool: it may have scheduled a wake-up. */
+void claude_work_scheduled(struct claude *c, struct str tool_use_result);
+enum dialect_work claude_work_now(void *state);
+/* Tells what is held, and what was not waited for. */
+void claude_work_settle(void *state, const struct dialect_out *out);
+void claude_work_fini(struct claude_work *w);
 
 /* claude_input.c */
 extern const struct dialect_input claude_input;

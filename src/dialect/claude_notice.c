@@ -8,6 +8,13 @@ static const char *text_or(struct claude *c, struct str value, const char *dflt)
     return text && *text ? text : dflt;
 }
 
+static void tell_raw(struct claude *c, const struct claude_line *l)
+{
+    const char *const subtype = claude_unescape(c, l->subtype, NULL);
+    claude_raw(c, NULL, arena_sprintf(c->out->scratch, "system/%s", subtype ? subtype : ""),
+               l->self);
+}
+
 static void on_status(struct claude *c, const struct claude_line *l)
 {
     struct str status = {0}, mode = {0}, result = {0}, error = {0};
@@ -201,6 +208,7 @@ static void on_task_progress(struct claude *c, const struct claude_line *l)
 static void on_task_notification(struct claude *c, const struct claude_line *l)
 {
     const struct task t = read_task(c, l);
+    claude_work_reported(c);
     if (claude_ids_take(&c->tasks, t.id)) {
         tell_agent(c, &t, "end");
         return;
@@ -208,6 +216,18 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
     const bool good = value_is(t.status, "completed");
     claude_notice(c, good ? "info" : "warn", "task_notification",
                   text_or(c, t.text, "a task ended"), l->self);
+}
+
+static void on_session_state(struct claude *c, const struct claude_line *l)
+{
+    tell_raw(c, l);
+    claude_work_state(c, l);
+}
+
+static void on_background_tasks(struct claude *c, const struct claude_line *l)
+{
+    tell_raw(c, l);
+    claude_work_tasks(c, l);
 }
 
 static void on_hook_started(struct claude *c, const struct claude_line *l)
@@ -235,6 +255,8 @@ void claude_system(struct claude *c, const struct claude_line *l)
         {"task_started", on_task_started},
         {"task_progress", on_task_progress},
         {"task_notification", on_task_notification},
+        {"background_tasks_changed", on_background_tasks},
+        {"session_state_changed", on_session_state},
         {"permission_denied", on_permission_denied},
         {"compact_boundary", on_compact_boundary},
         {"model_fallback", on_model_fallback},
@@ -250,9 +272,7 @@ void claude_system(struct claude *c, const struct claude_line *l)
             handlers[i].handle(c, l);
             return;
         }
-    const char *const subtype = claude_unescape(c, l->subtype, NULL);
-    claude_raw(c, NULL, arena_sprintf(c->out->scratch, "system/%s", subtype ? subtype : ""),
-               l->self);
+    tell_raw(c, l);
 }
 
 /* The line's parent is the tool itself: a heartbeat is no word of a sub-agent. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Owns the end of a turn: what a result line means, the final or the error, usage and done. */
+ * Owns what a result line means: the final or the error, usage and done. When they are told is the
+ * matter of claude_work.c. */
 #include "dialect/claude.h"
 
 struct result {
     struct str subtype, is_error, text, errors, stop_reason, terminal, cost, cost_old, usage;
     struct str duration, turns, denials, index, origin, structured, api_type, api_error, startup;
-    struct str error;
+    struct str error, since;
     bool failed;
     bool failed_by_text; /* the line claims success */
 };
@@ -33,6 +34,7 @@ static struct result read_result(const struct claude *c, struct str line)
         {"api_error_type", &r.api_type},
         {"api_error", &r.api_error},
         {"startup_failure_reason", &r.startup},
+        {"model_usage_since_last_result", &r.since},
     };
     value_pick(line, VALUE_ROWS(wants));
     const bool failed =
@@ -59,53 +61,53 @@ static bool is_no_answer(const char *text)
     return is_blank(text) || strcmp(text, "(no content)") == 0;
 }
 
-static void tell_final(struct claude *c, const char *text, size_t len, bool own, bool synthesized)
+static void set_final(struct claude *c, struct claude_ending *e, const char *text, size_t len,
+                      bool own, bool synthesized)
 {
-    struct event ev;
-    event_init(&ev, TC_FINAL);
-    ev.u.final.text = text;
-    ev.u.final.text_len = len;
-    ev.u.final.message_id = own && c->answer.message_id.len ? c->answer.message_id.p : NULL;
-    ev.u.final.synthesized = synthesized;
-    claude_emit(c, NULL, &ev);
+    event_init(&e->outcome, TC_FINAL);
+    e->outcome.u.final.text = text;
+    e->outcome.u.final.text_len = len;
+    e->outcome.u.final.message_id = own && c->answer.message_id.len ? c->answer.message_id.p : NULL;
+    e->outcome.u.final.synthesized = synthesized;
+    e->has_outcome = true;
 }
 
 /* The answer is what the last message committed. The result's own text is but its last block; it
  * is taken where it says something else: structured output, local commands. */
-static void final_of_success(struct claude *c, const struct result *r)
+static void final_of_success(struct claude *c, struct claude_ending *e, const struct result *r)
 {
     size_t len = 0, result_len = 0;
     const char *const answer = c->answer.stale ? NULL : claude_answer_text(c, &len);
     const char *const text = json_unescape(c->out->scratch, value_string(r->text), &result_len);
     const bool none = is_no_answer(text);
     if (answer && (none || ends_with(answer, len, text, result_len)))
-        tell_final(c, answer, len, true, false);
+        set_final(c, e, answer, len, true, false);
     else if (!none)
-        tell_final(c, text, result_len, false, false);
+        set_final(c, e, text, result_len, false, false);
 }
 
 /* The turn was stopped from outside: the newest text is the best there is. */
-static void final_of_stop(struct claude *c)
+static void final_of_stop(struct claude *c, struct claude_ending *e)
 {
     size_t len = 0;
     const char *const answer = claude_answer_text(c, &len);
     if (answer)
-        tell_final(c, answer, len, true, c->answer.stale);
+        set_final(c, e, answer, len, true, c->answer.stale);
 }
 
-static void final_of_cancel(struct claude *c)
+static void final_of_cancel(struct claude *c, struct claude_ending *e)
 {
     if (!c->answer.stale)
-        final_of_stop(c);
+        final_of_stop(c, e);
 }
 
 /* A refused answer is not shown as one: the reason stands for it. */
-static void final_of_refusal(struct claude *c, const struct result *r)
+static void final_of_refusal(struct claude *c, struct claude_ending *e, const struct result *r)
 {
     size_t len = 0;
     const char *const text = json_unescape(c->out->scratch, value_string(r->text), &len);
     if (!is_blank(text))
-        tell_final(c, text, len, false, true);
+        set_final(c, e, text, len, false, true);
 }
 
 /* The reasons the CLI lists, one a line; what it says only to itself is left out. */
@@ -162,13 +164,12 @@ static const char *error_code(struct claude *c, const struct result *r, const ch
     return terminal ? terminal : "agent_error";
 }
 
-static void tell_error(struct claude *c, const struct result *r)
+static void set_error(struct claude *c, struct claude_ending *e, const struct result *r)
 {
-    struct event ev;
-    event_init(&ev, TC_ERROR);
-    ev.u.error.message = error_message(c, r);
-    ev.u.error.code = error_code(c, r, ev.u.error.message);
-    claude_emit(c, NULL, &ev);
+    event_init(&e->outcome, TC_ERROR);
+    e->outcome.u.error.message = error_message(c, r);
+    e->outcome.u.error.code = error_code(c, r, e->outcome.u.error.message);
+    e->has_outcome = true;
 }
 
 static double total_cost(const struct result *r)
@@ -176,28 +177,73 @@ static double total_cost(const struct result *r)
     return value_real(r->cost, value_real(r->cost_old, -1));
 }
 
-static void tell_usage(struct claude *c, const struct result *r)
+/* The running total with which the process began: not 0 in a session that was resumed. */
+static double cost_before(const struct result *r, double total)
 {
-    const struct claude_usage u = claude_usage_read(r->usage);
-    struct event ev;
-    event_init(&ev, TC_USAGE);
-    ev.u.usage.scope = "turn";
-    ev.u.usage.input_tokens = u.input < 0 ? 0 : u.input;
-    ev.u.usage.output_tokens = u.output < 0 ? 0 : u.output;
-    ev.u.usage.cache_read_tokens = u.cache_read;
-    ev.u.usage.cache_write_tokens = u.cache_write;
-    ev.u.usage.cache_counted = c->profile->cache_counted;
-    const double total = total_cost(r);
-    ev.u.usage.cost_usd = total > c->cost_seen ? total - c->cost_seen : total < 0 ? -1 : 0;
-    ev.u.usage.duration_ms = value_real(r->duration, -1);
-    ev.u.usage.model = c->model.len ? c->model.p : NULL;
-    ev.u.usage.stop_reason = claude_text(c, r->stop_reason);
-    ev.u.usage.is_error = r->failed;
-    claude_emit(c, NULL, &ev);
+    struct json j;
+    struct str model = {0}, use = {0};
+    json_start(&j, r->since.p, r->since.len);
+    if (!r->since.p || !json_enter_object(&j))
+        return 0;
+    double spent = 0;
+    while (json_next_key(&j, &model)) {
+        json_skip(&j, &use);
+        const double cost = value_real(value_member(use, "costUSD"), 0);
+        spent += cost > 0 ? cost : 0;
+    }
+    return total > spent ? total - spent : 0;
 }
 
-static void tell_done(struct claude *c, const struct result *r, const char *reason,
-                      const char *code, struct str line)
+/* Of two counts, negative: not told. */
+static int64_t add_count(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    if (b < 0)
+        return a;
+    return __builtin_add_overflow(a < 0 ? 0 : a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* What this result adds to what the turn has used. Costs are running totals: of a session that was
+ * resumed the first one has more than this process spent. */
+static void add_usage(struct claude *c, const struct result *r)
+{
+    const struct claude_usage u = claude_usage_read(r->usage);
+    struct claude_spent *const s = &c->spent;
+    s->tokens.input = add_count(s->tokens.input, u.input);
+    s->tokens.output = add_count(s->tokens.output, u.output);
+    s->tokens.cache_read = add_count(s->tokens.cache_read, u.cache_read);
+    s->tokens.cache_write = add_count(s->tokens.cache_write, u.cache_write);
+    const double ms = value_real(r->duration, -1), total = total_cost(r);
+    if (ms >= 0)
+        s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;
+    if (total < 0)
+        return;
+    if (!c->costs++)
+        c->cost_seen = cost_before(r, total);
+    s->cost_usd = total > c->cost_seen ? total - c->cost_seen : 0;
+}
+
+/* A result before the first that answers the user is what an earlier turn of the session left
+ * behind: it counts only if no other comes. */
+static void forget_usage(struct claude *c)
+{
+    if (c->costs)
+        c->cost_seen += c->spent.cost_usd;
+    c->spent = CLAUDE_NOTHING_SPENT;
+}
+
+static void set_usage(struct claude *c, struct claude_ending *e, const struct result *r)
+{
+    event_init(&e->usage, TC_USAGE);
+    e->usage.u.usage.scope = "turn";
+    e->usage.u.usage.cache_counted = c->profile->cache_counted;
+    e->usage.u.usage.model = c->model.len ? c->model.p : NULL;
+    e->usage.u.usage.stop_reason = claude_text(c, r->stop_reason);
+    e->usage.u.usage.is_error = r->failed;
+}
+
+static void set_done(struct claude *c, struct claude_ending *e, const struct result *r,
+                     const char *reason, const char *code, struct str line)
 {
     static const char *const keep[] = {"permission_denials",
                                        "api_error_status",
@@ -208,15 +254,13 @@ static void tell_done(struct claude *c, const struct result *r, const char *reas
                                        "local_command",
                                        "origin",
                                        NULL};
-    struct event ev;
-    event_init(&ev, TC_DONE);
-    ev.u.done.reason = reason;
-    ev.u.done.code = code;
-    ev.u.done.detail = value_is(r->terminal, "completed") ? NULL : claude_text(c, r->terminal);
-    ev.u.done.turns = value_int(r->turns, -1);
-    ev.u.done.result = json_compact_dup(c->out->scratch, r->structured, NULL);
-    ev.meta.x = value_some(c->out->scratch, line, keep);
-    claude_emit(c, NULL, &ev);
+    event_init(&e->done, TC_DONE);
+    e->done.u.done.reason = reason;
+    e->done.u.done.code = code;
+    e->done.u.done.detail = value_is(r->terminal, "completed") ? NULL : claude_text(c, r->terminal);
+    e->done.u.done.turns = value_int(r->turns, -1);
+    e->done.u.done.result = json_compact_dup(c->out->scratch, r->structured, NULL);
+    e->done.meta.x = value_some(c->out->scratch, line, keep);
 }
 
 static bool was_refused(const struct claude *c, const struct result *r)
@@ -238,7 +282,9 @@ static bool was_stopped(const struct result *r)
     return str_is(subtype, "error_max_turns") || str_is(subtype, "error_max_budget_usd");
 }
 
-static void decide(struct claude *c, const struct result *r, struct str line)
+/* Strings are in scratch memory or in the line. */
+static void read_ending(struct claude *c, struct claude_ending *e, const struct result *r,
+                        struct str line)
 {
     const bool success = value_is(r->subtype, "success");
     const char *const subtype = success ? NULL : claude_text(c, r->subtype);
@@ -246,22 +292,21 @@ static void decide(struct claude *c, const struct result *r, struct str line)
     if (was_refused(c, r)) {
         reason = "refused";
         code = "refusal";
-        final_of_refusal(c, r);
+        final_of_refusal(c, e, r);
     } else if (was_cancelled(c, r)) {
         reason = "cancelled";
-        final_of_cancel(c);
+        final_of_cancel(c, e);
     } else if (was_stopped(r)) {
         reason = "stopped";
-        final_of_stop(c);
+        final_of_stop(c, e);
     } else if (r->failed) {
         reason = "error";
-        tell_error(c, r);
+        set_error(c, e, r);
     } else {
-        final_of_success(c, r);
+        final_of_success(c, e, r);
     }
-    tell_usage(c, r);
-    tell_done(c, r, reason, code, line);
-    c->closed = true;
+    set_usage(c, e, r);
+    set_done(c, e, r, reason, code, line);
 }
 
 static void tell_duplicate(struct claude *c, const struct result *r)
@@ -293,14 +338,18 @@ static void close_turn(struct claude *c)
     claude_message_finish(c, &c->main);
 }
 
-static void after_result(struct claude *c, const struct result *r)
+static void after_result(struct claude *c)
 {
-    const double total = total_cost(r);
-    if (total >= 0)
-        c->cost_seen = total;
     c->interrupted = false;
     c->api_code[0] = '\0';
     buf_reset(&c->api_error);
+}
+
+/* A turn that was superseded claims success: its text is cut, or none. */
+static bool is_answer(const struct claude_ending *e, const struct result *r)
+{
+    return r->failed ||
+           (e->has_outcome && !str_has_prefix(value_string(r->terminal), STR("aborted")));
 }
 
 void claude_result(struct claude *c, const struct claude_line *l)
@@ -310,23 +359,33 @@ void claude_result(struct claude *c, const struct claude_line *l)
     check_index(c, &r);
     if (c->closed) {
         tell_duplicate(c, &r);
-    } else if (r.origin.p) {
-        /* It answers a task, not the user: it decides only if nothing else does. */
-        buf_reset(&c->held_result);
-        buf_add(&c->held_result, l->self.p, l->self.len);
-        c->cost_unheld = c->cost_seen;
     } else {
-        decide(c, &r, l->self);
+        struct claude_ending e = {.own = !r.origin.p};
+        read_ending(c, &e, &r, l->self);
+        e.is_answer = is_answer(&e, &r);
+        if (e.own && !c->work.own)
+            forget_usage(c);
+        add_usage(c, &r);
+        claude_work_result(c, &e);
     }
-    after_result(c, &r);
+    after_result(c);
 }
 
-void claude_result_held(struct claude *c)
+void claude_ending_tell(struct claude *c, struct claude_ending *e)
 {
-    const struct str line = {c->held_result.p, c->held_result.len};
-    const struct result r = read_result(c, line);
-    c->cost_seen = c->cost_unheld;
-    decide(c, &r, line);
+    claude_finish_subs(c);
+    struct tc_usage *const usage = &e->usage.u.usage;
+    usage->input_tokens = c->spent.tokens.input;
+    usage->output_tokens = c->spent.tokens.output;
+    usage->cache_read_tokens = c->spent.tokens.cache_read;
+    usage->cache_write_tokens = c->spent.tokens.cache_write;
+    usage->cost_usd = c->costs ? c->spent.cost_usd : -1;
+    usage->duration_ms = c->spent.duration_ms;
+    if (e->has_outcome)
+        claude_emit(c, NULL, &e->outcome);
+    claude_emit(c, NULL, &e->usage);
+    claude_emit(c, NULL, &e->done);
+    c->closed = true;
 }
 
 void claude_result_cut(struct claude *c)
@@ -336,7 +395,9 @@ void claude_result_cut(struct claude *c)
     const char *const answer = c->answer.stale ? NULL : claude_answer_text(c, &len);
     if (c->closed || !answer)
         return;
-    tell_final(c, answer, len, true, true);
+    struct claude_ending e = {0};
+    set_final(c, &e, answer, len, true, true);
+    claude_emit(c, NULL, &e.outcome);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "completed";
     ev.u.done.code = "agent_truncated";

@@ -240,4 +240,5 @@ void claude_tool_result(struct claude *c, const struct claude_lane *lane,
     ev.meta.id = uuid[0] ? uuid : NULL;
     claude_emit(c, lane, &ev);
     claude_request_settled(c, result->tool_use_id, result->outcome, result->is_error);
+    claude_work_scheduled(c, structured);
 }

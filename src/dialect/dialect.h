@@ -95,6 +95,13 @@ struct dialect_input {
     bool loads_session;         /* `begin` resumes the session that the prompt names */
 };
 
+/* Whether the agent works on behind an answer that it has given. */
+enum dialect_work {
+    DIALECT_NO_WORK,  /* it does not, or has not given one, or the model itself is at work again */
+    DIALECT_SETTLING, /* nothing is open: silence means that the turn is over */
+    DIALECT_WORKS,    /* in the background, or it waits for a time: silence means nothing */
+};
+
 #define DIALECT_SURE 100
 #define DIALECT_LIKELY 90 /* taken at once, unless another one is surer of the same line */
 
@@ -111,7 +118,11 @@ struct dialect {
     /* The stream is over: emit what is pending. Outcomes that the stream did not give are the
      * guard's, not the dialect's. May be NULL. */
     void (*end)(void *state, const struct dialect_out *out, const struct stream_end_info *end);
-    void (*close)(void *state);        /* frees what state owns; may be NULL */
+    void (*close)(void *state); /* frees what state owns; may be NULL */
+    /* An answer is held while work is open. Both are there, or neither (NULL). */
+    enum dialect_work (*work)(void *state);
+    /* It is waited for no longer: tells the outcome that is held, and what was still open. */
+    void (*settle)(void *state, const struct dialect_out *out);
     const struct dialect_input *input; /* NULL: plain text, then end of file */
 };
 

@@ -210,6 +210,19 @@ void translate_end(struct translate *t, struct stream_end_info *end)
     tell_noise(t, "unparsable_line", text, NULL);
 }
 
+enum dialect_work translate_work(const struct translate *t)
+{
+    return t->dialect && t->dialect->work ? t->dialect->work(t->state) : DIALECT_NO_WORK;
+}
+
+void translate_settle(struct translate *t)
+{
+    if (!t->dialect || !t->dialect->settle)
+        return;
+    arena_reset(&t->scratch);
+    t->dialect->settle(t->state, &t->out);
+}
+
 bool translate_is_unmatched(const struct translate *t)
 {
     return t->dialect ? t->unmatched : !t->sniff.best;

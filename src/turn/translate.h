@@ -50,6 +50,10 @@ void translate_line(struct translate *t, const char *line, size_t len, bool comp
 /* A line over the cap was skipped: notice{warn, line_dropped} with its size. */
 void translate_dropped(struct translate *t, uint64_t bytes);
 void translate_end(struct translate *t, struct stream_end_info *end);
+/* Whether the agent works on behind an answer, which is held. */
+enum dialect_work translate_work(const struct translate *t);
+/* What is held is told. */
+void translate_settle(struct translate *t);
 /* No dialect has recognised a line so far, and none was named. */
 bool translate_is_unmatched(const struct translate *t);
 

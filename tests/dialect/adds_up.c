@@ -12,6 +12,7 @@ struct facts {
     json_t *told;     /* block id -> text that stands */
     json_t *messages; /* message id -> text */
     json_t *final, *error, *done, *result;
+    bool goes_on;
 };
 
 static const char *text_of(const json_t *o, const char *key)
@@ -55,7 +56,30 @@ static void read_told(struct facts *f, const char *told)
     }
 }
 
-/* The result that decides: the first one that answers the user, else the last one of a task. */
+static bool is_nothing(const char *text)
+{
+    return text[strspn(text, " \n\r\t")] == '\0' || strcmp(text, "(no content)") == 0;
+}
+
+/* Something runs in the background, or will: what the user asked for may be in a later result. */
+static bool goes_on(const json_t *line)
+{
+    if (json_object_get(json_object_get(line, "tool_use_result"), "scheduledFor"))
+        return true;
+    return strcmp(text_of(line, "subtype"), "background_tasks_changed") == 0 &&
+           json_array_size(json_object_get(line, "tasks")) > 0;
+}
+
+/* The result that decides: the first one that answers the user, else the last one of a task; with
+ * background work the last that says something, or is an error. */
+static bool decides(const struct facts *f, const json_t *line)
+{
+    if (!f->result || json_object_get(f->result, "origin"))
+        return true;
+    return f->goes_on && (json_is_true(json_object_get(line, "is_error")) ||
+                          !is_nothing(text_of(line, "result")));
+}
+
 static void read_stream(struct facts *f, const char *stream, size_t len)
 {
     const char *const end = stream + len;
@@ -64,8 +88,8 @@ static void read_stream(struct facts *f, const char *stream, size_t len)
         const size_t n = (size_t)((newline ? newline : end) - p);
         json_t *const line = json_loadb(p, n, JSON_ALLOW_NUL, NULL);
         p += n + 1;
-        if (strcmp(text_of(line, "type"), "result") == 0 &&
-            (!f->result || json_object_get(f->result, "origin"))) {
+        f->goes_on |= goes_on(line);
+        if (strcmp(text_of(line, "type"), "result") == 0 && decides(f, line)) {
             json_decref(f->result);
             f->result = json_incref(line);
         }
@@ -96,11 +120,6 @@ static bool texts_add_up(const struct facts *f, char why[512])
     }
     json_decref(sums);
     return same;
-}
-
-static bool is_nothing(const char *text)
-{
-    return text[strspn(text, " \n\r\t")] == '\0' || strcmp(text, "(no content)") == 0;
 }
 
 static bool final_adds_up(const struct facts *f, char why[512])

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * An agent that works on behind its answer: what is waited for, and when that ends. */
+#include <string.h>
+
+#include "core/stage.h"
+#include "tap/tap.h"
+
+#define SAY_TASKS(list)                                                                            \
+    "text={\"type\":\"system\",\"subtype\":\"background_tasks_changed\",\"tasks\":[" list          \
+    "],\"session_id\":\"s-1\"}"
+#define COUNT "{\"task_id\":\"a1\",\"task_type\":\"local_agent\",\"description\":\"Count files\"}"
+#define SAY_IDLE                                                                                   \
+    "text={\"type\":\"system\",\"subtype\":\"session_state_changed\",\"state\":\"idle\","          \
+    "\"session_id\":\"s-1\"}"
+#define SAY_ANSWER(text) "text=" RESULT(text)
+#define SAY_WAKE_UP                                                                                \
+    "text={\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":"               \
+    "\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"ok\"}]},\"session_id\":\"s-1\","         \
+    "\"tool_use_result\":{\"scheduledFor\":1795384560000}}"
+
+static void set(struct stage *s, const char *const *words)
+{
+    *s = (struct stage){0};
+    stage_set(s, words);
+    s->agent.exit_grace_ms = s->agent.term_grace_ms = 100;
+}
+
+/* It is silent for longer than any grace, and than an agent may be that works. */
+static void test_waits(void)
+{
+    struct stage s;
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "ms=1500", SAY_TASKS(""),
+                  SAY_INIT, SAY_ANSWER("last"), SAY_IDLE, "eof"));
+    s.agent.idle_timeout_ms = 400;
+    stage_begin(&s);
+    ok(stage_wait(&s, "notice(background_work)"), "that it is waited for is told");
+    ok(!strstr(cast_log_text(&s.log), "final("), "the first answer is held");
+    stage_end(&s, "final(last) done(completed)", "an answer behind background work");
+    ok(s.took_ms >= 1500, "which was waited for");
+
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_TASKS(""), SAY_INIT,
+                  SAY_ANSWER(""), SAY_IDLE, "eof"));
+    stage_run(&s, "final(first) done(completed)", "a report without a word");
+
+    set(&s, WORDS(SAY_INIT, SAY_WAKE_UP, SAY_ANSWER("first"), SAY_IDLE, "ms=600", SAY_INIT,
+                  SAY_ANSWER("last"), SAY_IDLE, "eof"));
+    stage_run(&s, "final(last) done(completed)", "an answer behind a wake-up");
+
+    set(&s, WORDS(SAY_INIT, SAY_ANSWER("first"), "eof"));
+    s.agent.exit_grace_ms = 20000;
+    stage_run(&s, "final(first) done(completed)", "no background work");
+    ok(s.took_ms < 10000, "costs no time");
+}
+
+/* Without its states a list that is empty is no end: the turn that reports the task follows. */
+static void test_without_states(void)
+{
+    struct stage s;
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_TASKS(""), "ms=300",
+                  SAY_INIT, SAY_ANSWER("last"), "eof"));
+    stage_run(&s, "final(last) done(completed)", "an agent that does not tell its states");
+    ok(s.took_ms >= 2300, "which has two seconds of silence to go on");
+}
+
+static void test_limits(void)
+{
+    struct stage s;
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), SAY_IDLE, "sleep"));
+    s.agent.background_timeout_ms = 300;
+    stage_begin(&s);
+    ok(stage_wait(&s, "notice(background_work_ended)"), "what is waited for no longer is told");
+    stage_end(&s, "final(first) done(completed)", "background work without an end");
+
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
+    s.agent.turn_timeout_ms = 500;
+    stage_run(&s, "final(first) done(completed)", "the time of the turn");
+
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "errtext=HTTP 503", "exit=3"));
+    stage_run(&s, "final(first) done(completed)", "an agent that exits");
+}
+
+static void test_ends(void)
+{
+    struct stage s;
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "notice(background_work)");
+    executor_cancel(s.executor);
+    ok(stage_wait(&s, "notice(background_work_ended)"), "a cancel says what it has ended");
+    stage_end(&s, "final(first) done(*", "a cancel keeps the answer");
+
+    set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
+    stage_begin(&s);
+    stage_wait(&s, "notice(background_work)");
+    executor_shutdown(s.executor);
+    stage_end(&s, "final(first) done(*", "so does the end of the host");
+}
+
+int main(void)
+{
+    plan_lazy();
+    stage_init();
+    test_waits();
+    test_without_states();
+    test_limits();
+    test_ends();
+    stage_fini();
+    return 0;
+}
