@@ -423,15 +423,18 @@ void claude_finish_subs(struct claude *c)
 
 void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
 {
-    (void)end;
     struct claude *const c = state;
     c->out = out;
     if (!c->started)
         release_early(c);
     c->started = true;
     claude_finish_subs(c);
+    if (end->how == STREAM_CANCELLED)
+        claude_message_keep_open(c, &c->main);
     claude_message_finish(c, &c->main);
     claude_work_settle(c, out);
+    if (end->how == STREAM_CANCELLED)
+        claude_result_cancelled(c);
     claude_api_error_passed(c);
 }
 

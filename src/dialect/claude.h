@@ -226,6 +226,8 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
                           const struct claude_usage *usage);
 /* Takes back what it has not committed. */
 void claude_message_drop_open(struct claude *c, struct claude_lane *lane);
+/* What people have read of its text stays. */
+void claude_message_keep_open(struct claude *c, struct claude_lane *lane);
 /* Tells it, if anything of it counts, and clears it. */
 void claude_message_finish(struct claude *c, struct claude_lane *lane);
 void claude_lane_fini(struct claude_lane *lane);
@@ -306,6 +308,9 @@ void claude_api_error_passed(struct claude *c);
 void claude_result(struct claude *c, const struct claude_line *l);
 /* The result was cut off: the newest text is the answer. */
 void claude_result_cut(struct claude *c);
+/* Somebody stopped the agent before it gave a result: its newest text is the answer, if it has one.
+ */
+void claude_result_cancelled(struct claude *c);
 /* Tells it as the end of the turn. */
 void claude_ending_tell(struct claude *c, struct claude_ending *e);
 

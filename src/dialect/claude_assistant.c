@@ -74,8 +74,6 @@ static void whole_block(struct claude *c, struct claude_lane *lane,
     }
     commit_text(c, lane, b, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking);
     claude_block_seal(c, lane, b, content->signature.len ? content->signature : content->data);
-    if (l->aborted && b->state != CLAUDE_BLOCK_DROPPED)
-        claude_retract(c, lane, b);
 }
 
 /* A line made by the CLI itself: an error, or the output of a local command, which the result

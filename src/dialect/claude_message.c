@@ -111,6 +111,14 @@ void claude_message_drop_open(struct claude *c, struct claude_lane *lane)
             claude_retract(c, lane, &m->blocks[i]);
 }
 
+void claude_message_keep_open(struct claude *c, struct claude_lane *lane)
+{
+    struct claude_message *const m = &lane->message;
+    for (size_t i = 0; i < m->count; i++)
+        if (claude_block_is_waiting(&m->blocks[i]) && m->blocks[i].kind == CLAUDE_BLOCK_TEXT)
+            claude_block_commit(c, lane, &m->blocks[i]);
+}
+
 /* The committed texts of one kind, joined; NULL: none. */
 static const char *join(struct claude *c, const struct claude_message *m,
                         enum claude_block_kind kind, size_t *len)

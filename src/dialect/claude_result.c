@@ -95,10 +95,12 @@ static void final_of_stop(struct claude *c, struct claude_ending *e)
         set_final(c, e, answer, len, true, c->answer.stale);
 }
 
+/* That somebody stopped it is said with it: done comes when the agent is gone. */
 static void final_of_cancel(struct claude *c, struct claude_ending *e)
 {
     if (!c->answer.stale)
         final_of_stop(c, e);
+    e->outcome.meta.x = "{\"reason\":\"cancelled\"}";
 }
 
 /* A refused answer is not shown as one: the reason stands for it. */
@@ -388,19 +390,31 @@ void claude_ending_tell(struct claude *c, struct claude_ending *e)
     c->closed = true;
 }
 
+static void end_without_result(struct claude *c, struct claude_ending *e, const char *reason,
+                               const char *code)
+{
+    if (c->closed || !e->has_outcome)
+        return;
+    e->outcome.u.final.synthesized = true;
+    event_init(&e->done, TC_DONE);
+    e->done.u.done.reason = reason;
+    e->done.u.done.code = code;
+    claude_emit(c, NULL, &e->outcome);
+    claude_emit(c, NULL, &e->done);
+    c->closed = true;
+}
+
 void claude_result_cut(struct claude *c)
 {
-    struct event ev;
-    size_t len = 0;
-    const char *const answer = c->answer.stale ? NULL : claude_answer_text(c, &len);
-    if (c->closed || !answer)
-        return;
     struct claude_ending e = {0};
-    set_final(c, &e, answer, len, true, true);
-    claude_emit(c, NULL, &e.outcome);
-    event_init(&ev, TC_DONE);
-    ev.u.done.reason = "completed";
-    ev.u.done.code = "agent_truncated";
-    claude_emit(c, NULL, &ev);
-    c->closed = true;
+    if (!c->answer.stale)
+        final_of_stop(c, &e);
+    end_without_result(c, &e, "completed", "agent_truncated");
+}
+
+void claude_result_cancelled(struct claude *c)
+{
+    struct claude_ending e = {0};
+    final_of_cancel(c, &e);
+    end_without_result(c, &e, "cancelled", NULL);
 }

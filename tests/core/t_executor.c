@@ -50,7 +50,7 @@ static void test_cancel(void)
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "an agent that does not obey");
+    stage_end(&s, "final(hi) done(cancelled)", "an agent that does not obey");
     ok(s.took_ms >= 200, "which costs both graces");
 
     s = (struct stage){0};
@@ -60,7 +60,7 @@ static void test_cancel(void)
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
     executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", "two cancels");
+    stage_end(&s, "final(hi) done(cancelled)", "two cancels");
     ok(s.took_ms < 10000, "kill at once");
 
     s = (struct stage){0};
@@ -88,7 +88,8 @@ static void on_event(void *ctx, struct event *ev)
 }
 
 /* Whoever reads "cancelled" reads that nothing runs any more. */
-static void test_confirmed(const char *const *words, unsigned cancels, const char *what)
+static void test_confirmed(const char *const *words, unsigned cancels, const char *wanted,
+                           const char *what)
 {
     struct stage s = {0};
     struct moment m = {&s, -1};
@@ -99,7 +100,7 @@ static void test_confirmed(const char *const *words, unsigned cancels, const cha
     ok(stage_wait(&s, "n(hi)") && children_marked(s.mark) > 1, "%s: there is a tree", what);
     for (unsigned i = 0; i < cancels; i++)
         executor_cancel(s.executor);
-    stage_end(&s, "final() done(cancelled)", what);
+    stage_end(&s, wanted, what);
     is_int(m.left, 0, "%s: none of its processes is there when done is told", what);
 }
 
@@ -107,14 +108,14 @@ static void test_confirmations(void)
 {
     test_confirmed(WORDS(SAY_INIT, "children=6", "child=double", SAY_HI, "await=interrupt",
                          SAY_ERROR("aborted"), "eof"),
-                   1, "an agent that obeys and leaves others behind");
+                   1, "final() done(cancelled)", "an agent that obeys and leaves others behind");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", "child=orphan",
                          "child=double", SAY_HI, "sleep"),
-                   1, "one that ignores SIGINT and SIGTERM");
+                   1, "final(hi) done(cancelled)", "one that ignores SIGINT and SIGTERM");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", SAY_HI, "sleep"), 2,
-                   "the same, cancelled twice");
+                   "final(hi) done(cancelled)", "the same, cancelled twice");
     test_confirmed(WORDS(SAY_INIT, "hoppers=4", SAY_HI, "child=loud", "sleep"), 1,
-                   "one whose children flee");
+                   "final(hi) done(cancelled)", "one whose children flee");
 }
 
 /* ---- a cancel while the agent waits for a person ---- */

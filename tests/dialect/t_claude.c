@@ -107,7 +107,7 @@ static void test_provisional(void)
     is_text(INIT ATTEMPT LINE("m1", "{'type':'text','text':'First'}", "'aborted':true,") STOP(0)
                 ABANDONED("m1", 1) RESULT("'subtype':'error_during_execution','is_error':true,"
                                           "'terminal_reason':'aborted_streaming'"),
-            "", 1, "aborted text, taken back once");
+            "First", 0, "the text of a turn that was stopped stays");
     is_text(INIT MESSAGE("m0") SAYS("m0", 0, "o", "k") MESSAGE_DELTA("tool_use")
                 MESSAGE_STOP ATTEMPT STOP(0) MESSAGE_STOP ANSWER SUCCESS("Second"),
             "okSecond", 1, "a block that stopped without a line, where lines come");
