@@ -220,7 +220,8 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
 
 static void on_session_state(struct claude *c, const struct claude_line *l)
 {
-    tell_raw(c, l);
+    if (!c->closed) /* idle comes right behind the result: that is no event left out */
+        tell_raw(c, l);
     claude_work_state(c, l);
 }
 
