@@ -65,6 +65,7 @@ include $(srcdir)/tests/talk/local.mk
 include $(srcdir)/tests/fuzz/local.mk
 include $(srcdir)/tests/npm/local.mk
 include $(srcdir)/tests/page/local.mk
+include $(srcdir)/tests/agents/local.mk
 include $(srcdir)/tests/install/local.mk
 
 # For whoever runs some of them: make check TESTS='...'

@@ -36,7 +36,7 @@ EXTRA_DIST += \
 	tests/fake/control.py \
 	tests/fake/drive.py \
 	tests/fake/faults.py \
-	tests/fake/pace.py \
+	tests/fake/model.py tests/fake/pace.py \
 	tests/fake/record.py \
 	tests/fake/rpc.py \
 	tests/fake/server.py \
