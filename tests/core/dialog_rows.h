@@ -40,8 +40,10 @@ static const struct dialog_row rows[] = {
      .cancel_at = "n("},
     {"2.0-ctl-interrupt-text", STOPPED, .message = "Tell a story", .words = {"until=2"},
      .cancel_at = "n("},
-    {"2.1-ctl-interrupt-text", STOPPED, .message = "Tell a story", .words = {"until=2"},
-     .cancel_at = "n("},
+    {"2.1-ctl-interrupt-text",
+     "final(A very long story. word word word word word word word word word word word word word "
+     "word word wo) done(cancelled)",
+     .message = "Tell a story", .words = {"until=2"}, .cancel_at = "n("},
     {"2.1-ctl-interrupt-tool", STOPPED, .message = "Run", .words = {"until=2"},
      .cancel_at = "tool_call"},
     {"1.0-ctl-interrupt-while-asking", STOPPED, "?Bash =cancelled", .cancel_at = "request"},
