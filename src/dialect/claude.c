@@ -166,6 +166,7 @@ static void tell_start(struct claude *c, const struct claude_line *l)
 /* Every turn of a process begins with an init: only the first one is a start. */
 static void init_again(struct claude *c, const struct claude_line *l)
 {
+    claude_work_init(c);
     if (is_session(c, l->session_id) || !l->session_id.len)
         return;
     const bool changed = c->session.len > 0;
@@ -389,10 +390,7 @@ void claude_take(struct claude *c, const struct dialect_out *out, const struct c
     const struct handler *const handler = find_handler(l);
     if (!c->started && before_start(c, l, handler))
         return;
-    const bool init = str_is(l->subtype, "init") && str_is(l->type, "system");
-    if (init)
-        claude_work_init(c);
-    if (init)
+    if (str_is(l->subtype, "init") && str_is(l->type, "system"))
         init_again(c, l);
     else
         handler->handle(c, l);

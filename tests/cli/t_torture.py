@@ -23,11 +23,10 @@ BUILD = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]).resolve()
 for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
-from drive import Fake, Timeout  # noqa: E402  (its folder is known from here on)
+from drive import SANITIZED, Fake, Timeout  # noqa: E402  (its folder is known from here on)
 from tap import done, equal, ok  # noqa: E402
 
 LONG = os.environ.get("TURNCAST_LONG") == "1"
-SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
 SEED = int(os.environ.get("TURNCAST_SEED", 0)) or (int(time.time()) if LONG else 7)
 GROUPS = ("memory", "write", "read", "open", "sync", "connect", "fork", "dlopen")
 EACH = {"memory": 10, "write": 8, "read": 8, "open": 8}  # of the short form; of others:

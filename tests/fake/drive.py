@@ -11,6 +11,7 @@ import urllib.request
 
 # What is waited for comes in a moment, but for a sanitizer on a machine that does much else.
 PATIENCE_S = 120
+SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

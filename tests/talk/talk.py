@@ -14,13 +14,12 @@ import time
 SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"]).resolve()
 BUILD = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]).resolve()
 LONG = os.environ.get("TURNCAST_LONG") == "1"
-SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
 
 for folder in ("fake", "tap"):
     sys.path.insert(0, str(SOURCE / "tests" / folder))
 
 import drive  # noqa: E402  (its folder is known from here on)
-from drive import PATIENCE_S, written  # noqa: E402,F401
+from drive import PATIENCE_S, SANITIZED, written  # noqa: E402,F401
 from tap import done, equal, ok  # noqa: E402,F401
 
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
