@@ -13,6 +13,9 @@ static int read_command(const struct reader *r, const struct node *n, const stru
 static int read_env(const struct reader *r, const struct node *n, const struct row *row,
                     void *target);
 
+static const struct choice backgrounds[] = {
+    {"wait", CONF_WAIT}, {"follow", CONF_FOLLOW}, {NULL, 0}};
+
 static const struct row limit_rows[] = {
     {"memory_mb", read_int, AGENT(limits.memory_mb), 1, 1 << 30, NULL},
     {"processes", read_int, AGENT(limits.processes), 1, 1 << 22, NULL},
@@ -35,6 +38,8 @@ static const struct row rows[] = {
     {"turn_timeout_s", read_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
     {"idle_timeout_s", read_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
     {"background_timeout_s", read_ms, AGENT(background_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"background", read_choice, AGENT(background), 0, 0, backgrounds},
+    {"keep_alive_s", read_ms, AGENT(keep_alive_ms), 0, DAY_S, NULL},
     {"exit_grace_s", read_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
     {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
     {"max_line_bytes", read_int, AGENT(max_line), 4096, 1 << 30, NULL},

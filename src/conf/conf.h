@@ -79,9 +79,11 @@ struct conf_agent {
     int64_t turn_timeout_ms;       /* 0: none */
     int64_t idle_timeout_ms;       /* silence on stdout; 0: none */
     int64_t background_timeout_ms; /* from an answer, while background work is open; 0: none */
-    int64_t exit_grace_ms;         /* from the outcome to the first signal */
-    int64_t term_grace_ms;         /* from SIGTERM to SIGKILL */
-    int64_t max_line;              /* bytes */
+    enum conf_background { CONF_WAIT, CONF_FOLLOW } background; /* of turns of connectors */
+    int64_t keep_alive_ms;  /* how long its process waits for the next message; 0: it ends */
+    int64_t exit_grace_ms;  /* from the outcome to the first signal */
+    int64_t term_grace_ms;  /* from SIGTERM to SIGKILL */
+    int64_t max_line;       /* bytes */
     int64_t attempts;       /* of a turn whose error may pass: rate limit, network, context */
     int64_t ask_timeout_ms; /* a question that nobody answered is denied; 0: never */
     bool four_eyes;         /* of all approvals: whoever asked for the turn may not approve */
@@ -151,6 +153,7 @@ struct conf_conversations {
     int64_t queue;       /* messages that may wait in one conversation */
     int64_t debounce_ms; /* a burst ends with so long a silence */
     int64_t max_turns;   /* at once in the host */
+    int64_t max_warm;    /* agents that wait for a message, or work in the background */
     int64_t per_user;    /* at once of one person */
     int64_t drain_ms;    /* what running turns get when the host is asked to end */
 };

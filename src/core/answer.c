@@ -32,9 +32,12 @@ void answer_full(struct buf *out, const struct conversation *c)
                      "drops them.");
 }
 
-void answer_stopped(struct buf *out, bool ran, size_t dropped)
+void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
 {
-    buf_add_str(out, ran ? "Stopping." : dropped ? "Stopped." : "Nothing is running.");
+    buf_add_str(out, ran       ? "Stopping."
+                     : worked  ? "Stopping the work in the background."
+                     : dropped ? "Stopped."
+                               : "Nothing is running.");
     if (!dropped)
         return;
     buf_add_char(out, ' ');

@@ -221,6 +221,23 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     free_message(head);
 }
 
+void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
+                                 void (*over)(void *conversation))
+{
+    static const char *const nobody[] = {NULL};
+    struct job_spec full = *spec;
+    full.conf = c->conf;
+    full.agent = c->agent;
+    full.conversation = c->key;
+    full.submitter = c->source;
+    full.askers = nobody;
+    full.n_askers = 1;
+    full.prompt = STR("");
+    full.by_agent = true;
+    c->ready = 0;
+    c->job = job_start(&full, over, c);
+}
+
 void conversation_end(struct conversation *c)
 {
     job_free(c->job);

@@ -67,6 +67,9 @@ bool conversation_withdraw(struct conversation *c, const char *id, struct ledger
 /* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
                         struct turnlog *turnlog, void (*over)(void *conversation));
+/* Starts a turn that the agent has begun by itself; while there is none. */
+void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
+                                 void (*over)(void *conversation));
 /* Frees the turn that is over. */
 void conversation_end(struct conversation *c);
 

@@ -11,26 +11,9 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "core/answer.h"
+#include "core/conversations_impl.h"
 #include "core/people.h"
 #include "core/uuid.h"
-
-struct conversations {
-    struct conversations_spec spec;
-    const struct conf_conversations *limits;
-    struct conversation *list;
-    void *by_key; /* a tree of search.h: all of them */
-    struct conversation *ready_first,
-        **ready_end;       /* who became ready first; some are not any more */
-    struct people *people; /* whose turns run */
-    size_t running;
-    uint64_t ready; /* numbers given so far */
-    size_t admitting;
-    bool holds; /* no turn begins yet */
-    bool draining;
-    struct loop_timer *drain;
-    void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
-    void *ctx;
-};
 
 /* ---- finding ---- */
 
@@ -73,8 +56,8 @@ struct conversation *conversations_find_turn(const struct conversations *cs, con
 
 static void on_calm(void *ctx, struct conversation *c);
 
-static struct conversation *find_or_make(struct conversations *cs,
-                                         const struct conversations_message *m)
+struct conversation *conversations_find_or_make(struct conversations *cs,
+                                                const struct conversations_message *m)
 {
     struct conversation *c = conversations_find(cs, m->key);
     if (!c) {
@@ -150,9 +133,9 @@ static struct conversation *take_next(struct conversations *cs)
 
 /* ---- turns ---- */
 
-static void look_for_drained(struct conversations *cs)
+void conversations_look_for_drained(struct conversations *cs)
 {
-    if (!cs->drained || cs->running || cs->admitting)
+    if (!cs->drained || cs->running || cs->admitting || !warm_is_empty(cs->warm))
         return;
     void (*const tell)(void *) = cs->drained;
     cs->drained = NULL;
@@ -162,7 +145,7 @@ static void look_for_drained(struct conversations *cs)
 static void pump(struct conversations *cs);
 static void make_ready(struct conversations *cs, struct conversation *c);
 
-static void on_over(void *ctx)
+void conversations_turn_over(void *ctx)
 {
     struct conversation *const c = ctx;
     struct conversations *const cs = c->ctx;
@@ -173,21 +156,27 @@ static void on_over(void *ctx)
         make_ready(cs, c);
     drop_if_idle(cs, c);
     pump(cs);
-    look_for_drained(cs);
+    conversations_look_for_drained(cs);
 }
 
-static void begin(struct conversations *cs, struct conversation *c)
+struct job_spec conversations_place(const struct conversations *cs)
 {
-    const struct job_spec where = {
+    return (struct job_spec){
         .loop = cs->spec.loop,
         .ledger = cs->spec.ledger,
         .dispatch = cs->spec.dispatch,
         .switches = cs->spec.switches,
         .sessions = cs->spec.sessions,
         .requests = cs->spec.requests,
+        .warm = cs->warm,
     };
+}
+
+static void begin(struct conversations *cs, struct conversation *c)
+{
+    const struct job_spec where = conversations_place(cs);
     cs->running++;
-    conversation_begin(c, &where, cs->spec.turnlog, on_over);
+    conversation_begin(c, &where, cs->spec.turnlog, conversations_turn_over);
     people_enter(cs->people, c->source, c->user);
 }
 
@@ -229,7 +218,7 @@ struct admission {
     void *ctx;
 };
 
-static void note_waiting(const struct conversations *cs, const struct turnlog_spec *spec)
+void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec)
 {
     if (cs->spec.turnlog)
         turnlog_wait(cs->spec.turnlog, spec);
@@ -242,12 +231,12 @@ static void queue_message(struct conversations *cs, const struct admission *a)
     struct message *const kept = conversation_add(
         c, &(struct record_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
     kept->alone = m->alone;
-    note_waiting(cs, &(struct turnlog_spec){.id = a->id,
-                                            .agent = m->agent->name,
-                                            .conversation = m->key,
-                                            .source = m->source,
-                                            .owner = m->owner,
-                                            .task = m->prompt.p});
+    conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
+                                                          .agent = m->agent->name,
+                                                          .conversation = m->key,
+                                                          .source = m->source,
+                                                          .owner = m->owner,
+                                                          .task = m->prompt.p});
     const bool waits = c->job || !has_room(cs, c->source, c->first->user);
     CLEANUP_BUF struct buf text = {0};
     if (waits)
@@ -299,7 +288,7 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
     drop_if_idle(cs, a->conversation);
     arena_fini(&a->arena);
     free(a);
-    look_for_drained(cs);
+    conversations_look_for_drained(cs);
 }
 
 static void admit(struct admission *a)
@@ -384,7 +373,7 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
         return;
     }
     m = &now;
-    struct conversation *const c = find_or_make(cs, m);
+    struct conversation *const c = conversations_find_or_make(cs, m);
     const size_t ahead = c->n_waiting + c->n_admitting;
     if (ahead >= (size_t)cs->limits->queue) {
         CLEANUP_BUF struct buf full = {0};
@@ -431,6 +420,7 @@ struct conversations *conversations_new(const struct conversations_spec *spec)
     cs->spec = *spec;
     cs->limits = &spec->conf->conversations;
     cs->people = people_new();
+    conversations_open_warm(cs);
     cs->ready_end = &cs->ready_first;
     return cs;
 }
@@ -456,17 +446,17 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
     const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
     if (!agent)
         return false;
-    struct conversation *const c = find_or_make(
+    struct conversation *const c = conversations_find_or_make(
         cs, &(struct conversations_message){.key = t->conv, .source = t->source, .agent = agent});
     const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
     conversation_add(c, t, detached ? t->route : NULL)->alone = detached;
-    note_waiting(cs, &(struct turnlog_spec){.id = t->id,
-                                            .agent = agent->name,
-                                            .conversation = t->conv,
-                                            .source = t->source,
-                                            .owner = conversations_owner(t),
-                                            .task = t->prompt,
-                                            .created_ms = t->admitted_ms});
+    conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
+                                                          .agent = agent->name,
+                                                          .conversation = t->conv,
+                                                          .source = t->source,
+                                                          .owner = conversations_owner(t),
+                                                          .task = t->prompt,
+                                                          .created_ms = t->admitted_ms});
     make_ready(cs, c);
     return true;
 }
@@ -486,6 +476,7 @@ void conversations_reconfigure(struct conversations *cs, const struct conf *conf
     const struct conf *const before = cs->spec.conf;
     cs->spec.conf = conf;
     cs->limits = &conf->conversations;
+    warm_reconfigure(cs->warm, conf);
     for (struct conversation *c = cs->list, *next; c; c = next) {
         next = c->next;
         const struct conf_agent *const agent = agent_now(c, before, conf);
@@ -533,11 +524,12 @@ static void dismiss_attached(struct conversations *cs)
 
 static void look_later(void *arg)
 {
-    look_for_drained(arg);
+    conversations_look_for_drained(arg);
 }
 
 void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx)
 {
+    warm_close(cs->warm);
     if (cs->draining) {
         end_all(cs);
         return;
@@ -569,5 +561,6 @@ void conversations_free(struct conversations *cs)
     if (cs->drain)
         loop_timer_free(cs->drain);
     people_free(cs->people);
+    warm_free(cs->warm);
     free(cs);
 }

@@ -104,6 +104,12 @@ void conversations_begin(struct conversations *cs);
  * ended. Again: they are ended now, and once more: killed. */
 void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx);
 
+/* Ends what works in the background of a conversation; false: nothing did. */
+bool conversations_stop_background(struct conversations *cs, const char *key);
+/* The next message begins another session: the process that waits for one ends. */
+void conversations_forget_process(struct conversations *cs, const char *key);
+/* Agents that wait for a message, or work in the background. */
+size_t conversations_warm(const struct conversations *cs);
 /* Turns that run. */
 size_t conversations_running(const struct conversations *cs);
 

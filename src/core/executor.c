@@ -17,7 +17,29 @@
     "The previous attempt was interrupted by a temporary error. Continue the task from where it "  \
     "stopped. Do not repeat actions that are already done; check their results first."
 
+static void on_over(void *ctx);
+
 /* --- what comes from the agent -------------------------------------------------------------- */
+
+/* Behind its answer the agent would take another message. */
+static bool can_stay(const struct executor *x)
+{
+    return x->why == WHY_NONE && turn_result(x->turn)->has_final && x->may_stay &&
+           agent_process_runs(x->process) && dialog_goes_on(agent_process_dialog(x->process)) &&
+           x->may_stay(x->ctx);
+}
+
+/* The turn is over, the process is not: it goes to whoever keeps it. */
+static void part(struct executor *x, const char *bytes, size_t n)
+{
+    struct agent_process *const p = x->process;
+    x->process = NULL;
+    x->parted = true;
+    turn_on_line(x->turn, NULL, NULL);
+    agent_process_give_stream(p, turn_leave_stream(x->turn));
+    x->stay(x->ctx, p, bytes, n);
+    ladder_pause(x, 0); /* not from within a call of the process */
+}
 
 /* An error is told at once when nothing is tried after it. */
 static void on_outcome(struct executor *x)
@@ -28,88 +50,68 @@ static void on_outcome(struct executor *x)
         end_annotate_error(x, &retry);
         turn_release(x->turn);
     }
-    ladder_outcome(x);
 }
 
-void executor_look(struct executor *x)
+void executor_look(struct executor *x, const char *rest, size_t n)
 {
-    if (x->outcome)
-        return;
-    if (turn_has_outcome(x->turn))
-        on_outcome(x);
-    else
+    if (!x->outcome && !turn_has_outcome(x->turn)) {
         ladder_background(x);
+    } else if (!x->outcome) {
+        on_outcome(x);
+        ladder_outcome(x);
+        if (can_stay(x)) {
+            part(x, rest, n);
+            return;
+        }
+        agent_process_leave(x->process);
+    }
+    if (n)
+        turn_feed(x->turn, rest, n);
 }
 
 static void on_out(void *ctx, const char *p, size_t n)
 {
     struct executor *const x = ctx;
+    x->heard = true;
     ladder_output(x);
-    turn_feed(x->turn, p, n);
-    executor_look(x);
-}
-
-static void on_err(void *ctx, const char *p, size_t n)
-{
-    tail_add(&((struct executor *)ctx)->tail, p, n);
-}
-
-static void on_out_end(void *ctx)
-{
-    ladder_mute(ctx);
+    const size_t taken = turn_feed(x->turn, p, n);
+    executor_look(x, p + taken, n - taken);
 }
 
 static void on_failed(void *ctx, const struct tc_err *err)
 {
     struct executor *const x = ctx;
-    process_free(x->process);
-    x->process = NULL;
     x->spawn_error = *err;
     x->spawn_failed = true;
     ladder_failed(x);
 }
 
-static void on_gone(void *ctx, int status)
+static void on_mute(void *ctx)
+{
+    ladder_end(ctx, WHY_MUTE);
+}
+
+static void on_exited(void *ctx)
 {
     struct executor *const x = ctx;
-    x->exited = true;
-    x->status = status;
     turn_feed_end(x->turn);
     ladder_exited(x);
 }
 
-/* --- an attempt ------------------------------------------------------------------------------- */
-
-static int spawn(struct executor *x)
+/* Whoever watches is not told that it is over while it is not. */
+static void on_stuck(void *ctx, unsigned left)
 {
-    static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
-    char **const argv = launch_argv(x->agent, x->session_id, x->conversation, &x->spawn_error);
-    if (!argv)
-        return -1;
-    char **const env = launch_env(x->agent, environ, turn_id(x->turn));
-    CLEANUP_FREE char *mark = launch_mark(turn_id(x->turn));
-    const struct process_spec spec = {
-        .argv = (const char *const *)argv,
-        .env = (const char *const *)env,
-        .cwd = x->agent->cwd,
-        .mark = mark,
-        .user = x->agent->user,
-        .limits = &x->agent->limits,
-        .name = turn_id(x->turn),
-    };
-    x->process = process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
-    launch_free(argv);
-    launch_free(env);
-    return x->process ? 0 : -1;
+    struct executor *const x = ctx;
+    (void)left;
+    turn_notice(x->turn, "warn", "processes_left",
+                "Processes of the agent are left that cannot be killed.");
 }
+
+/* --- an attempt ------------------------------------------------------------------------------- */
 
 static void on_line(void *ctx, const char *line, size_t len)
 {
-    struct executor *const x = ctx;
-    CLEANUP_BUF struct buf bytes = {0};
-    dialog_line(&x->dialog, &bytes, line, len);
-    if (bytes.len && x->process)
-        process_write(x->process, bytes.p, bytes.len);
+    agent_process_line(((struct executor *)ctx)->process, line, len);
 }
 
 static void send_message(struct executor *x)
@@ -122,31 +124,19 @@ static void send_message(struct executor *x)
                                           .session_id = x->session_id,
                                           .cwd = cwd ? cwd : "/",
                                           .mode = x->agent->mode};
-    CLEANUP_BUF struct buf bytes = {0};
-    dialog_begin(&x->dialog, turn_dialect(x->turn), &prompt, &bytes);
-    process_write(x->process, bytes.p, bytes.len);
-    if (!dialog_keeps_open(&x->dialog))
-        process_close_stdin(x->process);
-}
-
-bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *out))
-{
-    CLEANUP_BUF struct buf bytes = {0};
-    say(&x->dialog, &bytes);
-    if (bytes.len)
-        process_write(x->process, bytes.p, bytes.len);
-    return bytes.len > 0;
+    if (x->warm)
+        agent_process_next(x->process, &prompt);
+    else
+        agent_process_begin(x->process, turn_dialect(x->turn), &prompt);
 }
 
 int executor_answer(struct executor *x, const struct dialect_answer *answer)
 {
-    CLEANUP_BUF struct buf bytes = {0};
     CLEANUP_FREE char *id = turn_agents_id(x->turn, answer->request_id);
     struct dialect_answer named = *answer;
     named.request_id = id;
-    if (!id || !x->process || x->outcome || dialog_answer(&x->dialog, &bytes, &named) < 0)
+    if (!id || !x->process || x->outcome || agent_process_answer(x->process, &named) < 0)
         return -1;
-    process_write(x->process, bytes.p, bytes.len);
     ladder_output(x); /* its silence counts from here */
     return 0;
 }
@@ -154,23 +144,66 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer)
 bool executor_waits(const struct executor *x, const char *request_id)
 {
     CLEANUP_FREE char *id = turn_agents_id(x->turn, request_id);
-    return id && dialog_waits(&x->dialog, id);
+    return id && x->process && dialog_waits(agent_process_dialog(x->process), id);
+}
+
+static const struct agent_process_events events = {on_failed, on_out,   on_mute,
+                                                   on_exited, on_stuck, on_over};
+
+static void listen_to(struct executor *x)
+{
+    ladder_begin(x);
+    if (x->may_stay)
+        turn_stop_at_outcome(x->turn);
+    if (x->spawned)
+        x->spawned(x->ctx, agent_process_pid(x->process));
+}
+
+static void start_process(struct executor *x)
+{
+    const struct agent_process_spec spec = {.agent = x->agent,
+                                            .session_id = x->session_id,
+                                            .conversation = x->conversation,
+                                            .turn = turn_id(x->turn)};
+    x->process = agent_process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
+    if (!x->process) {
+        x->spawn_failed = true;
+        ladder_failed(x);
+        return;
+    }
+    listen_to(x);
+    send_message(x);
+}
+
+/* Goes on with a process that served an earlier turn. */
+static void continue_process(struct executor *x, const struct executor_spec *spec)
+{
+    x->process = spec->process;
+    x->warm = true;
+    agent_process_hand_over(x->process, &events, x);
+    turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
+    listen_to(x);
+    if (!spec->by_agent)
+        send_message(x);
+    if (spec->unread.len)
+        on_out(x, spec->unread.p, spec->unread.len);
+}
+
+/* The process that has begun the turn is gone before anything of it could be told. */
+static void fail_ended(struct executor *x)
+{
+    err_set(&x->spawn_error, x->agent->name, "it ended by itself");
+    x->spawn_failed = true;
+    ladder_failed(x);
 }
 
 void executor_next_attempt(struct executor *x)
 {
     x->attempt++;
-    x->exited = false;
-    tail_reset(&x->tail);
-    if (spawn(x) < 0) {
-        x->spawn_failed = true;
-        ladder_failed(x);
-        return;
-    }
-    ladder_begin(x);
-    if (x->spawned)
-        x->spawned(x->ctx, process_pid(x->process));
-    send_message(x);
+    x->heard = x->warm = false;
+    agent_process_free(x->process);
+    x->process = NULL;
+    start_process(x);
 }
 
 static void set_session(struct executor *x, const char *id)
@@ -194,7 +227,9 @@ static void try_again(struct executor *x, const struct retry *retry)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "%s: attempt %u", retry->reason, x->attempt + 1);
-    if (retry->without_session)
+    if (retry->anew)
+        buf_add_str(&text, " begins another one");
+    else if (retry->without_session)
         buf_add_str(&text, " begins a new one");
     else
         buf_printf(&text, " of %lld in %lld s", (long long)x->agent->attempts,
@@ -210,14 +245,9 @@ static void try_again(struct executor *x, const struct retry *retry)
     ladder_pause(x, retry->delay_ms);
 }
 
-void executor_attempt_over(struct executor *x)
+static void on_over(void *ctx)
 {
-    const unsigned strays = process_strays(x->process);
-    if (strays)
-        log_line(LOG_INFO, x->log_name, "killed %u processes it had left running", strays);
-    process_free(x->process);
-    x->process = NULL;
-    dialog_end(&x->dialog);
+    struct executor *const x = ctx;
     if (x->unasked)
         x->unasked(x->ctx);
     const struct retry retry = end_retry(x);
@@ -229,12 +259,16 @@ void executor_attempt_over(struct executor *x)
 
 void executor_finish(struct executor *x, const struct retry *retry)
 {
-    x->rung = RUNG_OVER;
+    x->phase = PHASE_OVER;
     struct stream_end_info end = {.how = STREAM_EOF};
     CLEANUP_BUF struct buf text = {0};
-    end_explain(x, retry, &end, &text);
-    turn_end_attempt(x->turn, &end, NULL);
-    end_log(x, &end);
+    if (!x->parted) {
+        end_explain(x, retry, &end, &text);
+        turn_end_attempt(x->turn, &end, NULL);
+        end_log(x, &end);
+    } else if (x->unasked) {
+        x->unasked(x->ctx);
+    }
     ladder_fini(x);
     x->ended(x->ctx, x->spawn_failed);
 }
@@ -251,6 +285,8 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->ended = ended;
     x->spawned = spec->spawned;
     x->unasked = spec->unasked;
+    x->may_stay = spec->may_stay;
+    x->stay = spec->stay;
     x->ctx = ctx;
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
@@ -258,7 +294,13 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     set_session(x, spec->session_id);
     turn_on_line(t, on_line, x);
     ladder_init(x);
-    executor_next_attempt(x);
+    x->attempt = 1;
+    if (spec->process)
+        continue_process(x, spec);
+    else if (spec->by_agent)
+        fail_ended(x);
+    else
+        start_process(x);
     return x;
 }
 
@@ -281,9 +323,7 @@ void executor_free(struct executor *x)
         return;
     ladder_fini(x);
     turn_on_line(x->turn, NULL, NULL);
-    process_free(x->process);
-    dialog_end(&x->dialog);
-    tail_fini(&x->tail);
+    agent_process_free(x->process);
     buf_fini(&x->message);
     free(x->log_name);
     free(x->conversation);

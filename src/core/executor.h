@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Runs an agent for one turn: spawns it, feeds its stream to the turn, watches the clocks, walks
- * the shutdown ladder, tries again when the error may pass. Loop thread only.
+ * Runs an agent for one turn: spawns it, feeds its stream to the turn, watches the clocks, ends it,
+ * tries again when the error may pass. Loop thread only.
  *
- * The ladder. Whatever the reason, it ends the same way, each rung after the grace of the one
- * before, and `ended` is called once no process of the agent is left:
- *   outcome read:    stdin closed ── exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree
- *   timeout, cancel: interrupt ───── exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree
- * The interrupt is the dialect's control message, or SIGINT. An agent that closes stdout and goes
- * on running has twice the exit grace to end, then it counts as hung. An end takes the tree along:
- * whatever the agent left running is killed, in whatever session it hides. */
+ * When the outcome has been read the agent may leave, at a timeout or a cancel it is interrupted
+ * (core/agent_process.h), and `ended` is called once no process of it is left. An agent that closes
+ * stdout and goes on running counts as hung. The process of an agent that has answered may wait for
+ * the next turn instead. */
 #ifndef CORE_EXECUTOR_H
 #define CORE_EXECUTOR_H
 
 #include <sys/types.h>
 
 #include "base/attr.h"
+#include "base/str.h"
 #include "conf/conf.h"
+#include "core/agent_process.h"
 #include "core/turn.h"
 #include "io/loop.h"
 
@@ -31,6 +30,15 @@ struct executor_spec {
      * ctx of `ended`. */
     void (*spawned)(void *ctx, pid_t pid);
     void (*unasked)(void *ctx);
+    /* Or NULL: the process that is to serve the turn, which belongs to the executor then, and what
+     * it has printed and nobody has read. Should it be dead, a new one is started. */
+    struct agent_process *process;
+    struct str unread;
+    bool by_agent; /* it has begun the turn by itself: there is no message */
+    /* Or NULL. Whether the process may outlive the turn, behind its answer; then it is given away,
+     * with bytes that it has printed since, and `ended` follows. Called with the ctx of `ended`. */
+    bool (*may_stay)(void *ctx);
+    void (*stay)(void *ctx, struct agent_process *p, const char *bytes, size_t n);
 };
 
 /* Begins; `ended` is called once, from the loop, after the tree of processes is gone and done was

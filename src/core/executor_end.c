@@ -24,7 +24,8 @@ static void error_text(const struct executor *x, struct buf *out)
         buf_add(out, error->message, strnlen(error->message, STDERR_SEARCHED));
         buf_add_char(out, '\n');
     }
-    tail_copy(out, &x->tail, STDERR_SEARCHED);
+    if (x->process)
+        tail_copy(out, agent_process_tail(x->process), STDERR_SEARCHED);
     for (char *nul = out->p; nul && (nul = memchr(nul, '\0', (size_t)(out->p + out->len - nul)));)
         *nul = ' ';
 }
@@ -58,6 +59,8 @@ struct retry end_retry(const struct executor *x)
     const struct retry no = {.again = false};
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
+    if (x->warm && !x->heard && x->message.len)
+        return (struct retry){.again = true, .anew = true, .reason = "the process that waited has ended"};
     if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
         return no; /* a final, or an error that was told */
     if (is_session_lost(x) && x->continues)
@@ -85,7 +88,8 @@ void end_log(const struct executor *x, const struct stream_end_info *end)
         return;
     const int len = (int)(x->reason_len ? x->reason_len : strlen(end->message));
     CLEANUP_BUF struct buf tail = {0}, safe = {0};
-    tail_copy(&tail, &x->tail, STDERR_LOGGED);
+    if (x->process)
+        tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
     log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
     if (safe.len)
         log_line(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
@@ -98,7 +102,7 @@ void end_log(const struct executor *x, const struct stream_end_info *end)
 static void add_stderr_line(const struct executor *x, struct buf *text)
 {
     CLEANUP_BUF struct buf line = {0}, safe = {0};
-    tail_copy_line(&line, &x->tail, STDERR_TOLD);
+    tail_copy_line(&line, agent_process_tail(x->process), STDERR_TOLD);
     log_redact(&safe, (struct str){line.p ? line.p : "", line.len});
     if (safe.len)
         buf_printf(text, ": %s", safe.p);
@@ -139,7 +143,7 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
 
 static void explain_signal(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
-    const int signo = WTERMSIG(x->status);
+    const int signo = WTERMSIG(agent_process_status(x->process));
     const char *const name = sigabbrev_np(signo);
     *end = (struct stream_end_info){.how = STREAM_SIGNAL, .code = "agent_signal"};
     if (name)
@@ -152,11 +156,12 @@ static void explain_signal(struct executor *x, struct stream_end_info *end, stru
 
 static void explain_exit(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
-    if (WIFSIGNALED(x->status)) {
+    const int status = agent_process_status(x->process);
+    if (WIFSIGNALED(status)) {
         explain_signal(x, end, text);
-    } else if (WEXITSTATUS(x->status)) {
+    } else if (WEXITSTATUS(status)) {
         *end = (struct stream_end_info){.how = STREAM_EXIT, .code = "agent_exit"};
-        buf_printf(text, "The agent exited with status %d", WEXITSTATUS(x->status));
+        buf_printf(text, "The agent exited with status %d", WEXITSTATUS(status));
     } else {
         *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
         buf_add_str(text, "The agent exited without a result");

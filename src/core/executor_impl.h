@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The executor between its files: executor.c (attempts), executor_ladder.c (clocks and signals),
+ * The executor between its files: executor.c (attempts), executor_ladder.c (clocks),
  * executor_end.c (what an end means). */
 #ifndef CORE_EXECUTOR_IMPL_H
 #define CORE_EXECUTOR_IMPL_H
 
 #include "base/buf.h"
+#include "core/agent_process.h"
 #include "core/executor.h"
-#include "core/tail.h"
-#include "io/process.h"
-#include "turn/dialog.h"
 
-/* How far down the ladder the attempt is. */
-enum rung {
-    RUNG_RUN,   /* it works */
-    RUNG_LEAVE, /* it has an outcome and may leave by itself */
-    RUNG_ASK,   /* it was interrupted */
-    RUNG_TERM,  /* it got SIGTERM */
-    RUNG_KILL,  /* its tree gets SIGKILL until nobody is left */
-    RUNG_PAUSE, /* there is none: the next attempt waits for its time */
-    RUNG_OVER,  /* the turn is told to its end, or about to be */
+enum phase {
+    PHASE_ATTEMPT, /* a process is at work, or is being ended */
+    PHASE_PAUSE,   /* there is none: the next attempt waits for its time */
+    PHASE_OVER,    /* the turn is told to its end, or about to be */
 };
 
 /* Why the host ended it, if it did. */
@@ -31,6 +24,8 @@ struct executor {
     void (*ended)(void *ctx, bool spawn_failed);
     void (*spawned)(void *ctx, pid_t pid); /* or NULL */
     void (*unasked)(void *ctx);            /* or NULL */
+    bool (*may_stay)(void *ctx);           /* or NULL */
+    void (*stay)(void *ctx, struct agent_process *p, const char *bytes, size_t n);
     void *ctx;
     char *log_name;
     struct buf message;
@@ -43,48 +38,41 @@ struct executor {
     unsigned cancels;
     enum why why;
     /* the attempt */
-    char *session_id; /* that it resumes, or NULL */
-    struct process *process;
-    struct dialog dialog;
-    struct tail tail;
-    struct loop_timer *idle, *step, *background;
+    enum phase phase;
+    char *session_id;              /* that it resumes, or NULL */
+    struct agent_process *process; /* NULL: it could not be started, or serves the next turn */
+    struct loop_timer *idle, *pause, *background;
     int64_t last_out_ms;
     int64_t background_until_ms; /* when background work is given up; 0: there was none yet */
-    enum rung rung;
-    unsigned kills;  /* rounds of RUNG_KILL */
-    bool still_told; /* "still working" since the last output */
-    bool outcome;    /* has been read */
-    bool exited;
+    bool still_told;             /* "still working" since the last output */
+    bool outcome;                /* has been read */
     bool spawn_failed;
-    int status; /* of waitid, once exited */
+    bool warm;   /* the process served an earlier turn */
+    bool heard;  /* it has printed something in this turn */
+    bool parted; /* it serves the next turn */
     struct tc_err spawn_error;
     size_t reason_len; /* of the final error: its part before the line of stderr */
 };
 
-/* executor.c: the attempt's processes are gone. Frees nothing of x, but `ended` may have. */
-void executor_attempt_over(struct executor *x);
 /* executor.c: the pause before the next attempt is over. */
 void executor_next_attempt(struct executor *x);
-/* executor.c: after the turn was fed: there may be an outcome now, or background work. */
-void executor_look(struct executor *x);
+/* executor.c: after the turn was fed: there may be an outcome now, or background work. `rest` has
+ * not been read of what the agent has printed. */
+void executor_look(struct executor *x, const char *rest, size_t n);
 struct retry;
-/* executor.c: ends the turn now; there is no process. `retry` (or NULL) says why there is no
- * further attempt. */
+/* executor.c: ends the turn now; no process is at work for it. `retry` (or NULL) says why there is
+ * no further attempt. */
 void executor_finish(struct executor *x, const struct retry *retry);
 
-/* executor.c: lets `say` append what goes to the agent's stdin. False: there was nothing. */
-bool executor_say(struct executor *x, void (*say)(struct dialog *d, struct buf *out));
-
-/* executor_ladder.c */
+/* executor_ladder.c: clocks, and why an attempt is ended */
 void ladder_init(struct executor *x);
 void ladder_fini(struct executor *x);
 void ladder_begin(struct executor *x);      /* an attempt runs */
 void ladder_failed(struct executor *x);     /* it does not: there is no process */
 void ladder_output(struct executor *x);     /* it printed something, or need not have */
-void ladder_outcome(struct executor *x);    /* it has an outcome */
+void ladder_outcome(struct executor *x);    /* it has an outcome: the clocks stop */
 void ladder_background(struct executor *x); /* it may work on in the background */
 void ladder_settle(struct executor *x);     /* that is waited for no longer */
-void ladder_mute(struct executor *x);       /* it closed its stdout */
 void ladder_exited(struct executor *x);     /* it is gone, its tree perhaps not */
 void ladder_end(struct executor *x, enum why why);
 void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt */
@@ -93,6 +81,7 @@ void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt
 struct retry {
     bool again;
     bool without_session;
+    bool anew;          /* the process that had waited is gone: another one gets the message */
     bool continues;     /* resumes what the failed attempt began, instead of repeating it */
     bool would_repeat;  /* refused: the cause is temporary, but the attempt has acted */
     const char *reason; /* the temporary cause, or NULL */

@@ -23,7 +23,9 @@ struct job {
     struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
     struct requests_turn *requests;
-    unsigned cancels, shutdowns; /* asked for before it ran */
+    unsigned cancels, shutdowns;   /* asked for before it ran */
+    struct agent_process *process; /* that has waited for it, until it runs; or NULL */
+    struct buf unread;             /* what that has printed */
     bool forget;
     bool cancelled;    /* somebody asked for its end */
     size_t usage_kept; /* bytes of the usage that was kept with the outcome */
@@ -134,6 +136,38 @@ static const char *source_of(const struct job_spec *s)
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
+/* Behind an answer that may have work open behind it. */
+static bool may_stay(void *ctx)
+{
+    const struct job *const j = ctx;
+    return !j->forget && !j->cancelled && launch_is_session(turn_session_id(j->turn)) &&
+           (j->spec.agent->keep_alive_ms || turn_leaves_work(j->turn));
+}
+
+static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n)
+{
+    const struct job *const j = ctx;
+    const struct job_spec *const s = &j->spec;
+    const struct warm_place place = {.conf = s->conf,
+                                     .conversation = s->conversation,
+                                     .session_id = turn_session_id(j->turn),
+                                     .source = s->submitter,
+                                     .route = s->route};
+    warm_keep(s->warm, &place, p, bytes, n);
+}
+
+/* An API client waits for one answer. */
+static bool follows(const struct job_spec *s)
+{
+    return s->agent->background == CONF_FOLLOW && conf_instance_find(s->conf, s->submitter);
+}
+
+static bool can_keep(const struct job_spec *s)
+{
+    const struct dialect *const dialect = dialect_find(s->agent->dialect);
+    return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
+}
+
 static void run(struct job *j)
 {
     const struct job_spec *const s = &j->spec;
@@ -160,6 +194,7 @@ static void run(struct job *j)
                                         .route = s->route,
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
+                                        .follows = follows(s),
                                         .commit = commit,
                                         .request = on_request,
                                         .ctx = j,
@@ -173,7 +208,13 @@ static void run(struct job *j)
         .conversation = s->conversation,
         .spawned = on_spawned,
         .unasked = on_unasked,
+        .process = j->process,
+        .unread = {j->unread.p, j->unread.len},
+        .by_agent = s->by_agent,
+        .may_stay = can_keep(s) ? may_stay : NULL,
+        .stay = stay,
     };
+    j->process = NULL;
     j->executor = executor_start(s->loop, j->turn, &spec, on_ended, j);
     for (; j->cancels; j->cancels--)
         executor_cancel(j->executor);
@@ -181,9 +222,22 @@ static void run(struct job *j)
         executor_shutdown(j->executor);
 }
 
+static void on_clear(void *ctx)
+{
+    run(ctx);
+}
+
+/* With the process that waits for the conversation, or else, when none of it and of its session is
+ * left, with a new one. */
 static void answered(struct job *j)
 {
-    if (--j->awaited == 0)
+    const struct job_spec *const s = &j->spec;
+    const char *const session = j->session.len ? j->session.p : NULL;
+    if (--j->awaited)
+        return;
+    if (session || s->by_agent)
+        j->process = warm_take(s->warm, s->agent, s->conversation, session, &j->unread);
+    if (s->by_agent || j->process || !warm_clear(s->warm, s->conversation, session, on_clear, j))
         run(j);
 }
 
@@ -232,12 +286,32 @@ static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
     return copy;
 }
 
+/* The agent is at work already, in the session that its process has. */
+static void begin_of_agent(struct job *j)
+{
+    const struct job_spec *const s = &j->spec;
+    j->awaited = 2;
+    switches_get(s->switches, s->agent->name, on_visibility, j);
+    keep_turn(s->ledger, s->dispatch,
+              &(struct record_turn){.id = s->id,
+                                    .agent = s->agent->name,
+                                    .conv = s->conversation,
+                                    .source = s->submitter,
+                                    .route = s->route,
+                                    .prompt = ""},
+              on_begun, j);
+}
+
 struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx)
 {
     struct job *const j = xcalloc(1, sizeof *j);
     j->spec = copy_spec(&j->arena, spec);
     j->over = over;
     j->ctx = ctx;
+    if (spec->by_agent) {
+        begin_of_agent(j);
+        return j;
+    }
     j->awaited = 3;
     switches_get(spec->switches, spec->agent->name, on_visibility, j);
     sessions_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
@@ -295,6 +369,9 @@ void job_free(struct job *j)
 {
     if (!j)
         return;
+    warm_forget_waiter(j->spec.warm, j);
+    agent_process_free(j->process);
+    buf_fini(&j->unread);
     executor_free(j->executor);
     turn_free(j->turn);
     requests_end(j->requests);

@@ -10,6 +10,7 @@
 #include "core/requests.h"
 #include "core/sessions.h"
 #include "core/switches.h"
+#include "core/warm.h"
 
 struct job;
 
@@ -23,12 +24,14 @@ struct job_spec {
     struct switches *switches;
     struct sessions *sessions;
     struct requests *requests;
+    struct warm *warm;
     const char *id, *conversation;
     const char *submitter, *route; /* route: or NULL */
     const char *const *askers;     /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;
-    bool keeps_result;         /* an API client may ask for it later */
+    bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
+    bool keeps_result; /* an API client may ask for it later */
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;
 };

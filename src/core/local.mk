@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libtccore.a
 libtccore_a_SOURCES = \
+	src/core/agent_process.c \
+	src/core/agent_process.h \
 	src/core/answer.c \
 	src/core/answer.h \
 	src/core/approvals.c \
@@ -17,6 +19,8 @@ libtccore_a_SOURCES = \
 	src/core/conversation.h \
 	src/core/conversations.c \
 	src/core/conversations.h \
+	src/core/conversations_impl.h \
+	src/core/conversations_warm.c \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
 	src/core/dispatch_change.c \
@@ -83,6 +87,8 @@ libtccore_a_SOURCES = \
 	src/core/sticky_local.h \
 	src/core/sticky_redis.c \
 	src/core/sticky_redis.h \
+	src/core/stream.c \
+	src/core/stream.h \
 	src/core/switches.c \
 	src/core/switches.h \
 	src/core/tail.c \
@@ -96,4 +102,6 @@ libtccore_a_SOURCES = \
 	src/core/turnlog_follow.c \
 	src/core/turnlog_impl.h \
 	src/core/uuid.c \
-	src/core/uuid.h
+	src/core/uuid.h \
+	src/core/warm.c \
+	src/core/warm.h

@@ -81,7 +81,7 @@ static bool was_self_answered(struct reception *r, const struct ask *a)
 }
 
 static void stop(struct reception *r, struct ask *a, const struct conf_instance *inst,
-                 struct conversation *c)
+                 const char *key, struct conversation *c)
 {
     if (!(inst->grants & CONF_CANCEL)) {
         ask_answer(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
@@ -89,7 +89,8 @@ static void stop(struct reception *r, struct ask *a, const struct conf_instance 
     }
     CLEANUP_BUF struct buf text = {0};
     const bool runs = c && c->job;
-    answer_stopped(&text, runs, c ? conversations_clear(r->conversations, c) : 0);
+    const bool worked = !runs && conversations_stop_background(r->conversations, key);
+    answer_stopped(&text, runs, worked, c ? conversations_clear(r->conversations, c) : 0);
     ask_answer(a, TC_COMMAND, runs ? job_id(c->job) : NULL, text.p);
     if (runs)
         job_cancel(c->job);
@@ -101,6 +102,7 @@ static void forget_session(struct reception *r, struct ask *a, const char *key,
     const bool runs = c && c->job;
     if (runs)
         job_forget_session(c->job);
+    conversations_forget_process(r->conversations, key);
     sessions_forget(r->sessions, agent->name, key);
     approvals_end_session(r->approvals, agent->name, key);
     ask_answer(a, TC_COMMAND, NULL,
@@ -188,7 +190,7 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
     }
     switch (command) {
     case COMMAND_STOP:
-        stop(r, a, inst, c);
+        stop(r, a, inst, key, c);
         break;
     case COMMAND_NEW:
         forget_session(r, a, key, agent, c);
@@ -327,7 +329,7 @@ static void cancel(struct reception *r, struct ask *a, const struct conf_instanc
     }
     const bool runs = c->job && strcmp(job_id(c->job), a->turn) == 0;
     CLEANUP_BUF struct buf text = {0};
-    answer_stopped(&text, runs, runs ? 0 : conversations_clear(r->conversations, c));
+    answer_stopped(&text, runs, false, runs ? 0 : conversations_clear(r->conversations, c));
     ask_answer(a, TC_COMMAND, NULL, text.p);
     if (runs)
         job_cancel(c->job);

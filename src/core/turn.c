@@ -8,11 +8,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/uuid.h"
-#include "io/lines.h"
 #include "turn/dialog.h"
 #include "turn/guard.h"
 #include "turn/show.h"
-#include "turn/translate.h"
 
 /* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
 #define HELD_MAX 4
@@ -20,8 +18,7 @@
 #define ATTEMPT_MARK "~"
 
 struct turn {
-    struct lines lines;
-    struct translate translate;
+    struct stream *stream; /* NULL: the next turn has it */
     struct guard guard;
     struct result result;
     struct dispatch_turn *cast;
@@ -42,6 +39,8 @@ struct turn {
     unsigned attempt; /* from 1 */
     bool released;    /* no other attempt: nothing is held back */
     bool abandoned;   /* the stream's outcome does not count */
+    bool follows;     /* see turn_spec */
+    bool stops;       /* reads nothing behind the outcome */
     bool ended;
 };
 
@@ -69,7 +68,7 @@ static void prepare_request(struct turn *t, struct tc_request *request)
         t->request(t->ctx, request);
         request->preview = NULL; /* no agent writes its own */
     }
-    show_request(&t->translate.scratch, request);
+    show_request(&t->stream->translate.scratch, request);
 }
 
 static void cast(void *ctx, struct event *ev)
@@ -193,7 +192,7 @@ static void forget_held_end(struct turn *t)
 /* A stream whose dialect was not named has given itself away. */
 static void note_dialect(struct turn *t)
 {
-    t->dialect = t->translate.dialect;
+    t->dialect = t->stream->translate.dialect;
     t->guard.src = t->dialect->name;
 }
 
@@ -202,7 +201,7 @@ static void note_dialect(struct turn *t)
 static void name_request(struct turn *t, struct tc_request *request)
 {
     if (t->attempt > 1 && request->request_id && *request->request_id)
-        request->request_id = arena_sprintf(&t->translate.scratch, "%s" ATTEMPT_MARK "%u",
+        request->request_id = arena_sprintf(&t->stream->translate.scratch, "%s" ATTEMPT_MARK "%u",
                                             request->request_id, t->attempt);
 }
 
@@ -227,7 +226,7 @@ static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
 static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
-    if (!t->dialect && t->translate.dialect)
+    if (!t->dialect && t->stream->translate.dialect)
         note_dialect(t);
     if (ev->kind == TC_TOOL_CALL)
         note_tool_call(t, &ev->u.tool_call);
@@ -258,43 +257,72 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
     struct turn *const t = ctx;
     if (t->watch && complete)
         t->watch(t->watch_ctx, p, len);
-    translate_line(&t->translate, p, len, complete);
+    translate_line(&t->stream->translate, p, len, complete);
+    if (t->stops && turn_has_outcome(t)) {
+        t->stream->lines.stop = true;
+        t->stops = false;
+    }
 }
 
 static void on_dropped(void *ctx, uint64_t bytes)
 {
-    translate_dropped(&((struct turn *)ctx)->translate, bytes);
+    translate_dropped(&((struct turn *)ctx)->stream->translate, bytes);
 }
 
 /* What the bytes come to is one burst for all who are told. */
-void turn_feed(struct turn *t, const char *p, size_t n)
+size_t turn_feed(struct turn *t, const char *p, size_t n)
 {
     guard_hold_time(&t->guard);
     dispatch_gather(t->cast, true);
-    lines_feed(&t->lines, p, n);
+    const size_t taken = lines_feed(&t->stream->lines, p, n);
     dispatch_gather(t->cast, false);
     guard_release_time(&t->guard);
+    return taken;
 }
 
 void turn_feed_end(struct turn *t)
 {
-    lines_end(&t->lines);
-    translate_settle(&t->translate);
+    lines_end(&t->stream->lines);
+    translate_settle(&t->stream->translate);
 }
 
 enum dialect_work turn_work(const struct turn *t)
 {
-    return turn_has_outcome(t) ? DIALECT_NO_WORK : translate_work(&t->translate);
+    return turn_has_outcome(t) ? DIALECT_NO_WORK : translate_work(&t->stream->translate);
+}
+
+bool turn_leaves_work(const struct turn *t)
+{
+    return translate_work(&t->stream->translate) == DIALECT_WORKS;
 }
 
 void turn_settle(struct turn *t)
 {
-    translate_settle(&t->translate);
+    translate_settle(&t->stream->translate);
 }
 
 static void read_from_start(struct turn *t)
 {
-    translate_init(&t->translate, t->dialect, gate, t);
+    translate_init(&t->stream->translate, t->dialect, gate, t);
+    t->stream->translate.out.follows = t->follows;
+}
+
+static void read_on(struct turn *t, struct stream *s)
+{
+    t->stream = s;
+    t->stream->lines.line = on_line;
+    t->stream->lines.dropped = on_dropped;
+    t->stream->lines.ctx = t;
+    t->stream->translate.emit = gate;
+    t->stream->translate.ctx = t;
+    t->stream->translate.out.follows = t->follows;
+}
+
+void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
+{
+    stream_free(t->stream);
+    read_on(t, s);
+    translate_next(&s->translate, by_agent);
 }
 
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
@@ -308,11 +336,10 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->commit = spec->commit;
     t->request = spec->request;
     t->ctx = spec->ctx;
+    t->follows = spec->follows;
     t->began_ms = clock_mono_ms();
     t->attempt = 1;
-    t->lines = (struct lines){
-        .line = on_line, .dropped = on_dropped, .ctx = t, .cap = (size_t)spec->max_line};
-    read_from_start(t);
+    read_on(t, stream_new(spec->dialect, spec->max_line));
     guard_init(&t->guard, spec->dialect ? spec->dialect->name : "", t->id, cast, t);
     t->cast = dispatch_open(d, &(struct dispatch_spec){.id = t->id,
                                                        .agent = spec->agent,
@@ -349,8 +376,8 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
 {
     if (t->ended)
         return;
-    lines_end(&t->lines);
-    translate_end(&t->translate, end);
+    lines_end(&t->stream->lines);
+    translate_end(&t->stream->translate, end);
     if (!retry) {
         finish(t, end);
         return;
@@ -358,10 +385,25 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     forget_held(t);
     free(t->acting_tool);
     t->acting_tool = NULL;
-    translate_fini(&t->translate);
+    translate_fini(&t->stream->translate);
     read_from_start(t);
     t->attempt++;
     turn_notice(t, "info", "retry", retry);
+}
+
+void turn_stop_at_outcome(struct turn *t)
+{
+    t->stops = true;
+}
+
+struct stream *turn_leave_stream(struct turn *t)
+{
+    struct stream *const s = t->stream;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    translate_end(&s->translate, &end);
+    finish(t, &end);
+    t->stream = NULL;
+    return s;
 }
 
 void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
@@ -449,7 +491,7 @@ const struct dialect *turn_dialect(const struct turn *t)
 
 bool turn_is_unmatched(const struct turn *t)
 {
-    return translate_is_unmatched(&t->translate);
+    return t->stream && translate_is_unmatched(&t->stream->translate);
 }
 
 const struct result *turn_result(const struct turn *t)
@@ -471,9 +513,8 @@ void turn_free(struct turn *t)
     turn_end_attempt(t, &end, NULL);
     turn_committed(t);
     dispatch_close(t->cast);
-    translate_fini(&t->translate);
+    stream_free(t->stream);
     guard_fini(&t->guard);
-    lines_fini(&t->lines);
     result_fini(&t->result);
     free(t->id);
     free(t->task);

@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "core/dispatch.h"
 #include "core/result.h"
+#include "core/stream.h"
 #include "dialect/dialect.h"
 
 struct turn;
@@ -24,6 +25,7 @@ struct turn_spec {
     const char *submitter, *route; /* see dispatch_spec */
     struct visibility visibility;  /* resolved */
     int64_t max_line;
+    bool follows; /* an answer is told although work is open behind it: turns follow */
     /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held
      * back until turn_committed, which may be called from here. */
     void (*commit)(void *ctx, const struct event *outcome);
@@ -35,8 +37,17 @@ struct turn_spec {
 
 /* Copies what it keeps of the spec, but for the dialect; borrows d. */
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec);
-/* Bytes of the stream, in any pieces. */
-void turn_feed(struct turn *t, const char *p, size_t n);
+/* Bytes of the stream, in any pieces. Returns how many were read: n, but for turn_stop_at_outcome.
+ */
+size_t turn_feed(struct turn *t, const char *p, size_t n);
+/* From now on nothing is read behind the line with which the outcome is there. */
+void turn_stop_at_outcome(struct turn *t);
+/* Before the first turn_feed: reads on in the stream of an earlier turn, which becomes the turn's.
+ * `by_agent`: nobody has asked for this turn, the agent began it by itself. */
+void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent);
+/* The turn ends with the outcome that it has, as by turn_end_attempt, and its stream goes on
+ * without it. Returns that, owned. */
+struct stream *turn_leave_stream(struct turn *t);
 /* No more bytes come in this attempt: a last line without newline counts now, and an answer that is
  * held behind background work. Optional before turn_end_attempt, for who must know the outcome
  * first. */
@@ -46,6 +57,8 @@ void turn_feed_end(struct turn *t);
 enum dialect_work turn_work(const struct turn *t);
 /* That work is waited for no longer: the answer is the outcome. */
 void turn_settle(struct turn *t);
+/* Behind its outcome the agent works on (turn_spec.follows). */
+bool turn_leaves_work(const struct turn *t);
 /* No other attempt will follow: what is held back is told, and from now on nothing is. */
 void turn_release(struct turn *t);
 /* The stream of this attempt is over. With `retry` (why, for people) the turn goes on: what is

@@ -208,6 +208,23 @@ static void close_state(void *state)
     early_fini(&a->early);
 }
 
+/* The session stays, and what it has cost so far. */
+static void next_turn(void *state, bool by_agent)
+{
+    struct acp *const a = state;
+    struct acp old = *a;
+    (void)by_agent;
+    *a = (struct acp){.agent = old.agent,
+                      .session = old.session,
+                      .cost = old.cost,
+                      .cost_before = old.cost > 0 ? old.cost : 0,
+                      .greeted = old.greeted,
+                      .ready = true};
+    memcpy(a->currency, old.currency, sizeof(a->currency));
+    old.agent = old.session = (struct buf){0};
+    close_state(&old);
+}
+
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
@@ -230,5 +247,6 @@ const struct dialect dialect_acp = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .next = next_turn,
     .input = &acp_input,
 };

@@ -44,7 +44,8 @@ struct acp {
     struct buf trouble;       /* the newest failure that came as text */
     struct acp_tool tools[ACP_CALLS];
     uint64_t calls;
-    double cost; /* of the session, negative: not said */
+    double cost;        /* of the session, negative: not said */
+    double cost_before; /* of its turns before this one in the stream */
     char currency[16];
     bool started, greeted, ready;
 };

@@ -35,12 +35,13 @@ static int cache_counted(const struct tc_usage *u)
 
 static void set_cost(const struct acp *a, struct tc_usage *u)
 {
+    const double cost = a->cost < a->cost_before ? a->cost : a->cost - a->cost_before;
     if (!a->currency[0])
         return;
     if (strcmp(a->currency, "USD") == 0) {
-        u->cost_usd = a->cost;
+        u->cost_usd = cost;
     } else {
-        u->cost = a->cost;
+        u->cost = cost;
         u->currency = a->currency;
     }
 }

@@ -95,6 +95,20 @@ static void write_prompt(struct acp_input *a, struct buf *out)
     rpc_end(out);
 }
 
+static bool goes_on(void *state)
+{
+    const struct acp_input *const a = state;
+    return !a->waiting && !a->stopped && a->session.len;
+}
+
+static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct acp_input *const a = state;
+    buf_reset(&a->text);
+    utf8_repair(&a->text, prompt->text, prompt->len);
+    write_prompt(a, out);
+}
+
 static void write_mode(struct acp_input *a, struct buf *out, struct str option)
 {
     const bool as_option = option.p;
@@ -283,6 +297,8 @@ static bool waits(void *state, const char *request_id)
 const struct dialect_input acp_input = {
     .state_size = sizeof(struct acp_input),
     .begin = begin,
+    .next = next,
+    .goes_on = goes_on,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

@@ -158,7 +158,7 @@ static void tell_start(struct claude *c, const struct claude_line *l)
     event_init(&ev, TC_START);
     ev.u.start.provider = c->profile->provider;
     ev.u.start.model = c->model.len ? c->model.p : NULL;
-    ev.u.start.source = c->profile->source;
+    ev.u.start.source = c->begun_by ? c->begun_by : c->profile->source;
     ev.meta.x = start_extra(c, l->self, tools);
     claude_emit(c, NULL, &ev);
 }
@@ -464,6 +464,8 @@ const struct dialect dialect_claude = {
     .line = claude_line,
     .end = claude_end,
     .close = claude_close,
+    .next = claude_next,
+    .between = claude_between,
     .work = claude_work_now,
     .settle = claude_work_settle,
     .input = &claude_input,

@@ -26,15 +26,26 @@ static void ask_mode(struct buf *out, const char *mode)
 }
 
 /* client_composed: the text goes to the model as it is, without commands and file mentions. */
-static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void write_message(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     (void)state;
-    if (prompt->mode)
-        ask_mode(out, prompt->mode);
     buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
     add_text(out, prompt->text, prompt->len);
     buf_add_str(out,
                 "},\"parent_tool_use_id\":null,\"session_id\":\"\",\"client_composed\":true}\n");
+}
+
+static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    if (prompt->mode)
+        ask_mode(out, prompt->mode);
+    write_message(state, out, prompt);
+}
+
+static bool goes_on(void *state)
+{
+    const struct claude_control *const c = state;
+    return !c->over && !c->n;
 }
 
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
@@ -68,6 +79,8 @@ static void end(void *state)
 const struct dialect_input claude_input = {
     .state_size = sizeof(struct claude_control),
     .begin = begin,
+    .next = write_message,
+    .goes_on = goes_on,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

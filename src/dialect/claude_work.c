@@ -72,7 +72,7 @@ void claude_work_result(struct claude *c, const struct claude_ending *e)
     w->busy = w->idle = w->reported = false;
     w->own |= e->own;
     hold(w, e);
-    if (w->own && !w->seen && !w->wakes)
+    if (w->own && (c->out->follows || (!w->seen && !w->wakes)))
         tell_held(c);
     else
         tell_waiting(c);
@@ -148,8 +148,9 @@ void claude_work_scheduled(struct claude *c, struct str tool_use_result)
 
 enum dialect_work claude_work_now(void *state)
 {
-    const struct claude_work *const w = &((const struct claude *)state)->work;
-    if (!w->done || !w->own || w->busy)
+    const struct claude *const c = state;
+    const struct claude_work *const w = &c->work;
+    if (w->busy || (!c->closed && (!w->done || !w->own)))
         return DIALECT_NO_WORK;
     return is_open(w) ? DIALECT_WORKS : DIALECT_SETTLING;
 }

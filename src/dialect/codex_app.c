@@ -334,6 +334,17 @@ static void close_state(void *state)
     tool_set_fini(&c->changes);
 }
 
+/* The thread stays, and with it which turns are a sub-agent's. */
+static void next_turn(void *state, bool by_agent)
+{
+    struct codex_app *const c = state;
+    struct buf thread = c->thread;
+    (void)by_agent;
+    c->thread = (struct buf){0};
+    close_state(c);
+    *c = (struct codex_app){.thread = thread};
+}
+
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
@@ -352,5 +363,6 @@ const struct dialect dialect_codex_app = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .next = next_turn,
     .input = &codex_app_input,
 };

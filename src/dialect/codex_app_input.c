@@ -81,6 +81,22 @@ static void begin_turn(struct codex_app_input *c, struct buf *out)
     rpc_end(out);
 }
 
+static bool goes_on(void *state)
+{
+    const struct codex_app_input *const c = state;
+    return c->over && c->thread.len && !c->waiting;
+}
+
+static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct codex_app_input *const c = state;
+    buf_reset(&c->text);
+    utf8_repair(&c->text, prompt->text, prompt->len);
+    buf_reset(&c->turn);
+    c->over = false;
+    begin_turn(c, out);
+}
+
 /* What ends the turn is told by the translator, from the same line. */
 static void take_step(struct codex_app_input *c, struct buf *out, const struct rpc_line *l)
 {
@@ -251,6 +267,8 @@ static bool waits(void *state, const char *request_id)
 const struct dialect_input codex_app_input = {
     .state_size = sizeof(struct codex_app_input),
     .begin = begin,
+    .next = next,
+    .goes_on = goes_on,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

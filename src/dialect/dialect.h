@@ -20,6 +20,7 @@ struct dialect_out {
     struct arena *scratch;   /* lives until the line or end call returns */
     double ts;               /* the line's own time for drafts that say none; 0: it has none */
     const char *frame_event; /* name of the server-sent event the line came in, or NULL */
+    bool follows;            /* an answer is told although work is open behind it: turns follow */
 };
 
 static inline void dialect_emit(const struct dialect_out *out, struct event *ev)
@@ -93,6 +94,10 @@ struct dialect_input {
     bool keep_open;             /* stdin stays open until the outcome was seen */
     bool ends_by_eof;           /* after an interrupt end of file hurries it, and loses nothing */
     bool loads_session;         /* `begin` resumes the session that the prompt names */
+    /* Another message in the same session, behind a turn that has ended. Both are there, or neither
+     * (NULL): each turn needs a process of its own. */
+    void (*next)(void *state, struct buf *out, const struct dialect_prompt *prompt);
+    bool (*goes_on)(void *state); /* whether it can take one now */
 };
 
 /* Whether the agent works on behind an answer that it has given. */
@@ -119,6 +124,13 @@ struct dialect {
      * guard's, not the dialect's. May be NULL. */
     void (*end)(void *state, const struct dialect_out *out, const struct stream_end_info *end);
     void (*close)(void *state); /* frees what state owns; may be NULL */
+    /* Behind `end`, when the stream goes on: another turn begins. What was of the one before is
+     * forgotten, what holds for the stream (its session, running totals, open work) is not.
+     * `by_agent`: without a message of the user. NULL: the stream has one turn. */
+    void (*next)(void *state, bool by_agent);
+    /* A line between two turns, where nothing is told. True: with it the agent begins a turn by
+     * itself. NULL: none does. */
+    bool (*between)(void *state, const struct dialect_out *out, const char *line, size_t len);
     /* An answer is held while work is open. Both are there, or neither (NULL). */
     enum dialect_work (*work)(void *state);
     /* It is waited for no longer: tells the outcome that is held, and what was still open. */

@@ -54,6 +54,7 @@ libtcdialect_a_SOURCES = \
 	src/dialect/claude_result.c \
 	src/dialect/claude_stream.c \
 	src/dialect/claude_tool.c \
+	src/dialect/claude_turns.c \
 	src/dialect/claude_work.c \
 	src/dialect/codex.c \
 	src/dialect/codex_app.c \

@@ -80,21 +80,24 @@ static void fetch_ahead(const char *p, const char *end)
         __builtin_prefetch(at);
 }
 
-void lines_feed(struct lines *s, const char *p, size_t n)
+size_t lines_feed(struct lines *s, const char *p, size_t n)
 {
-    const char *const end = p + n;
-    while (p < end) {
+    const char *const begin = p, *const end = p + n;
+    s->stop = false;
+    while (p < end && !s->stop) {
         const char *const nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl) {
             keep(s, p, (size_t)(end - p));
-            return;
+            return n;
         }
         fetch_ahead(nl, end);
         finish(s, p, (size_t)(nl - p));
         p = nl + 1;
     }
+    s->stop = false;
     if (!s->part.len)
         forget_part(s, KEEP_IDLE);
+    return (size_t)(p - begin);
 }
 
 void lines_end(struct lines *s)

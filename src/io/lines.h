@@ -21,10 +21,12 @@ struct lines {
     size_t cap;        /* longest line, without its \n; 0: LINES_DEFAULT_CAP */
     struct buf part;   /* the line begun in earlier chunks */
     uint64_t skipping; /* bytes of an over-long line so far; 0: none */
+    bool stop;         /* set by `line`: lines_feed takes nothing behind it */
 };
 
-/* Set line, dropped, ctx and cap; the rest is zero. */
-void lines_feed(struct lines *s, const char *p, size_t n);
+/* Set line, dropped, ctx and cap; the rest is zero. Returns how many bytes it has taken: n, unless
+ * `stop` was set, which it resets. */
+size_t lines_feed(struct lines *s, const char *p, size_t n);
 /* End of stream: gives the tail that had no newline, if there is one. */
 void lines_end(struct lines *s);
 void lines_fini(struct lines *s);

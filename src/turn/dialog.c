@@ -27,6 +27,16 @@ void dialog_end(struct dialog *d)
     *d = (struct dialog){0};
 }
 
+bool dialog_goes_on(const struct dialog *d)
+{
+    return d->input && d->input->next && d->input->goes_on(d->state);
+}
+
+void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct buf *out)
+{
+    d->input->next(d->state, out, prompt);
+}
+
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len)
 {
     if (d->input && d->input->line)

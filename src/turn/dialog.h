@@ -17,6 +17,9 @@ struct dialog {
 void dialog_begin(struct dialog *d, const struct dialect *dialect,
                   const struct dialect_prompt *prompt, struct buf *out);
 void dialog_end(struct dialog *d);
+/* Whether it can take another message now, behind the end of a turn; which is then appended. */
+bool dialog_goes_on(const struct dialog *d);
+void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct buf *out);
 /* A line of the agent, before it is translated. */
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len);
 /* Whether requests of this dialect can be answered at all. */

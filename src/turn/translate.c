@@ -79,6 +79,19 @@ void translate_fini(struct translate *t)
     sse_fini(&t->sse);
 }
 
+void translate_next(struct translate *t, bool by_agent)
+{
+    t->spoken = t->last_bad = t->cut_off = t->ending = false;
+    t->noisy = 0;
+    t->dialect->next(t->state, by_agent);
+}
+
+bool translate_between(struct translate *t, const char *line, size_t len)
+{
+    arena_reset(&t->scratch);
+    return t->dialect->between && t->dialect->between(t->state, &t->out, line, len);
+}
+
 /* What a person may see of a line that is no JSON: printable, on one line. */
 static const char *show(struct translate *t, const char *line, size_t len)
 {

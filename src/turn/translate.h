@@ -41,6 +41,12 @@ struct translate {
 void translate_init(struct translate *t, const struct dialect *dialect,
                     void (*emit)(void *ctx, struct event *ev), void *ctx);
 void translate_fini(struct translate *t);
+/* After translate_end: another turn of the same stream begins, where the dialect can tell turns
+ * apart (dialect.next). `by_agent`: without a message of a user. */
+void translate_next(struct translate *t, bool by_agent);
+/* A line between two turns. True: with it the agent begins a turn by itself; it is to be read after
+ * translate_next. */
+bool translate_between(struct translate *t, const char *line, size_t len);
 /* One line without newline. Lines of server-sent events are put together to frames, whose data
  * is then what a line is elsewhere; else blank ones are ignored. A line that the dialect refuses
  * even when mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in

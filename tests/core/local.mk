@@ -91,6 +91,11 @@ tests_core_t_conversation_end_SOURCES = tests/core/t_conversation_end.c $(TALK)
 tests_core_t_conversation_end_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/t_warm
+tests_core_t_warm_SOURCES = tests/core/t_warm.c $(TALK)
+tests_core_t_warm_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_warm_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
 
 check_PROGRAMS += tests/core/t_sticky_redis

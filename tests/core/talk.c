@@ -30,7 +30,7 @@ static char *word(const char *text)
 static char mark[64], dump[512], state_dir[512], resume_arg[] = "mark={session_id}";
 static char *none[] = {NULL}, *resume[] = {resume_arg, NULL};
 static char *people[] = {(char[]){"1"}, (char[]){"2"}, NULL};
-static char *words[12];
+static char *words[40];
 static struct conf_agent agent;
 
 /* An agent that works until it is told to answer (SIGUSR1), unless `others` say otherwise. */
@@ -57,6 +57,7 @@ void talk_begin(const char *const *others)
         .max_line = 16 << 20,
         .attempts = 1,
     };
+    talk.agent = &agent;
     talk.instances[0] = (struct conf_instance){
         .name = word("tg"), .grants = CONF_SUBMIT | CONF_CANCEL, .allow = people};
     talk.instances[1] =
@@ -70,7 +71,8 @@ void talk_begin(const char *const *others)
         .show = {-1, -1, -1, -1, -1},
         .state_dir = state_dir,
         .store = talk.store,
-        .conversations = {.queue = 3, .max_turns = 32, .per_user = 32, .drain_ms = 20000},
+        .conversations =
+            {.queue = 3, .max_turns = 32, .per_user = 32, .max_warm = 4, .drain_ms = 20000},
     };
     talk.disk = (struct ledger){.loop = talk.loop};
     talk.shelf = shelf_new(talk.loop, &talk.conf);

@@ -21,6 +21,7 @@ extern struct talk {
     struct approvals *approvals;
     struct reception *reception;
     struct conf conf;
+    struct conf_agent *agent;          /* after talk_begin it may be changed */
     struct conf_store store;           /* of the configuration; set before talk_begin */
     struct conf_instance instances[2]; /* tg, which may submit and cancel; sl, which may submit */
 } talk;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * All conversations between their files: conversations.c (messages and their turns),
+ * conversations_warm.c (agents without a turn). */
+#ifndef CORE_CONVERSATIONS_IMPL_H
+#define CORE_CONVERSATIONS_IMPL_H
+
+#include "core/conversations.h"
+#include "core/warm.h"
+
+struct conversations {
+    struct conversations_spec spec;
+    const struct conf_conversations *limits;
+    struct conversation *list;
+    void *by_key; /* a tree of search.h: all of them */
+    struct conversation *ready_first,
+        **ready_end;       /* who became ready first; some are not any more */
+    struct people *people; /* whose turns run */
+    struct warm *warm;     /* agents without a turn */
+    size_t running;
+    uint64_t ready; /* numbers given so far */
+    size_t admitting;
+    bool holds; /* no turn begins yet */
+    bool draining;
+    struct loop_timer *drain;
+    void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
+    void *ctx;
+};
+
+/* conversations.c */
+struct conversation *conversations_find_or_make(struct conversations *cs,
+                                                const struct conversations_message *m);
+/* Where a turn runs: the parts of the host. */
+struct job_spec conversations_place(const struct conversations *cs);
+/* For clients, a turn is there although it does not run yet. */
+void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec);
+/* The `over` of a conversation's job. */
+void conversations_turn_over(void *conversation);
+void conversations_look_for_drained(struct conversations *cs);
+
+/* conversations_warm.c */
+void conversations_open_warm(struct conversations *cs);
+
+#endif
