@@ -26,14 +26,19 @@ struct turn {
     size_t n_held;
     void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
+    bool (*several)(void *ctx, uint64_t number);            /* or NULL */
     void *ctx;
+    struct dispatch *dispatch;
+    struct visibility visibility;
+    uint64_t number; /* of the turn in its stream, from 1 */
+    bool feeding;
     void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
     void *watch_ctx;
     struct event_box **kept; /* from the outcome on, until it is committed */
     size_t n_kept;
     bool keeps;
     const struct dialect *dialect;
-    char *id, *task;
+    char *id, *task, *agent;
     char *acting_tool; /* of this attempt; or NULL */
     int64_t began_ms, ended_ms;
     unsigned attempt; /* from 1 */
@@ -83,7 +88,7 @@ static void cast(void *ctx, struct event *ev)
         keep(t, ev);
     else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
         commit(t, ev);
-    else
+    else if (t->cast)
         dispatch_cast(t->cast, ev);
 }
 
@@ -269,14 +274,23 @@ static void on_dropped(void *ctx, uint64_t bytes)
     translate_dropped(&((struct turn *)ctx)->stream->translate, bytes);
 }
 
-/* What the bytes come to is one burst for all who are told. */
+/* While bytes are read: what they come to is one burst for all who are told. */
+static void set_feeding(struct turn *t, bool on)
+{
+    t->feeding = on;
+    if (on)
+        guard_hold_time(&t->guard);
+    if (t->cast)
+        dispatch_gather(t->cast, on);
+    if (!on)
+        guard_release_time(&t->guard);
+}
+
 size_t turn_feed(struct turn *t, const char *p, size_t n)
 {
-    guard_hold_time(&t->guard);
-    dispatch_gather(t->cast, true);
+    set_feeding(t, true);
     const size_t taken = lines_feed(&t->stream->lines, p, n);
-    dispatch_gather(t->cast, false);
-    guard_release_time(&t->guard);
+    set_feeding(t, false);
     return taken;
 }
 
@@ -301,10 +315,61 @@ void turn_settle(struct turn *t)
     translate_settle(&t->stream->translate);
 }
 
+/* --- the turns of a stream ------------------------------------------------------------------- */
+
+static void open_turn(struct turn *t, const struct dispatch_spec *spec)
+{
+    guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, cast, t);
+    if (t->several)
+        guard_may_resume(&t->guard);
+    t->began_ms = clock_mono_ms();
+    if (!t->several || t->several(t->ctx, ++t->number))
+        t->cast = dispatch_open(t->dispatch, spec);
+}
+
+static char *make_id(void)
+{
+    char uuid[37];
+    uuid_make(uuid);
+    return xstrdup(uuid);
+}
+
+/* The stream has begun another turn: the one before it is over. */
+static void next_turn(void *ctx)
+{
+    struct turn *const t = ctx;
+    const bool feeding = t->feeding;
+    guard_end(&t->guard, NULL);
+    if (feeding)
+        set_feeding(t, false);
+    struct dispatch_turn *const before = t->cast;
+    t->cast = NULL;
+    guard_fini(&t->guard);
+    free(t->id);
+    t->id = make_id();
+    free(t->acting_tool);
+    t->acting_tool = NULL;
+    open_turn(t,
+              &(struct dispatch_spec){.id = t->id, .agent = t->agent, .visibility = t->visibility});
+    dispatch_close(before);
+    result_fini(&t->result);
+    t->result = (struct result){0};
+    if (feeding)
+        set_feeding(t, true);
+}
+
+void turn_pause(struct turn *t)
+{
+    if (t->several && guard_has_outcome(&t->guard) && !guard_is_suspended(&t->guard))
+        guard_end(&t->guard, NULL);
+}
+
 static void read_from_start(struct turn *t)
 {
     translate_init(&t->stream->translate, t->dialect, gate, t);
     t->stream->translate.out.follows = t->follows;
+    if (t->several)
+        translate_split(&t->stream->translate, next_turn);
 }
 
 static void read_on(struct turn *t, struct stream *s)
@@ -316,6 +381,8 @@ static void read_on(struct turn *t, struct stream *s)
     t->stream->translate.emit = gate;
     t->stream->translate.ctx = t;
     t->stream->translate.out.follows = t->follows;
+    if (t->several)
+        translate_split(&t->stream->translate, next_turn);
 }
 
 void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
@@ -328,25 +395,25 @@ void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
 {
     struct turn *const t = xcalloc(1, sizeof *t);
-    char uuid[37];
-    uuid_make(uuid);
-    t->id = xstrdup(spec->id ? spec->id : uuid);
+    t->id = spec->id ? xstrdup(spec->id) : make_id();
     t->task = xstrdup(spec->task);
+    t->agent = xstrdup(spec->agent);
     t->dialect = spec->dialect;
     t->commit = spec->commit;
     t->request = spec->request;
+    t->several = spec->several;
     t->ctx = spec->ctx;
     t->follows = spec->follows;
-    t->began_ms = clock_mono_ms();
+    t->dispatch = d;
+    t->visibility = spec->visibility;
     t->attempt = 1;
     read_on(t, stream_new(spec->dialect, spec->max_line));
-    guard_init(&t->guard, spec->dialect ? spec->dialect->name : "", t->id, cast, t);
-    t->cast = dispatch_open(d, &(struct dispatch_spec){.id = t->id,
-                                                       .agent = spec->agent,
-                                                       .conversation = spec->conversation,
-                                                       .submitter = spec->submitter,
-                                                       .route = spec->route,
-                                                       .visibility = spec->visibility});
+    open_turn(t, &(struct dispatch_spec){.id = t->id,
+                                         .agent = spec->agent,
+                                         .conversation = spec->conversation,
+                                         .submitter = spec->submitter,
+                                         .route = spec->route,
+                                         .visibility = spec->visibility});
     return t;
 }
 
@@ -518,6 +585,7 @@ void turn_free(struct turn *t)
     result_fini(&t->result);
     free(t->id);
     free(t->task);
+    free(t->agent);
     free(t->acting_tool);
     free(t);
 }

@@ -32,7 +32,11 @@ struct turn_spec {
     /* Or NULL: sees each request before anybody does, and may change expires_ms, choices, to and
      * blocking of an open one. It must not feed the turn. */
     void (*request)(void *ctx, struct tc_request *request);
-    void *ctx; /* of both */
+    /* Or NULL: the stream is one turn. Else each turn of the stream begins with a question whether
+     * it is told to anybody; `number` counts from 1. What the turn functions say is then of the
+     * newest one: of the turn before it, while this is called. It must not feed the turn. */
+    bool (*several)(void *ctx, uint64_t number);
+    void *ctx; /* of all of them */
 };
 
 /* Copies what it keeps of the spec, but for the dialect; borrows d. */
@@ -59,6 +63,9 @@ enum dialect_work turn_work(const struct turn *t);
 void turn_settle(struct turn *t);
 /* Behind its outcome the agent works on (turn_spec.follows). */
 bool turn_leaves_work(const struct turn *t);
+/* Nothing comes for the time being. With `several`, a turn that has its outcome ends, unless it is
+ * suspended; what still comes of it is not told. */
+void turn_pause(struct turn *t);
 /* No other attempt will follow: what is held back is told, and from now on nothing is. */
 void turn_release(struct turn *t);
 /* The stream of this attempt is over. With `retry` (why, for people) the turn goes on: what is

@@ -33,9 +33,43 @@ const char *ag_ui_join(const struct ag_ui_event *e, const char *key, const char 
                          more ? x + 1 : "");
 }
 
-static void take_run_started(const struct ag_ui_event *e)
+static void tell_resolved(const struct ag_ui_event *e, const char *id, bool cancelled,
+                          const char *answers)
 {
     struct event ev;
+    event_init(&ev, TC_REQUEST);
+    ev.u.request.request_id = id;
+    ev.u.request.state = "resolved";
+    ev.u.request.decision = cancelled ? "cancelled" : "answered";
+    ev.u.request.answers = answers;
+    dialect_emit(e->out, &ev);
+    tool_set_take(&e->a->asked, id);
+}
+
+/* One entry of what resumes a run: the answer to an interrupt. */
+static void take_resume(const struct ag_ui_event *e, struct str entry)
+{
+    const char *const id = value_text(e->out->scratch, value_member(entry, "interruptId"), NULL);
+    if (id)
+        tell_resolved(e, id, value_is(value_member(entry, "status"), "cancelled"),
+                      value_json(e->out->scratch, value_member(entry, "payload"), NULL));
+}
+
+/* A run goes on when all that it waited for was answered, whether the stream repeats that or not.
+ */
+static void take_answers(const struct ag_ui_event *e)
+{
+    struct tool_set *const asked = &e->a->asked;
+    ag_ui_each(e, value_member(ag_ui_value(e, "input"), "resume"), take_resume);
+    while (asked->n)
+        tell_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
+}
+
+static void take_run_started(const struct ag_ui_event *e)
+{
+    const bool resumes = e->a->suspended;
+    struct event ev;
+    e->a->over = e->a->suspended = false;
     event_init(&ev, TC_START);
     ev.u.start.run_id = ag_ui_text(e, "runId");
     ev.u.start.thread_id = ag_ui_text(e, "threadId");
@@ -45,6 +79,8 @@ static void take_run_started(const struct ag_ui_event *e)
     ev.meta.x = e->x;
     buf_reset(&e->a->answer);
     dialect_emit(e->out, &ev);
+    if (resumes)
+        take_answers(e);
 }
 
 /* Steps; a sub-agent's run is one too. */
@@ -199,6 +235,15 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* A run that follows an interrupt answers it: the thread takes no other before that. */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct ag_ui *const a = state;
+    const bool begins =
+        a->over && !a->suspended && value_is(value_member(line, "type"), "RUN_STARTED");
+    return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
 static void close_state(void *state)
 {
     struct ag_ui *const a = state;
@@ -209,6 +254,7 @@ static void close_state(void *state)
     free(a->span_start);
     buf_fini(&a->answer);
     buf_fini(&a->answer_id);
+    tool_set_fini(&a->asked);
     tool_set_fini(&a->called);
 }
 
@@ -226,4 +272,5 @@ const struct dialect dialect_ag_ui = {
     .sniff = sniff_line,
     .line = read_line,
     .close = close_state,
+    .begins = begins_turn,
 };

@@ -28,7 +28,9 @@ struct ag_ui_part {
 };
 
 struct ag_ui {
-    bool running;
+    bool over, suspended; /* the newest run ended, and how */
+    bool has_spent;
+    struct tc_usage spent; /* by the run so far, when it was suspended; no strings */
     struct ag_ui_part parts[AG_UI_OPEN_MAX];
     uint64_t clock;          /* counts parts, for the oldest */
     enum ag_ui_sort chunked; /* what the chunks make, and its id */
@@ -36,6 +38,7 @@ struct ag_ui {
     struct buf span; /* the reasoning span's id, when spanning */
     char *span_start;
     bool spanning, span_used;
+    struct tool_set asked;        /* what a suspended run waits for */
     struct tool_set called;       /* calls that wait for their results */
     struct buf answer, answer_id; /* what the agent said last */
     uint64_t answer_age;          /* of its part */
@@ -96,6 +99,8 @@ void ag_ui_take_activity_snapshot(const struct ag_ui_event *e);
 void ag_ui_take_activity_delta(const struct ag_ui_event *e);
 
 /* ag_ui_end.c */
+void ag_ui_each(const struct ag_ui_event *e, struct str array,
+                void (*tell)(const struct ag_ui_event *, struct str));
 void ag_ui_take_run_finished(const struct ag_ui_event *e);
 void ag_ui_take_run_error(const struct ag_ui_event *e);
 

@@ -50,13 +50,14 @@ static void tell_usage(const struct ag_ui_event *e, bool is_error)
     size_t count = 0, totals = 0;
     bool odd = false;
     event_init(&ev, TC_USAGE);
+    if (e->a->has_spent)
+        ev.u.usage = e->a->spent;
     ev.u.usage.scope = "turn";
     ev.u.usage.cache_counted = 1;
     ev.u.usage.is_error = is_error;
     json_start(&j, usage.p, usage.len);
-    if (!usage.p || !json_enter_array(&j))
-        return;
-    for (struct str entry = {0}; json_next_element(&j); count++) {
+    const bool listed = usage.p && json_enter_array(&j);
+    for (struct str entry = {0}; listed && json_next_element(&j); count++) {
         json_skip(&j, &entry);
         add_entry(e, &ev.u.usage, entry, count == 0);
         totals += value_member(entry, "totalTokens").p != NULL;
@@ -66,8 +67,12 @@ static void tell_usage(const struct ag_ui_event *e, bool is_error)
         ev.u.usage.total_tokens = -1;
     if (count > 1 || odd)
         ev.meta.x = ag_ui_join(e, "usage", value_json(e->out->scratch, usage, NULL), NULL);
-    if (count)
-        dialect_emit(e->out, &ev);
+    if (!count && !e->a->has_spent)
+        return;
+    dialect_emit(e->out, &ev);
+    e->a->spent = ev.u.usage;
+    e->a->spent.provider = e->a->spent.model = NULL;
+    e->a->has_spent = true;
 }
 
 /* Requests. */
@@ -92,6 +97,7 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
     const char *const id = value_text(scratch, value_member(interrupt, "id"), NULL);
     const double expires = value_time(value_member(interrupt, "expiresAt"));
     r->request_id = id ? id : "";
+    tool_set_add(&e->a->asked, r->request_id, "");
     r->state = "open";
     r->reason = value_text(scratch, value_member(interrupt, "reason"), NULL);
     r->kind = is_approval(r->reason) ? "approval" : "input";
@@ -117,8 +123,8 @@ static void tell_pending(const struct ag_ui_event *e, struct str id)
     dialect_emit(e->out, &ev);
 }
 
-static void each(const struct ag_ui_event *e, struct str array,
-                 void (*tell)(const struct ag_ui_event *, struct str))
+void ag_ui_each(const struct ag_ui_event *e, struct str array,
+                void (*tell)(const struct ag_ui_event *, struct str))
 {
     struct json j;
     json_start(&j, array.p, array.len);
@@ -170,8 +176,10 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
 {
     const struct str outcome = ag_ui_value(e, "outcome");
     struct event ev;
-    each(e, value_member(outcome, "interrupts"), tell_interrupt);
-    each(e, value_member(outcome, "pendingToolCallIds"), tell_pending);
+    e->a->over = true;
+    e->a->suspended = value_is(value_member(outcome, "type"), "interrupt");
+    ag_ui_each(e, value_member(outcome, "interrupts"), tell_interrupt);
+    ag_ui_each(e, value_member(outcome, "pendingToolCallIds"), tell_pending);
     tell_usage(e, false);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = reason_of(value_member(outcome, "type"));
@@ -187,6 +195,7 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
     const bool cancelled =
         code && (strcasecmp(code, "CANCELLED") == 0 || strcasecmp(code, "CANCELED") == 0);
     struct event ev;
+    e->a->over = true;
     tell_usage(e, !cancelled);
     if (!cancelled) {
         event_init(&ev, TC_ERROR);

@@ -70,6 +70,7 @@ static void take_run_start(const struct awaken_event *e)
     if (!a->running)
         replace(&a->run_id, ev.u.start.run_id);
     a->running = true;
+    a->over = a->resumable = false;
     dialect_emit(e->out, &ev);
 }
 
@@ -184,7 +185,12 @@ static void take_run_finish(const struct awaken_event *e)
         return;
     }
     awaken_settle_activity(a, e->out, NULL);
+    a->over = true;
+    a->resumable = strcmp(t.reason, "suspended") == 0;
+    const struct tally spent = a->tally;
     tally_tell(&a->tally, e->out, failed);
+    if (a->resumable) /* the run that resumes it tells the sum */
+        a->tally = spent;
     if (failed)
         tell_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
     tell_end(e, &t); /* before a final: requests stay open when the run is suspended */
@@ -482,6 +488,18 @@ static void end_stream(void *state, const struct dialect_out *out,
     tell_done(out, "lost", or_null(&a->relay_code));
 }
 
+/* A run that follows a suspended one resumes it, with the same id or another: the thread takes no
+ * other before that. */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct awaken *const a = state;
+    if (!a->over || a->resumable)
+        return DIALECT_GOES_ON;
+    const bool begins = value_is(value_member(line, "event_type"), "run_start") ||
+                        value_is(value_member(line, "type"), "run_start");
+    return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
 static void close_state(void *state)
 {
     struct awaken *const a = state;
@@ -523,6 +541,7 @@ const struct dialect dialect_tirea = {
     .line = read_tirea,
     .end = end_stream,
     .close = close_state,
+    .begins = begins_turn,
 };
 
 const struct dialect dialect_awaken = {
@@ -533,4 +552,5 @@ const struct dialect dialect_awaken = {
     .line = read_awaken,
     .end = end_stream,
     .close = close_state,
+    .begins = begins_turn,
 };

@@ -29,6 +29,7 @@ struct awaken {
     struct buf message_id, text; /* of the step */
     struct buf relay_error, relay_code;
     bool running, stepping;
+    bool over, resumable;  /* the newest run ended; suspended */
     bool answered_by_tool; /* a call came behind the text */
     int64_t steps;
     struct tally tally;

@@ -154,6 +154,7 @@ static void tell_start(struct claude *c, const struct claude_line *l)
     value_pick(l->self, VALUE_ROWS(wants));
     set_session(c, l->session_id);
     claude_set(c, &c->model, value_string(model));
+    c->has_uuids |= claude_answers_user(l->self);
     struct event ev;
     event_init(&ev, TC_START);
     ev.u.start.provider = c->profile->provider;
@@ -298,6 +299,8 @@ static void handle_other(struct claude *c, const struct claude_line *l)
 static void handle_lifecycle(struct claude *c, const struct claude_line *l)
 {
     claude_work_lifecycle(c, l);
+    if (c->closed && value_member(l->self, "wakeup_source").p)
+        c->begun_by = "timer";
     handle_other(c, l);
 }
 
@@ -466,6 +469,7 @@ const struct dialect dialect_claude = {
     .close = claude_close,
     .next = claude_next,
     .between = claude_between,
+    .begins = claude_begins,
     .work = claude_work_now,
     .settle = claude_work_settle,
     .input = &claude_input,

@@ -3,9 +3,8 @@
  * claude.c the life of a stream, claude_stream.c and claude_assistant.c what the model says,
  * claude_message.c and claude_block.c what is known of it, claude_answer.c what was committed,
  * claude_tool.c tools, claude_request.c questions, claude_notice.c everything around them,
- * claude_result.c what a result says, claude_work.c when the turn is over, claude_turns.c what is
- * between two turns. qwen.c reads its own
- * flavour of the same lines.
+ * claude_result.c what a result says, claude_work.c when the turn is over, claude_turns.c where the
+ * next one begins. qwen.c reads its own flavour of the same lines.
  *
  * Ids. Each text or thinking block of a message has an id of its own, "<message id>#<index>":
  * narration and thinking carry it, and a notice{retracted} names it, so that a connector takes
@@ -164,6 +163,7 @@ struct claude {
     const struct claude_profile *profile;
     const struct dialect_out *out; /* of the call that runs */
     const char *begun_by; /* why a turn began that no user asked for, as far as it is known */
+    bool has_uuids;       /* messages of the user have them in this stream */
     bool asks_between;    /* the newest line between turns was a question */
     struct claude_shape shape;
     bool started;      /* start was told, or will not be */
@@ -318,8 +318,12 @@ void claude_result_cancelled(struct claude *c);
 void claude_ending_tell(struct claude *c, struct claude_ending *e);
 
 /* claude_turns.c: as struct dialect says. */
+enum dialect_begin claude_begins(const void *state, struct str line);
 void claude_next(void *state, bool by_agent);
 bool claude_between(void *state, const struct dialect_out *out, const char *line, size_t len);
+
+/* The init lists messages of the user. */
+bool claude_answers_user(struct str init);
 
 /* claude_work.c */
 /* Tells the ending, or holds it while work is open. */

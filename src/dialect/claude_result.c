@@ -220,7 +220,7 @@ static void add_usage(struct claude *c, const struct result *r)
         s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;
     if (total < 0)
         return;
-    if (!c->costs++)
+    if (!c->costs++ || total < c->cost_seen) /* less: /clear began to count anew */
         c->cost_seen = cost_before(r, total);
     s->cost_usd = total > c->cost_seen ? total - c->cost_seen : 0;
 }

@@ -334,6 +334,16 @@ static void close_state(void *state)
     tool_set_fini(&c->changes);
 }
 
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct codex_app *const c = state;
+    if (!c->ended || !value_is(value_member(line, "method"), "turn/started"))
+        return DIALECT_GOES_ON;
+    const struct str thread = value_string(value_member(value_member(line, "params"), "threadId"));
+    return str_equal(thread, (struct str){c->thread.p, c->thread.len}) ? DIALECT_USERS_TURN
+                                                                       : DIALECT_GOES_ON;
+}
+
 /* The thread stays, and with it which turns are a sub-agent's. */
 static void next_turn(void *state, bool by_agent)
 {
@@ -363,6 +373,7 @@ const struct dialect dialect_codex_app = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .begins = begins_turn,
     .next = next_turn,
     .input = &codex_app_input,
 };

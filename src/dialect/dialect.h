@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "event/event.h"
 
 /* Where drafts go, and what a dialect may use while it handles one line. */
@@ -107,6 +108,13 @@ enum dialect_work {
     DIALECT_WORKS,    /* in the background, or it waits for a time: silence means nothing */
 };
 
+/* What a line begins. */
+enum dialect_begin {
+    DIALECT_GOES_ON,    /* nothing: it is of the turn that is read */
+    DIALECT_USERS_TURN, /* a turn, as far as is known for a message of the user */
+    DIALECT_AGENTS_TURN /* a turn that no user has asked for */
+};
+
 #define DIALECT_SURE 100
 #define DIALECT_LIKELY 90 /* taken at once, unless another one is surer of the same line */
 
@@ -131,6 +139,9 @@ struct dialect {
     /* A line between two turns, where nothing is told. True: with it the agent begins a turn by
      * itself. NULL: none does. */
     bool (*between)(void *state, const struct dialect_out *out, const char *line, size_t len);
+    /* A stream that is read as several turns: whether the line, which is read next and may be
+     * invalid, begins another turn than the one that `state` has read. NULL: none does. */
+    enum dialect_begin (*begins)(const void *state, struct str line);
     /* An answer is held while work is open. Both are there, or neither (NULL). */
     enum dialect_work (*work)(void *state);
     /* It is waited for no longer: tells the outcome that is held, and what was still open. */

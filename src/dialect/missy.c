@@ -156,6 +156,31 @@ static void end_stream(void *state, const struct dialect_out *out,
     tell_done(out, "error", NULL);
 }
 
+/* Both families may tell the start of one run. A family that tells it again speaks of another: the
+ * limit of iterations ends a run without a word. */
+static enum dialect_begin begins(const struct missy *m, const struct missy_row *rows,
+                                 const char *key, struct str line)
+{
+    const struct str name = value_member(line, key), detail = value_member(line, "detail");
+    const struct missy_row *row = rows;
+    while (row->name && !(missy_is_start(row) && value_is(name, row->name)))
+        row++;
+    const bool child = value_member(detail, "parent_agent_id").p ||
+                       value_int(value_member(detail, "delegation_depth"), 0) > 0;
+    return row->name && (m->ended || (m->starts & row->family)) && !child ? DIALECT_USERS_TURN
+                                                                          : DIALECT_GOES_ON;
+}
+
+static enum dialect_begin audit_begins(const void *state, struct str line)
+{
+    return begins(state, missy_audit_rows, "event_type", line);
+}
+
+static enum dialect_begin json_begins(const void *state, struct str line)
+{
+    return begins(state, missy_json_rows, "event", line);
+}
+
 static void close_state(void *state)
 {
     struct missy *const m = state;
@@ -197,6 +222,7 @@ const struct dialect dialect_missy_audit = {
     .line = read_audit,
     .end = end_stream,
     .close = close_state,
+    .begins = audit_begins,
 };
 
 const struct dialect dialect_missy_json = {
@@ -207,6 +233,7 @@ const struct dialect dialect_missy_json = {
     .line = read_json,
     .end = end_stream,
     .close = close_state,
+    .begins = json_begins,
 };
 
 const struct dialect dialect_missy_run = {

@@ -26,7 +26,8 @@ struct missy_call {
 
 struct missy {
     bool started, ended;
-    int64_t step; /* index of the open one; negative: none */
+    unsigned starts; /* families that said that the run begins */
+    int64_t step;    /* index of the open one; negative: none */
     uint64_t calls_made;
     struct missy_call *calls; /* oldest first */
     size_t count, cap;
@@ -56,6 +57,9 @@ struct missy_row {
     enum missy_family family;
     const char *const *known;
 };
+
+/* The event begins a run: a row's take. */
+bool missy_is_start(const struct missy_row *row);
 
 /* Rows of each dialect; they end with a NULL name. */
 extern const struct missy_row missy_audit_rows[], missy_json_rows[], missy_run_rows[];

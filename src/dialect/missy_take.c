@@ -5,6 +5,7 @@
 static void take_start(const struct missy_event *e)
 {
     struct event ev;
+    e->m->starts |= e->family;
     if (e->m->started) {
         missy_repeat(e);
         return;
@@ -37,6 +38,11 @@ static void take_any_start(const struct missy_event *e)
         tell_agent_step(e, "start", NULL);
     else
         take_start(e);
+}
+
+bool missy_is_start(const struct missy_row *row)
+{
+    return row->take == take_start || row->take == take_any_start;
 }
 
 static void take_update(const struct missy_event *e)

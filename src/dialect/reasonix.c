@@ -303,6 +303,15 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* A turn that was refused may end without a word of its own. */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct reasonix *const r = state;
+    const bool begins = (r->ended || r->verdict == REASONIX_REFUSED) &&
+                        value_is(value_member(line, "kind"), "turn_started");
+    return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
 /* Every event has a kind and nothing that others have; an id makes a notice of another system. */
 static int sniff_line(struct str line, const char *event)
 {
@@ -321,4 +330,5 @@ const struct dialect dialect_reasonix = {
     .line = read_line,
     .end = reasonix_end,
     .close = reasonix_close,
+    .begins = begins_turn,
 };

@@ -20,6 +20,7 @@ enum reasonix_verdict { REASONIX_NONE, REASONIX_REFUSED, REASONIX_FAILED, REASON
 
 struct reasonix {
     bool started, ended;
+    int64_t turn;            /* of the log: the number of the turn; 0: not known */
     bool thought;            /* reasoning was told since the last message */
     struct buf streamed;     /* text since the last message or call */
     struct buf answer;       /* text of the last message, unless a call followed it */

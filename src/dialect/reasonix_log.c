@@ -24,6 +24,7 @@ static char *text_of(const struct reasonix_call *call, const struct log_line *l,
 /* The message comes before the line that names the model: the start waits for it. */
 static void take_user(const struct reasonix_call *call, const struct log_line *l)
 {
+    call->r->turn = value_int(value_member(l->meta, "turn"), 0);
     const char *const text = text_of(call, l, "text");
     buf_reset(&call->r->task);
     buf_add_str(&call->r->task, text ? text : "");
@@ -332,6 +333,17 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
+/* A message of the user begins a turn, unless it joins the one that runs: then it has its number.
+ */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct reasonix *const r = state;
+    if ((!r->ended && !r->turn) || !value_is(value_member(line, "type"), "user.message"))
+        return DIALECT_GOES_ON;
+    const int64_t turn = value_int(value_member(value_member(line, "meta"), "turn"), 0);
+    return r->ended || (turn && turn != r->turn) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
@@ -347,4 +359,5 @@ const struct dialect dialect_reasonix_log = {
     .line = read_line,
     .end = reasonix_end,
     .close = reasonix_close,
+    .begins = begins_turn,
 };

@@ -27,6 +27,7 @@ void guard_fini(struct guard *g)
     book_fini(&g->requests);
     event_box_unref(g->held_done);
     event_box_unref(g->held_usage);
+    event_box_unref(g->held_final);
     free(g->session_id);
     *g = (struct guard){.done = true};
 }
@@ -153,10 +154,30 @@ static bool is_reason(const struct event *done, const char *reason)
     return strcmp(done->u.done.reason, reason) == 0;
 }
 
+static bool says_suspended(const struct guard *g)
+{
+    return g->held_done && is_reason(event_box_get(g->held_done), "suspended");
+}
+
+void guard_may_resume(struct guard *g)
+{
+    g->resumes = true;
+}
+
+bool guard_is_suspended(const struct guard *g)
+{
+    return g->resumes && g->outcome == GUARD_OPEN && says_suspended(g);
+}
+
+static void drop(struct event_box **held)
+{
+    event_box_unref(*held);
+    *held = NULL;
+}
+
 static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
 {
-    const bool suspended = outcome == GUARD_FINAL && g->held_done &&
-                           is_reason(event_box_get(g->held_done), "suspended");
+    const bool suspended = outcome == GUARD_FINAL && says_suspended(g);
     guard_close(g, !suspended);
     g->outcome = outcome;
     guard_tell(g, ev);
@@ -165,8 +186,7 @@ static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome o
     struct event usage = *event_box_get(g->held_usage);
     g->usage_told = true;
     guard_tell(g, &usage);
-    event_box_unref(g->held_usage);
-    g->held_usage = NULL;
+    drop(&g->held_usage);
 }
 
 static void feed_start(struct guard *g, struct event *ev)
@@ -179,7 +199,14 @@ static void feed_start(struct guard *g, struct event *ev)
     CLEANUP_BUF struct buf said = {0};
     codec_encode_payload(&said, ev);
     ev->meta.x = said.len > 2 ? said.p : NULL;
-    tell_as_notice(g, ev, "info", "restart", "The agent's stream began again.");
+    if (!guard_is_suspended(g)) {
+        tell_as_notice(g, ev, "info", "restart", "The agent's stream began again.");
+        return;
+    }
+    drop(&g->held_done);
+    drop(&g->held_final);
+    drop(&g->held_usage);
+    tell_as_notice(g, ev, "info", "resumed", "The suspended run goes on.");
 }
 
 static void feed_narration(struct guard *g, struct event *ev)
@@ -198,6 +225,8 @@ static void feed_final(struct guard *g, struct event *ev)
 {
     if (is_child(ev))
         tell_as_message(g, ev);
+    else if (guard_is_suspended(g))
+        hold(g, &g->held_final, ev);
     else
         tell_outcome(g, ev, GUARD_FINAL);
 }
@@ -439,6 +468,10 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
         done = *event_box_get(g->held_done);
     else
         event_init(&done, TC_DONE);
+    if (g->held_final && g->outcome == GUARD_OPEN) {
+        struct event final = *event_box_get(g->held_final);
+        tell_outcome(g, &final, GUARD_FINAL);
+    }
     if (g->outcome == GUARD_OPEN)
         give_outcome(g, &done, end ? end : &plain);
     done.u.done.reason = reason_of(g, &done);

@@ -29,9 +29,11 @@ struct guard {
     uint64_t nameless; /* ids made for calls and requests that came without one */
     enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
     bool started, usage_told, done;
-    bool error_noted, duplicate_noted;        /* told once each, after the outcome */
-    struct book tools, steps, requests;       /* what is open, and what was */
-    struct event_box *held_done, *held_usage; /* until their time has come, or NULL */
+    bool error_noted, duplicate_noted;  /* told once each, after the outcome */
+    struct book tools, steps, requests; /* what is open, and what was */
+    bool resumes;                       /* see guard_may_resume */
+    /* Until their time has come, or NULL; held_final: of a suspended run that may be resumed. */
+    struct event_box *held_done, *held_usage, *held_final;
     struct guard_stats stats;
 };
 
@@ -62,6 +64,11 @@ void guard_release_time(struct guard *g);
 void guard_end(struct guard *g, const struct stream_end_info *end);
 /* The stream has said how it ends: an outcome was told, or its done is held. */
 bool guard_has_outcome(const struct guard *g);
+/* The stream may go on with a run that it has told to be suspended: then that ending does not
+ * count, a second start is a notice{resumed}, and the turn ends as the resumed run does. */
+void guard_may_resume(struct guard *g);
+/* The run is suspended, and may be resumed. */
+bool guard_is_suspended(const struct guard *g);
 /* A request is open: the agent waits for a person. */
 bool guard_is_asking(const struct guard *g);
 

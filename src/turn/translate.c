@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "dialect/value.h"
 #include "event/json.h"
 
 #define FRAME_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
@@ -79,11 +80,26 @@ void translate_fini(struct translate *t)
     sse_fini(&t->sse);
 }
 
+/* A dialect that knows nothing of a whole stream reads the next turn in a fresh state. */
+static void renew(struct translate *t, bool by_agent)
+{
+    const struct dialect *const d = t->dialect;
+    t->spoken = t->last_bad = t->cut_off = false;
+    t->noisy = 0;
+    if (d->next) {
+        d->next(t->state, by_agent);
+        return;
+    }
+    if (d->close)
+        d->close(t->state);
+    free(t->state);
+    open_dialect(t, d);
+}
+
 void translate_next(struct translate *t, bool by_agent)
 {
-    t->spoken = t->last_bad = t->cut_off = t->ending = false;
-    t->noisy = 0;
-    t->dialect->next(t->state, by_agent);
+    t->ending = false;
+    renew(t, by_agent);
 }
 
 bool translate_between(struct translate *t, const char *line, size_t len)
@@ -119,12 +135,53 @@ static void note_unparsable(struct translate *t, const char *line, size_t len)
         buf_add(&t->early, detail, strlen(detail) + 1);
 }
 
+/* Emits what is pending of the turn that ends. */
+static void end_turn(struct translate *t, const struct stream_end_info *end)
+{
+    arena_reset(&t->scratch);
+    if (t->dialect->end)
+        t->dialect->end(t->state, &t->out, end);
+    if (!t->spoken)
+        release_early(t);
+    if (t->noisy > NOISY_MAX)
+        tell_noise(t, "unparsable_line",
+                   arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid",
+                                 t->noisy - NOISY_MAX),
+                   NULL);
+    t->noisy = 0;
+}
+
+void translate_split(struct translate *t, void (*split)(void *ctx))
+{
+    t->split = split;
+}
+
+static enum dialect_begin what_begins(const struct translate *t, const char *p, size_t len)
+{
+    const struct dialect *const d = t->dialect;
+    const enum dialect_begin begin =
+        t->split && d->begins ? d->begins(t->state, (struct str){p, len}) : DIALECT_GOES_ON;
+    return begin != DIALECT_GOES_ON && value_line(p, len, NULL, 0) < 0 ? DIALECT_GOES_ON : begin;
+}
+
+static int read_text(struct translate *t, const char *p, size_t len)
+{
+    static const struct stream_end_info end = {.how = STREAM_EOF};
+    const enum dialect_begin begin = what_begins(t, p, len);
+    if (begin != DIALECT_GOES_ON) {
+        end_turn(t, &end);
+        t->split(t->ctx);
+        renew(t, begin == DIALECT_AGENTS_TURN);
+    }
+    return t->dialect->line(t->state, &t->out, p, len);
+}
+
 static int read_mended(struct translate *t, const char *line, size_t len)
 {
     buf_reset(&t->mended);
     if (json_repair(&t->mended, line, len) == 0)
         return -1;
-    if (t->dialect->line(t->state, &t->out, t->mended.p, t->mended.len) < 0)
+    if (read_text(t, t->mended.p, t->mended.len) < 0)
         return -1;
     t->stats.repaired++;
     return 0;
@@ -135,7 +192,7 @@ static void read_message(struct translate *t, const char *p, size_t len, bool co
 {
     arena_reset(&t->scratch);
     t->stats.lines++;
-    t->last_bad = t->dialect->line(t->state, &t->out, p, len) < 0 && read_mended(t, p, len) < 0;
+    t->last_bad = read_text(t, p, len) < 0 && read_mended(t, p, len) < 0;
     t->cut_off = t->last_bad && !complete;
     if (t->last_bad && complete)
         note_unparsable(t, p, len);
@@ -209,18 +266,9 @@ void translate_end(struct translate *t, struct stream_end_info *end)
         sse_end(&t->sse);
     if (!t->dialect)
         settle(t, sniff_end(&t->sniff));
-    arena_reset(&t->scratch);
     end->truncated |=
         t->cut_off && !translate_is_unmatched(t); /* what is no stream is not cut off */
-    if (t->dialect->end)
-        t->dialect->end(t->state, &t->out, end);
-    if (!t->spoken)
-        release_early(t);
-    if (t->noisy <= NOISY_MAX)
-        return;
-    const char *const text =
-        arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid", t->noisy - NOISY_MAX);
-    tell_noise(t, "unparsable_line", text, NULL);
+    end_turn(t, end);
 }
 
 enum dialect_work translate_work(const struct translate *t)

@@ -27,6 +27,7 @@ struct translate {
     struct dialect_out out; /* to forward(), in translate.c */
     void (*emit)(void *ctx, struct event *ev);
     void *ctx;
+    void (*split)(void *ctx); /* see translate_split; NULL: the stream is one turn */
     struct translate_stats stats;
     struct buf early; /* lines that are no JSON, from before the first event (the start) */
     uint64_t noisy;   /* lines that are no JSON: the first ones are told, the rest is counted */
@@ -42,11 +43,14 @@ void translate_init(struct translate *t, const struct dialect *dialect,
                     void (*emit)(void *ctx, struct event *ev), void *ctx);
 void translate_fini(struct translate *t);
 /* After translate_end: another turn of the same stream begins, where the dialect can tell turns
- * apart (dialect.next). `by_agent`: without a message of a user. */
+ * apart. `by_agent`: without a message of a user. */
 void translate_next(struct translate *t, bool by_agent);
 /* A line between two turns. True: with it the agent begins a turn by itself; it is to be read after
  * translate_next. */
 bool translate_between(struct translate *t, const char *line, size_t len);
+/* The stream is read as several turns: split(ctx) is called between two of them, when all of the
+ * one that ends has been emitted and nothing of the one that begins. */
+void translate_split(struct translate *t, void (*split)(void *ctx));
 /* One line without newline. Lines of server-sent events are put together to frames, whose data
  * is then what a line is elsewhere; else blank ones are ignored. A line that the dialect refuses
  * even when mended becomes one notice{warn, unparsable_line} (its first 200 bytes, escaped, in

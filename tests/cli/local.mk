@@ -34,6 +34,7 @@ dist_check_SCRIPTS += \
 	tests/cli/notify.t \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
+	tests/cli/turns.t \
 	tests/cli/restart.t \
 	tests/cli/run.t \
 	tests/cli/scale.t \

@@ -43,9 +43,18 @@ static FILE *replay(const char *file, pid_t *pid)
 }
 
 struct tally {
-    unsigned calls, results, outcomes, lines;
+    unsigned calls, results, outcomes, lines, turns;
     char why[300]; /* the first thing wrong, or "" */
 };
+
+static void end_turn(struct tally *t, struct promise *p)
+{
+    const char *const broken = promise_end(p);
+    if (broken && !*t->why)
+        snprintf(t->why, sizeof t->why, "turn %u: %s", t->turns + 1, broken);
+    promise_fini(p);
+    t->turns++;
+}
 
 static void see_line(struct tally *t, struct promise *p, const char *line, size_t len)
 {
@@ -57,6 +66,8 @@ static void see_line(struct tally *t, struct promise *p, const char *line, size_
         if (!*t->why)
             snprintf(t->why, sizeof t->why, "line %u: %s", t->lines, why);
     } else {
+        if (ev.kind == TC_START && p->done)
+            end_turn(t, p);
         promise_see(p, &ev);
         t->calls += ev.kind == TC_TOOL_CALL;
         t->results += ev.kind == TC_TOOL_RESULT;
@@ -74,10 +85,7 @@ static struct tally see_all(FILE *out)
     for (ssize_t len; (len = getline(&line, &cap, out)) > 0;)
         see_line(&t, &p, line, (size_t)len - (line[len - 1] == '\n'));
     free(line);
-    const char *broken = promise_end(&p);
-    if (broken && !*t.why)
-        snprintf(t.why, sizeof t.why, "%s", broken);
-    promise_fini(&p);
+    end_turn(&t, &p);
     return t;
 }
 
@@ -93,7 +101,7 @@ static void test_recording(const char *path, const char *name)
     ok(WIFEXITED(status) && WEXITSTATUS(status) <= 1, "%s: exit status %d", name,
        WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
     is_int(t.results, t.calls, "%s: as many results as calls", name);
-    ok(t.outcomes >= 1, "%s: an outcome", name);
+    is_int(t.outcomes, t.turns, "%s: as many outcomes as turns", name);
 }
 
 static int is_recording(const struct dirent *e)
@@ -126,6 +134,8 @@ int main(int argc, char **argv)
         return 0;
     unsigned n = test_folder(tap_source("dialects/claude"));
     ok(n > 0, "%u recordings", n);
+    n = test_folder(tap_source("turns/claude"));
+    ok(n > 0, "%u recordings of several turns", n);
     n = test_folder(tap_source("cli"));
     is_int(n, 2, "and the two of this folder");
     return 0;

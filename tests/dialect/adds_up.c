@@ -186,3 +186,51 @@ bool adds_up(const char *stream, size_t stream_len, const char *told, char why[5
         json_decref(all[i]);
     return good;
 }
+
+/* What the event says to a person. */
+static const char *said_by(const json_t *event)
+{
+    const char *const type = text_of(event, "type");
+    const bool says = strcmp(type, "message") == 0 || strcmp(type, "final") == 0;
+    return says ? text_of(json_object_get(event, "payload"), "text") : "";
+}
+
+/* Whether the text ends what some event says; *last: the text of the last final. */
+static bool is_told(const char *told, const char *text, char last[512])
+{
+    const size_t len = strlen(text);
+    bool found = false;
+    for (const char *p = told; *p; p = strchr(p, '\n') + 1) {
+        json_t *const event = json_loadb(p, strcspn(p, "\n"), 0, NULL);
+        const char *const said = said_by(event);
+        const size_t n = strlen(said);
+        found |= n >= len && strcmp(said + n - len, text) == 0;
+        if (strcmp(text_of(event, "type"), "final") == 0 && *said)
+            snprintf(last, 512, "%s", said);
+        json_decref(event);
+    }
+    return found;
+}
+
+bool answers_are_told(const char *stream, size_t len, const char *told, char why[512])
+{
+    char newest[512] = "", last[512] = "";
+    bool good = true;
+    for (const char *p = stream; p < stream + len; p += strcspn(p, "\n") + 1) {
+        json_t *const line = json_loadb(p, strcspn(p, "\n"), 0, NULL);
+        const char *const text =
+            strcmp(text_of(line, "type"), "result") == 0 ? text_of(line, "result") : "";
+        if (!is_nothing(text) && !is_told(told, text, last)) {
+            snprintf(why, 512, "not told: \"%.100s\"", text);
+            good = false;
+        }
+        if (!is_nothing(text))
+            snprintf(newest, sizeof(newest), "%s", text);
+        json_decref(line);
+    }
+    if (good && strcmp(newest, last) != 0) {
+        snprintf(why, 512, "the last answer is \"%.100s\", not \"%.100s\"", last, newest);
+        good = false;
+    }
+    return good;
+}

@@ -14,4 +14,8 @@
  * Streams without a result are judged by the last rule only: no final that the agent meant. */
 bool adds_up(const char *stream, size_t stream_len, const char *told, char why[512]);
 
+/* Of a stream of several turns: every result with a text is the end of a message or a final, and
+ * the last of them is the last final that has a text. */
+bool answers_are_told(const char *stream, size_t len, const char *told, char why[512]);
+
 #endif

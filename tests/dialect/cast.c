@@ -25,7 +25,7 @@ static void see(void *ctx, struct event *ev)
 
 static void to_guard(void *ctx, struct event *ev)
 {
-    guard_feed(ctx, ev);
+    guard_feed(&((struct cast *)ctx)->guard, ev);
 }
 
 static double no_time(void)
@@ -38,8 +38,35 @@ void cast_init(struct cast *c, const struct dialect *dialect, bool keep)
     *c = (struct cast){.keep = keep};
     guard_init(&c->guard, dialect->name, "turn", see, c);
     c->guard.now = no_time;
-    translate_init(&c->translate, dialect, to_guard, &c->guard);
+    translate_init(&c->translate, dialect, to_guard, c);
     buf_add_str(&c->told, "");
+}
+
+static void end_turn(struct cast *c, const struct stream_end_info *end)
+{
+    guard_end(&c->guard, end);
+    const char *const broken = promise_end(&c->promise);
+    if (broken && !c->broken[0])
+        snprintf(c->broken, sizeof(c->broken), "turn %zu: %s", c->turns + 1, broken);
+    c->turns++;
+}
+
+static void next_turn(void *ctx)
+{
+    struct cast *const c = ctx;
+    end_turn(c, NULL);
+    guard_fini(&c->guard);
+    promise_fini(&c->promise);
+    c->seq = 0;
+    guard_init(&c->guard, c->translate.dialect->name, "turn", see, c);
+    c->guard.now = no_time;
+    guard_may_resume(&c->guard);
+}
+
+void cast_split(struct cast *c)
+{
+    guard_may_resume(&c->guard);
+    translate_split(&c->translate, next_turn);
 }
 
 void cast_fini(struct cast *c)
@@ -77,14 +104,17 @@ const char *cast_end(struct cast *c)
     if (c->line.len)
         translate_line(&c->translate, c->line.p, c->line.len, false);
     translate_end(&c->translate, &end);
-    guard_end(&c->guard, &end);
-    return promise_end(&c->promise);
+    end_turn(c, &end);
+    return c->broken[0] ? c->broken : NULL;
 }
 
-bool cast_keeps(const struct dialect *dialect, const char *p, size_t n, char broken[256])
+bool cast_keeps(const struct dialect *dialect, const char *p, size_t n, bool split,
+                char broken[256])
 {
     struct cast c;
     cast_init(&c, dialect, false);
+    if (split)
+        cast_split(&c);
     cast_feed(&c, p, n);
     const char *const said = cast_end(&c);
     snprintf(broken, 256, "%s", said ? said : "");

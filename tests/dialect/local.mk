@@ -34,7 +34,7 @@ CLEANFILES += tests/dialect/sweep$(EXEEXT)
 check_PROGRAMS += tests/dialect/t_golden
 tests_dialect_t_golden_SOURCES = tests/dialect/t_golden.c $(CAST)
 tests_dialect_t_golden_LDADD = libpromise.a $(TEST_TURN)
-EXTRA_DIST += tests/dialects
+EXTRA_DIST += tests/dialects tests/turns
 check_PROGRAMS += tests/dialect/t_audience
 tests_dialect_t_audience_SOURCES = tests/dialect/t_audience.c tests/dialect/cast.c \
 	tests/dialect/cast.h

@@ -71,7 +71,7 @@ static void sweep_cut(struct totals *t, const char *path, const char *p, size_t 
 {
     char broken[256], where[64];
     t->casts++;
-    if (cast_keeps(t->dialect, p, n, broken))
+    if (cast_keeps(t->dialect, p, n, false, broken) && cast_keeps(t->dialect, p, n, true, broken))
         return;
     snprintf(where, sizeof(where), "%s, %zu bytes", how, n);
     complain(t, path, where, broken);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Recorded streams of every dialect (tests/dialects/NAME/CASE.jsonl or .sse): their canonical lines
  * (CASE.events), the same in whatever pieces the bytes come, and the promises kept wherever the
- * stream is cut, shuffled or strewn with rubbish. `make regolden` writes the events anew. */
+ * stream is cut, shuffled or strewn with rubbish. The streams in tests/turns have several turns,
+ * each of which keeps them. `make regolden` writes the events anew. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 struct golden {
     const struct dialect *dialect;
+    bool split; /* into turns */
     char name[512];
     char *stream;
     size_t len;
@@ -25,6 +27,8 @@ static char *cast_all(const struct golden *g, const char *p, size_t n, size_t pi
     struct cast c;
     uint32_t seed = 77;
     cast_init(&c, g->dialect, true);
+    if (g->split)
+        cast_split(&c);
     for (size_t i = 0, step; i < n; i += step) {
         step = piece ? piece : 1 + cast_random(&seed) % 300;
         step = step < n - i ? step : n - i;
@@ -90,7 +94,7 @@ static void test_cuts(const struct golden *g)
     for (size_t i = 0; i < g->len; i++)
         if (g->stream[i] == '\n') {
             cuts++;
-            good += cast_keeps(g->dialect, g->stream, at = i + 1, broken);
+            good += cast_keeps(g->dialect, g->stream, at = i + 1, g->split, broken);
         }
     if (!ok(good == cuts, "%s: cut after each line", g->name))
         diag("%zu of %zu cuts break a promise, the last one at %zu: %s", cuts - good, cuts, at,
@@ -98,7 +102,7 @@ static void test_cuts(const struct golden *g)
     uint32_t seed = 4711;
     for (cuts = good = 0; cuts < 200 && g->len; cuts++) {
         at = cast_random(&seed) % g->len;
-        if (cast_keeps(g->dialect, g->stream, at, broken))
+        if (cast_keeps(g->dialect, g->stream, at, g->split, broken))
             good++;
     }
     if (!ok(good == cuts, "%s: cut after 200 random bytes", g->name))
@@ -182,10 +186,29 @@ static void test_shuffled(const struct golden *g)
             buf_add(&mixed, lines[i], strcspn(lines[i], "\n"));
             buf_add_char(&mixed, '\n');
         }
-        good += cast_keeps(g->dialect, mixed.p ? mixed.p : "", mixed.len, broken);
+        good += cast_keeps(g->dialect, mixed.p ? mixed.p : "", mixed.len, g->split, broken);
     }
     if (!ok(good == 20, "%s: lines in any order", g->name))
         diag("%s", broken);
+}
+
+/* Each turn is whole: an outcome and an end of its own, and what every result of the stream says is
+ * told; the last one that says something is the last answer. */
+static void test_turns(const struct golden *g)
+{
+    size_t starts = 0, outcomes = 0, dones = 0;
+    for (const char *p = g->events; *p; p = strchr(p, '\n') + 1) {
+        starts += strncmp(p, "{\"type\":\"start\"", 15) == 0;
+        outcomes += strncmp(p, "{\"type\":\"final\"", 15) == 0;
+        outcomes += strncmp(p, "{\"type\":\"error\"", 15) == 0;
+        dones += strncmp(p, "{\"type\":\"done\"", 14) == 0;
+    }
+    ok(starts > 0 && starts == outcomes && starts == dones, "%s: %zu whole turns", g->name, starts);
+    char why[512] = "";
+    if (strcmp(g->dialect->name, "claude") == 0 &&
+        !ok(answers_are_told(g->stream, g->len, g->events, why), "%s: every answer is told",
+            g->name))
+        diag("%s", why);
 }
 
 static void test_case(struct golden *g, const char *events_path)
@@ -199,12 +222,14 @@ static void test_case(struct golden *g, const char *events_path)
     g->events = tap_slurp(events_path, &len);
     if (g->dialect->sniff)
         test_found(g);
+    if (g->split)
+        test_turns(g);
     test_pieces(g);
     test_cuts(g);
     test_rubbish(g);
     test_shuffled(g);
     char why[512] = "";
-    if (strcmp(g->dialect->name, "claude") == 0 &&
+    if (!g->split && strcmp(g->dialect->name, "claude") == 0 &&
         !ok(adds_up(g->stream, g->len, g->events, why), "%s: it adds up", g->name))
         diag("%s", why);
     free(g->events);
@@ -216,17 +241,19 @@ static int is_stream(const struct dirent *entry)
     return suffix && (strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".sse") == 0);
 }
 
-static int test_dialect(const struct dialect *dialect)
+static int test_dialect(const struct dialect *dialect, const char *root)
 {
+    const bool split = strcmp(root, "turns") == 0;
     char folder[4096], relative[512];
-    snprintf(relative, sizeof(relative), "dialects/%s", dialect->name);
+    snprintf(relative, sizeof(relative), "%s/%s", root, dialect->name);
     snprintf(folder, sizeof(folder), "%s", tap_source(relative));
     struct dirent **entries;
     const int n = scandir(folder, &entries, is_stream, alphasort);
     for (int i = 0; i < n; i++) {
-        struct golden g = {.dialect = dialect};
+        struct golden g = {.dialect = dialect, .split = split};
         char path[8192];
-        snprintf(g.name, sizeof(g.name), "%s/%s", dialect->name, entries[i]->d_name);
+        snprintf(g.name, sizeof(g.name), "%s%s/%s", split ? "turns/" : "", dialect->name,
+                 entries[i]->d_name);
         snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
         g.stream = tap_slurp(path, &g.len);
         snprintf(strrchr(path, '.'), 8, ".events");
@@ -245,7 +272,7 @@ int main(void)
     plan_lazy();
     int cases = 0;
     for (size_t i = 0; dialect_at(i); i++)
-        cases += test_dialect(dialect_at(i));
+        cases += test_dialect(dialect_at(i), "dialects") + test_dialect(dialect_at(i), "turns");
     ok(cases > 60, "%d recorded streams", cases);
     return 0;
 }

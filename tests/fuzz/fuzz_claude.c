@@ -12,7 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char broken[256];
-    if (!cast_keeps(&dialect_claude, (const char *)data, size, broken)) {
+    const char *const p = (const char *)data;
+    if (!cast_keeps(&dialect_claude, p, size, false, broken) ||
+        !cast_keeps(&dialect_claude, p, size, true, broken)) {
         fprintf(stderr, "%s\n", broken);
         abort();
     }

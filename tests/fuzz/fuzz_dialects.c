@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size)
         return 0;
     const struct dialect *const dialect = pick(&p, &size);
-    if (!cast_keeps(dialect, p, size, broken)) {
+    if (!cast_keeps(dialect, p, size, false, broken) ||
+        !cast_keeps(dialect, p, size, true, broken)) {
         fprintf(stderr, "%s: %s\n", dialect->name, broken);
         abort();
     }
