@@ -36,7 +36,13 @@ EXTRA_DIST += \
 	tests/fake/control.py \
 	tests/fake/drive.py \
 	tests/fake/faults.py \
-	tests/fake/model.py tests/fake/pace.py \
+	tests/fake/model.py \
+	tests/fake/model_anthropic.py \
+	tests/fake/model_chat.py \
+	tests/fake/model_gemini.py \
+	tests/fake/model_responses.py \
+	tests/fake/model_script.py \
+	tests/fake/pace.py \
 	tests/fake/record.py \
 	tests/fake/rpc.py \
 	tests/fake/server.py \
