@@ -6,18 +6,21 @@ CLIENT_TESTS = tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t te
 EXTRA_DIST += tests/npm/ag_ui.t tests/npm/ag_ui_ask.t tests/npm/ag_ui_http.t tests/npm/openai.t tests/npm/slack.t tests/npm/telegram.t tests/npm/package.json tests/npm/package-lock.json \
 	tests/npm/ag_ui.mjs tests/npm/ag_ui_ask.mjs tests/npm/ag_ui_http.mjs tests/npm/fake.mjs tests/npm/host.mjs tests/npm/openai.mjs tests/npm/slack.mjs tests/npm/telegram.mjs
 
-# Each installs what its own folder pins; tests/agents/ does so, too.
-npm agents:
+# Each installs what its own folder pins; those of tests/agents/ do so, too.
+npm agents agents/more:
 	$(MKDIR_P) tests/$@
 	cp $(srcdir)/tests/$@/package.json $(srcdir)/tests/$@/package-lock.json tests/$@
-	cd tests/$@ && npm ci --ignore-scripts --no-audit --no-fund
+	cd tests/$@ && npm $(NPM_INSTALL) --ignore-scripts --no-audit --no-fund
+npm agents: NPM_INSTALL = ci
+# Packages of agents/more name variants for other platforms that are not published: `npm ci` refuses.
+agents/more: NPM_INSTALL = install --no-save
 clean-local: npm-clean
 npm-clean:
-	for folder in npm agents; do \
+	for folder in npm agents agents/more; do \
 		rm -rf tests/$$folder/node_modules; \
 		test . -ef $(srcdir) || rm -f tests/$$folder/package.json tests/$$folder/package-lock.json; \
 	done
 # Of what they start, what is not built for every test.
 list-clients:
 	@echo $(CLIENT_TESTS)
-.PHONY: npm agents npm-clean list-clients
+.PHONY: npm agents agents/more npm-clean list-clients
