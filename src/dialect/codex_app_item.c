@@ -2,8 +2,6 @@
  * Owns the items of a codex-app thread: messages, reasoning and tools, begun and completed. */
 #include "dialect/codex_app.h"
 
-#include "event/json.h"
-
 /* Items that are tools: what they are called, and which members are their arguments. */
 static const struct tool_kind {
     const char *type, *name;
@@ -116,36 +114,16 @@ static void take_message(const struct codex_app_call *call)
     set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-/* The texts of a list: strings, or objects that have one. */
-static char *join_texts(const struct codex_app_call *call, struct str list, const char *between,
-                        size_t *len)
-{
-    CLEANUP_BUF struct buf joined = {0};
-    struct json j;
-    json_start(&j, list.p, list.len);
-    if (list.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
-            struct str part = {0};
-            size_t n = 0;
-            json_skip(&j, &part);
-            const struct str text = value_string(part).p ? part : value_member(part, "text");
-            const char *const shown = value_show(call->out->scratch, text.p ? text : part, &n);
-            buf_add_str(&joined, joined.len ? between : "");
-            buf_add(&joined, shown, n);
-        }
-    *len = joined.len;
-    return arena_strndup(call->out->scratch, joined.p ? joined.p : "", joined.len);
-}
-
 static void take_reasoning(const struct codex_app_call *call)
 {
     size_t len = 0;
     struct str list = value_member(call->item, "summary");
     if (!is_completed(call))
         return;
-    const char *text = join_texts(call, list, "\n\n", &len);
+    const char *text = value_join_texts(call->out->scratch, list, "\n\n", &len);
     if (!len)
-        text = join_texts(call, value_member(call->item, "content"), "\n\n", &len);
+        text =
+            value_join_texts(call->out->scratch, value_member(call->item, "content"), "\n\n", &len);
     settle(call, TC_THINKING, text, len, item_text(call, "id"));
 }
 
@@ -157,8 +135,8 @@ static void take_user(const struct codex_app_call *call)
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "user";
     ev.u.message.message_id = item_text(call, "id");
-    ev.u.message.text =
-        join_texts(call, value_member(call->item, "content"), "\n", &ev.u.message.text_len);
+    ev.u.message.text = value_join_texts(call->out->scratch, value_member(call->item, "content"),
+                                         "\n", &ev.u.message.text_len);
     codex_app_send(call, &ev);
 }
 
@@ -218,7 +196,8 @@ static void set_content(const struct codex_app_call *call, struct tc_tool_result
     if (output.p)
         result->content = value_show(a, output, &result->content_len);
     else if (content.p || items.p)
-        result->content = join_texts(call, content.p ? content : items, "\n", &result->content_len);
+        result->content =
+            value_join_texts(a, content.p ? content : items, "\n", &result->content_len);
     else if (error.p)
         result->content = value_show(a, message.p ? message : error, &result->content_len);
     if (structured.p)

@@ -13,6 +13,7 @@ static const struct dialect *const dialects[] = {
     &dialect_awaken,
     &dialect_codex,
     &dialect_codex_app,
+    &dialect_codex_rollout,
     &dialect_copilot,
     &dialect_ethos,
     &dialect_ethos_acp,

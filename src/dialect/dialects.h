@@ -12,6 +12,7 @@ extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
 extern const struct dialect dialect_codex;
 extern const struct dialect dialect_codex_app;
+extern const struct dialect dialect_codex_rollout;
 extern const struct dialect dialect_copilot;
 extern const struct dialect dialect_ethos;
 extern const struct dialect dialect_ethos_acp;

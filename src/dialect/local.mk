@@ -63,6 +63,9 @@ libtcdialect_a_SOURCES = \
 	src/dialect/codex_app_input.c \
 	src/dialect/codex_app_item.c \
 	src/dialect/codex_app_request.c \
+	src/dialect/codex_rollout.c \
+	src/dialect/codex_rollout.h \
+	src/dialect/codex_rollout_item.c \
 	src/dialect/copilot.c \
 	src/dialect/dialect.h \
 	src/dialect/dialect_table.c \

@@ -209,3 +209,22 @@ char *value_some(struct arena *a, struct str object, const char *const *kept)
     add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
     return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }
+
+char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len)
+{
+    CLEANUP_BUF struct buf joined = {0};
+    struct json j;
+    json_start(&j, list.p, list.len);
+    if (list.p && json_enter_array(&j))
+        while (json_next_element(&j)) {
+            struct str part = {0};
+            size_t n = 0;
+            json_skip(&j, &part);
+            const struct str text = value_string(part).p ? part : value_member(part, "text");
+            const char *const shown = value_show(a, text.p ? text : part, &n);
+            buf_add_str(&joined, joined.len ? between : "");
+            buf_add(&joined, shown, n);
+        }
+    *len = joined.len;
+    return arena_strndup(a, joined.p ? joined.p : "", joined.len);
+}

@@ -42,6 +42,9 @@ bool value_true(struct str value);
 char *value_json(struct arena *a, struct str value, size_t *len);
 /* Text of a string, compact JSON of anything else: what a person can read; NULL: absent. */
 char *value_show(struct arena *a, struct str value, size_t *len);
+/* The texts of a list in the arena, joined: its strings, the "text" of its objects, compact JSON of
+ * what else there is. No list: "". */
+char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len);
 /* Unix seconds of an RFC 3339 string or of a number of milliseconds; negative: neither. */
 double value_time(struct str value);
 
