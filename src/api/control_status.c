@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "core/dispatch.h"
+#include "core/conversations.h"
 #include "core/turnlog.h"
 #include "event/jsonw.h"
 #include "io/journal.h"
@@ -157,6 +158,7 @@ static void tell(const struct asked *a, enum record_status status,
     buf_add_str(&out, "[");
     turnlog_each(host.turnlog, add_turn, &out);
     buf_add_str(&out, "]");
+    jsonw_member_int(&out, "waiting_agents", (int64_t)conversations_warm(host.conversations));
     jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");

@@ -63,6 +63,14 @@ static void print_requests(int64_t n)
                n == 1 ? " waits" : "s wait");
 }
 
+/* Without a turn. */
+static void print_agents(int64_t n)
+{
+    if (n > 0)
+        printf("\n%" PRId64 " agent%s for a message, or works in the background\n", n,
+               n == 1 ? " waits" : "s wait");
+}
+
 /* What keeps it from its service. */
 static void print_service(const json_t *in)
 {
@@ -206,6 +214,7 @@ static void print_table(const json_t *s)
 {
     print_host(s);
     print_turns(json_object_get(s, "turns"));
+    print_agents(table_number(s, "waiting_agents"));
     print_requests(table_number(s, "open_requests"));
     print_instances(json_object_get(s, "instances"));
     print_disabled(json_object_get(s, "disabled"));

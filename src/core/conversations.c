@@ -152,6 +152,7 @@ void conversations_turn_over(void *ctx)
     people_leave(cs->people, c->source, c->user);
     conversation_end(c);
     cs->running--;
+    warm_tell_again(cs->warm, c->key); /* what began while the turn ended */
     if (c->n_waiting && !c->bursts)
         make_ready(cs, c);
     drop_if_idle(cs, c);

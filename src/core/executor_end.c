@@ -60,7 +60,8 @@ struct retry end_retry(const struct executor *x)
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
     if (x->warm && !x->heard && x->message.len)
-        return (struct retry){.again = true, .anew = true, .reason = "the process that waited has ended"};
+        return (struct retry){
+            .again = true, .anew = true, .reason = "the process that waited has ended"};
     if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
         return no; /* a final, or an error that was told */
     if (is_session_lost(x) && x->continues)

@@ -163,6 +163,16 @@ static void keep_line(struct entry *e, const char *line, size_t len)
     buf_add_char(&e->unread, '\n');
 }
 
+static void tell_begin(const struct entry *e)
+{
+    const struct warm_place place = {.conf = e->conf,
+                                     .conversation = e->conversation,
+                                     .session_id = e->session_id,
+                                     .source = e->source,
+                                     .route = e->route};
+    e->all->events->begins(e->all->ctx, &place, agent_process_agent(e->process));
+}
+
 static void on_line(void *ctx, const char *line, size_t len, bool complete)
 {
     struct entry *const e = ctx;
@@ -178,13 +188,16 @@ static void on_line(void *ctx, const char *line, size_t len, bool complete)
     }
     e->begins = true;
     keep_line(e, line, len);
-    e->all->events->begins(e->all->ctx,
-                           &(struct warm_place){.conf = e->conf,
-                                                .conversation = e->conversation,
-                                                .session_id = e->session_id,
-                                                .source = e->source,
-                                                .route = e->route},
-                           agent_process_agent(e->process));
+    tell_begin(e);
+}
+
+void warm_tell_again(struct warm *w, const char *conversation)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (e->begins && !e->leaves && strcmp(e->conversation, conversation) == 0) {
+            tell_begin(e);
+            return;
+        }
 }
 
 static void on_dropped(void *ctx, uint64_t bytes)
@@ -323,6 +336,7 @@ struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
     struct agent_process *const p = e->process;
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
+    lines_give_back(&agent_process_stream(p)->lines, unread);
     unlink_entry(e);
     free_entry(e);
     return p;

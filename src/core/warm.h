@@ -49,6 +49,8 @@ bool warm_clear(struct warm *w, const char *conversation, const char *session_id
 /* `gone` is not called any more for that ctx. */
 void warm_forget_waiter(struct warm *w, const void *ctx);
 
+/* Tells again that the agent of that conversation has begun a turn by itself, if it has. */
+void warm_tell_again(struct warm *w, const char *conversation);
 /* Something of that conversation runs in the background. */
 bool warm_works(const struct warm *w, const char *conversation);
 /* Nothing is left, nor is anything being ended. */

@@ -171,6 +171,9 @@ static void take_turn_completed(const struct codex_app_call *call)
                                                 : "completed",
               NULL);
     buf_reset(&c->answer);
+    buf_reset(&c->past);
+    const char *const id = codex_app_text(call, value_member(turn, "id"));
+    buf_add_str(&c->past, id ? id : "");
     c->ended = true;
 }
 
@@ -285,6 +288,14 @@ static const char *foreign_thread(const struct codex_app_call *call)
     return id && own->len && strcmp(id, own->p) != 0 ? id : NULL;
 }
 
+/* A command may go on behind the end of its turn: nobody waits for what it says. */
+static bool is_past(const struct codex_app_call *call)
+{
+    const struct codex_app *const c = call->c;
+    const char *const turn = codex_app_param(call, "turnId");
+    return !c->ended && c->past.len && turn && strcmp(turn, c->past.p) == 0;
+}
+
 static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
 {
     struct codex_app_call call = {.c = state, .self = {line, len}};
@@ -299,6 +310,8 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     call.out = &timed;
     call.item = value_member(call.params, "item");
     call.agent = foreign_thread(&call);
+    if (is_past(&call))
+        return 0;
     if (is_broken(&call))
         take_break(&call);
     else if (call.c->started || !before_start(&call))
@@ -324,7 +337,7 @@ static void end_stream(void *state, const struct dialect_out *out,
 static void close_state(void *state)
 {
     struct codex_app *const c = state;
-    struct buf *const bufs[] = {&c->thread, &c->streamed,  &c->streamed_id,
+    struct buf *const bufs[] = {&c->thread, &c->past,      &c->streamed, &c->streamed_id,
                                 &c->answer, &c->answer_id, &c->refusal};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
@@ -348,11 +361,11 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 static void next_turn(void *state, bool by_agent)
 {
     struct codex_app *const c = state;
-    struct buf thread = c->thread;
+    struct codex_app old = *c;
     (void)by_agent;
-    c->thread = (struct buf){0};
-    close_state(c);
-    *c = (struct codex_app){.thread = thread};
+    *c = (struct codex_app){.thread = old.thread, .past = old.past};
+    old.thread = old.past = (struct buf){0};
+    close_state(&old);
 }
 
 static int sniff_line(struct str line, const char *event)

@@ -34,8 +34,9 @@ enum codex_app_ask {
 #define CODEX_APP_CHANGE_MAX ((size_t)256 << 10)
 
 struct codex_app {
-    struct early early;               /* lines from before the thread */
-    struct buf thread;                /* whose turn it is: other threads are sub-agents */
+    struct early early; /* lines from before the thread */
+    struct buf thread;  /* whose turn it is: other threads are sub-agents */
+    struct buf past;    /* the turn before this one in the stream: what comes late is of none */
     struct buf streamed, streamed_id; /* of the message, and of the reasoning, being told */
     struct buf answer, answer_id;     /* the newest message that may be the answer */
     struct buf refusal;               /* the newest error a request of the client met with */

@@ -109,6 +109,14 @@ void lines_end(struct lines *s)
     buf_fini(&s->part);
 }
 
+void lines_give_back(struct lines *s, struct buf *rest)
+{
+    if (s->part.len)
+        buf_add(rest, s->part.p, s->part.len);
+    s->skipping = 0;
+    forget_part(s, KEEP_IDLE);
+}
+
 void lines_fini(struct lines *s)
 {
     buf_fini(&s->part);

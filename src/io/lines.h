@@ -29,6 +29,9 @@ struct lines {
 size_t lines_feed(struct lines *s, const char *p, size_t n);
 /* End of stream: gives the tail that had no newline, if there is one. */
 void lines_end(struct lines *s);
+/* Appends what has come of the newest line to `rest`, and forgets it: with what is read next it
+ * comes again, behind other bytes. The rest of a line over the cap is then a line. */
+void lines_give_back(struct lines *s, struct buf *rest);
 void lines_fini(struct lines *s);
 
 #endif

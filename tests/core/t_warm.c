@@ -259,6 +259,75 @@ static void test_drain(void)
     end("the host ends");
 }
 
+/* ---- other dialogs ---- */
+
+#define CODEX(id, result) "text={\"id\":\"turncast-" id "\",\"result\":" result "}"
+#define CODEX_SAYS(turn, text)                                                                     \
+    "text={\"method\":\"item/completed\",\"params\":{\"threadId\":\"th-1\",\"turnId\":\"" turn     \
+    "\",\"item\":{\"type\":\"agentMessage\",\"id\":\"i-" turn "\",\"text\":\"" text "\"}}}"
+#define CODEX_SPENT(turn, n)                                                                       \
+    "text={\"method\":\"thread/tokenUsage/updated\",\"params\":{\"threadId\":\"th-1\","            \
+    "\"turnId\":\"" turn "\",\"tokenUsage\":{\"last\":{\"inputTokens\":" n "}}}}"
+#define CODEX_ENDS(turn)                                                                           \
+    "text={\"method\":\"turn/"                                                                     \
+    "completed\",\"params\":{\"threadId\":\"th-1\",\"turn\":{\"id\":\"" turn                       \
+    "\",\"status\":\"completed\"}}}"
+
+static void test_codex(void)
+{
+    begin((const char *const[]){
+        "await=\"initialize\"", CODEX("initialize", "{\"codexHome\":\"/c\"}"),
+        "await=\"thread/start\"", CODEX("thread", "{\"thread\":{\"id\":\"th-1\"}}"),
+        "await=\"turn/start\"", CODEX("turn", "{\"turn\":{\"id\":\"a\"}}"),
+        CODEX_SAYS("a", "first"), CODEX_SPENT("a", "7"), CODEX_ENDS("a"), CODEX_SAYS("a", "late"),
+        "await=\"two\"", CODEX("turn", "{\"turn\":{\"id\":\"b\"}}"), CODEX_SAYS("b", "second"),
+        CODEX_SPENT("b", "9"), CODEX_ENDS("b"), "eof", NULL});
+    talk.agent->dialect = (char[]){"codex-app"};
+    talk_say("one");
+    await_warm(1, "codex-app: a thread");
+    talk_say("two");
+    await_log("final(second)", "takes another turn");
+    talk_await_quiet();
+    is_str(cast_log_text(&talk.log),
+           "start(one) raw raw raw n(first) message usage(7) final(first) usage(7) "
+           "done(completed) start(two) raw n(second) message usage(9) final(second) usage(9) "
+           "done(completed)",
+           "codex-app: each turn is told whole; what comes late is of neither");
+    end("codex-app");
+}
+
+#define ACP(id, result)                                                                            \
+    "text={\"jsonrpc\":\"2.0\",\"id\":\"turncast-" id "\",\"result\":" result "}"
+#define ACP_UPDATE(update)                                                                         \
+    "text={\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s-1\","   \
+    "\"update\":{" update "}}}"
+#define ACP_SAYS(text)                                                                             \
+    ACP_UPDATE("\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","         \
+               "\"text\":\"" text "\"}")
+#define ACP_COST(amount)                                                                           \
+    ACP_UPDATE("\"sessionUpdate\":\"usage_update\",\"cost\":{\"amount\":" amount                   \
+               ",\"currency\":\"USD\"}")
+
+static void test_acp(void)
+{
+    begin((const char *const[]){
+        "await=\"initialize\"",
+        ACP("initialize", "{\"protocolVersion\":1,\"agentCapabilities\":{}}"),
+        "await=\"session/new\"", ACP("new", "{\"sessionId\":\"s-1\"}"), "await=\"one\"",
+        ACP_SAYS("first"), ACP_COST("0.25"), ACP("prompt", "{\"stopReason\":\"end_turn\"}"),
+        "await=\"two\"", ACP_SAYS("second"), ACP_COST("0.75"),
+        ACP("prompt", "{\"stopReason\":\"end_turn\"}"), "eof", NULL});
+    talk.agent->dialect = (char[]){"acp"};
+    talk_say("one");
+    await_warm(1, "acp: a session");
+    talk_say("two");
+    await_log("final(second)", "takes another prompt");
+    talk_await_quiet();
+    ok(seen.n == 4 && seen.costs[1] == 0.25 && seen.costs[3] == 0.5,
+       "acp: a turn costs what came on top: %zu, %g, %g", seen.n, seen.costs[1], seen.costs[3]);
+    end("acp");
+}
+
 /* ---- what goes on in the background ---- */
 
 static void begin_follow(const char *const *words)
@@ -267,7 +336,7 @@ static void begin_follow(const char *const *words)
     talk.agent->background = CONF_FOLLOW;
 }
 
-/* What the agent awaits is written by nobody: a helper of the test lets it go on. */
+/* It goes on by itself. */
 static void test_follow(const char *chunk)
 {
     const char *words[sizeof reports / sizeof *reports + 1] = {chunk};
@@ -283,12 +352,30 @@ static void test_follow(const char *chunk)
     is_str(talk.disk.turns[1].conv, "tg:A", "in the same conversation");
     is_str(talk.disk.turns[1].route, "{\"r\":1}", "on the route of the message");
     ok(talk.disk.turns[1].targets == 1, "and whoever has to be told is");
-    is_str(seen.source, "background_task", "it says why it began");
+    is_str(seen.source, "background_task", "it says why it began, in %s", cast_log_text(&talk.log));
     await_warm(1, "then it waits");
     talk_say("two");
     await_log("final(second)", "for the next message");
     is_int(talk.disk.turns[0].pid, talk.disk.turns[2].pid, "it was one process all the time");
     end("background work");
+}
+
+/* All of it comes in one piece: the second turn begins while the first one ends. */
+static void test_at_once(void)
+{
+    char path[600], play[620];
+    CLEANUP_BUF struct buf lines = {0};
+    for (size_t i = 0; strcmp(reports[i], "await=two") != 0; i++)
+        if (strncmp(reports[i], "text=", 5) == 0)
+            buf_printf(&lines, "%s\n", reports[i] + 5);
+    snprintf(path, sizeof path, "%s/at-once", tap_tmpdir());
+    snprintf(play, sizeof play, "play=%s", path);
+    tap_spew(path, lines.p, lines.len);
+    begin_follow((const char *const[]){"chunk=65536", "await=one", play, "eof", NULL});
+    talk_say("one");
+    await_log("final(12 files)", "both turns at once");
+    talk_await_states("ended ended", "are two");
+    end("both at once");
 }
 
 static void test_stop(void)
@@ -353,8 +440,11 @@ int main(void)
     test_number();
     test_off();
     test_drain();
+    test_codex();
+    test_acp();
     test_follow("chunk=4096");
     test_follow("chunk=1");
+    test_at_once();
     test_stop();
     test_wait();
     test_too_long();

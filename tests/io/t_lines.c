@@ -180,6 +180,38 @@ static void test_idle(void)
     buf_fini(&seen.text);
 }
 
+static struct lines *stopped;
+
+static void stop_at_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    on_line(ctx, p, len, complete);
+    stopped->stop = true;
+}
+
+static void test_stop(void)
+{
+    struct seen s = {0};
+    struct lines l = lines_over(&s, 8);
+    stopped = &l;
+    l.line = stop_at_line;
+    is_int(lines_feed(&l, "ab\ncd\nef", 8), 3, "what stands behind the stop is not taken");
+    is_str(s.text.p, "[ab]", "nor told");
+    is_int(lines_feed(&l, "cd\nef", 5), 3, "it stops at the next line again");
+    is_int(lines_feed(&l, "ef", 2), 2, "a piece of a line is taken");
+    CLEANUP_BUF struct buf rest = {0};
+    lines_give_back(&l, &rest);
+    is_str(rest.p, "ef", "and given back");
+    lines_feed(&l, "gh\n", 3);
+    is_str(s.text.p, "[ab][cd][gh]", "what comes then is a line of its own");
+    lines_feed(&l, "123456789", 9);
+    lines_give_back(&l, &rest);
+    is_str(rest.p, "ef", "of a line that is too long nothing is given back");
+    lines_feed(&l, "0\n", 2);
+    is_str(s.text.p, "[ab][cd][gh][0]", "and what comes of it then is a line");
+    lines_fini(&l);
+    buf_fini(&s.text);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -187,5 +219,6 @@ int main(void)
     test_three_pieces();
     test_long_lines();
     test_idle();
+    test_stop();
     return 0;
 }
