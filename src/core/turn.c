@@ -44,6 +44,7 @@ struct turn {
     unsigned attempt; /* from 1 */
     bool released;    /* no other attempt: nothing is held back */
     bool abandoned;   /* the stream's outcome does not count */
+    bool by_agent;    /* nobody has asked for it */
     bool follows;     /* see turn_spec */
     bool stops;       /* reads nothing behind the outcome */
     bool ended;
@@ -76,9 +77,21 @@ static void prepare_request(struct turn *t, struct tc_request *request)
     show_request(&t->stream->translate.scratch, request);
 }
 
+/* Nobody has asked for such a turn: without a word of what it was, its end would be a riddle. */
+static void fill_final(struct tc_final *final)
+{
+    if (final->text_len)
+        return;
+    final->text = "The work in the background has ended. There is nothing to add.";
+    final->text_len = strlen(final->text);
+    final->synthesized = true;
+}
+
 static void cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
+    if (ev->kind == TC_FINAL && t->by_agent)
+        fill_final(&ev->u.final);
     if (ev->kind == TC_START && !ev->u.start.task)
         ev->u.start.task = t->task;
     if (ev->kind == TC_REQUEST)
@@ -388,6 +401,7 @@ static void read_on(struct turn *t, struct stream *s)
 void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
 {
     stream_free(t->stream);
+    t->by_agent = by_agent;
     read_on(t, s);
     translate_next(&s->translate, by_agent);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * An agent to talk to: reads one message and answers as its words ask, in the claude dialect.
+ * An agent to talk to: reads messages and answers each as its words ask, in the claude dialect,
+ * until its input ends.
  *
  *   talker [-g FOLDER] [SESSION]
  *
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
  * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
- * is gone; flood writes lines that say nothing, without a pause, until the file FOLDER/ID has a
- * byte; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
+ * is gone; behind ends the turn with a task in the background, which ends when the file
+ * FOLDER/ID.behind has a byte: then it begins a turn and says "Later ID"; behind-silently says
+ * nothing in it; flood writes lines that say nothing, without a pause, until the file FOLDER/ID has
+ * a byte; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
  * that is said; fail ends in an error; hang never ends. The answer tells the id, the session, and
  * how long the files of the message are. */
 #include <poll.h>
@@ -20,13 +23,15 @@
 struct wish {
     char id[64], echo[256]; /* of JSON, and for JSON */
     long tools, ms, chars, files, bytes;
-    int fail, hang, gated, flood;
+    int fail, hang, gated, flood, behind, silent;
 };
 
 #define GATE_S 600 /* nothing waits for ever, whatever became of the test */
 #define LOOK_MS 20
 
 static char session[64];
+static double cost;         /* of all turns so far */
+static struct wish working; /* what the task in the background is of; no `behind`: there is none */
 static const char *gates = "."; /* a folder */
 
 static long number(const char *message, const char *word)
@@ -65,6 +70,8 @@ static struct wish read_wish(const char *message)
     w.fail = strstr(message, "fail") != NULL;
     w.hang = strstr(message, "hang") != NULL;
     w.gated = strstr(message, "gated") != NULL;
+    w.behind = strstr(message, "behind") != NULL;
+    w.silent = strstr(message, "behind-silently") != NULL;
     w.flood = strstr(message, "flood") != NULL;
     read_files(&w, message);
     return w;
@@ -146,9 +153,10 @@ static void answer(const struct wish *w)
            "\"num_turns\":%ld,\"result\":\"",
            w->tools * w->ms, w->tools + 1);
     print_answer(w);
-    printf("\",\"session_id\":\"%s\",\"total_cost_usd\":0.0125,\"usage\":{\"input_tokens\":12000,"
+    cost += 0.0125;
+    printf("\",\"session_id\":\"%s\",\"total_cost_usd\":%.4f,\"usage\":{\"input_tokens\":12000,"
            "\"output_tokens\":345}}\n",
-           session);
+           session, cost);
     fflush(stdout);
 }
 
@@ -170,9 +178,79 @@ static void fail(const struct wish *w)
     fflush(stdout);
 }
 
+static void begin_turn(void)
+{
+    printf("{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/srv\",\"session_id\":\"%s\","
+           "\"tools\":[\"Bash\"],\"model\":\"talker-1\"}\n",
+           session);
+    fflush(stdout);
+}
+
+static void tell_tasks(const char *list)
+{
+    printf("{\"type\":\"system\",\"subtype\":\"background_tasks_changed\",\"session_id\":\"%s\","
+           "\"tasks\":[%s]}\n",
+           session, list);
+}
+
+static int take_message(const char *message)
+{
+    const struct wish w = read_wish(message);
+    begin_turn();
+    for (long i = 1; i <= w.tools; i++)
+        use_tool(i, &w);
+    if (w.flood)
+        flood(&w);
+    if (w.tools == 0)
+        rest(&w, 1);
+    while (w.hang)
+        pause();
+    if (w.behind) {
+        working = w;
+        tell_tasks("{\"task_id\":\"t1\",\"description\":\"a look at what is behind\"}");
+    }
+    if (w.fail)
+        fail(&w);
+    else
+        answer(&w);
+    return w.fail;
+}
+
+static int has_ended(void)
+{
+    char gate[4096];
+    snprintf(gate, sizeof gate, "%s/%s.behind", gates, working.id);
+    return working.behind && is_open(gate, 1);
+}
+
+/* The task has ended: a turn that nobody asked for tells of it. */
+static void report(void)
+{
+    char text[200] = "";
+    tell_tasks("");
+    printf("{\"type\":\"system\",\"subtype\":\"task_notification\",\"session_id\":\"%s\","
+           "\"task_id\":\"t1\",\"status\":\"completed\",\"summary\":\"seen\"}\n",
+           session);
+    begin_turn();
+    if (!working.silent) {
+        snprintf(text, sizeof text, "Later %s of %s.", working.id, session);
+        char content[300];
+        snprintf(content, sizeof content, "{\"type\":\"text\",\"text\":\"%s\"}", text);
+        say("msg_later", content);
+    }
+    cost += 0.0025;
+    printf("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"duration_ms\":1,"
+           "\"num_turns\":1,\"result\":\"%s\",\"session_id\":\"%s\",\"total_cost_usd\":%.4f,"
+           "\"origin\":{\"kind\":\"task-notification\"}}\n",
+           text, session, cost);
+    fflush(stdout);
+    working.behind = 0;
+}
+
 int main(int argc, char **argv)
 {
     static char message[1 << 20];
+    int status = 2;
     if (argc > 2 && strcmp(argv[1], "-g") == 0) {
         gates = argv[2];
         argc -= 2;
@@ -182,24 +260,15 @@ int main(int argc, char **argv)
         snprintf(session, sizeof session, "%s", argv[1]);
     else
         snprintf(session, sizeof session, "talk-%ld", (long)getpid());
-    if (!fgets(message, sizeof message, stdin))
-        return 2;
-    const struct wish w = read_wish(message);
-    printf("{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/srv\",\"session_id\":\"%s\","
-           "\"tools\":[\"Bash\"],\"model\":\"talker-1\"}\n",
-           session);
-    fflush(stdout);
-    for (long i = 1; i <= w.tools; i++)
-        use_tool(i, &w);
-    if (w.flood)
-        flood(&w);
-    if (w.tools == 0)
-        rest(&w, 1);
-    while (w.hang)
-        pause();
-    if (w.fail)
-        fail(&w);
-    else
-        answer(&w);
-    return w.fail;
+    setvbuf(stdin, NULL, _IONBF, 0); /* what has come is seen by poll */
+    for (;;) {
+        struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+        if (has_ended())
+            report();
+        if (poll(&in, 1, working.behind ? LOOK_MS : -1) <= 0)
+            continue;
+        if (!fgets(message, sizeof message, stdin))
+            return status;
+        status = take_message(message);
+    }
 }

@@ -52,6 +52,7 @@ def crowded_host(people, more=()):
         crowds = [TelegramPeople(tg, people["telegram"]), SlackPeople(sl, people["slack"])]
         instances = telegram(tg, allow=[*crowds[0].ids, *more], progress_after_ms=300)
         instances += slack(sl, allow=crowds[1].ids) + audit()
-        host = Host(instances, extra="conversations : { max_turns = 64; debounce_ms = 0; };")
+        host = Host(instances, agent='keep_alive_s = 60; background = "follow";',
+                    extra="conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };")
         with contextlib.closing(host):
             yield host, (tg, sl), crowds

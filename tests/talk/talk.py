@@ -68,8 +68,8 @@ class Fake(drive.Fake):
 class Host:
     """`turncast serve` with a folder of its own; can be killed and started again."""
 
-    def __init__(self, instances, *, events=False, agents="", extra=""):
-        """events: the instance `log` writes all events to the file `events`."""
+    def __init__(self, instances, *, events=False, agent="", agents="", extra=""):
+        """events: the instance `log` writes all events to the file `events`; agent: more of the talker."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-talk."))
         self.state = self.folder / "state"
         self.log_path = self.folder / "log"
@@ -82,7 +82,7 @@ class Host:
         talker = BUILD / "tests" / "fake" / "talker"
         self.config.write_text(
             f"""agents : {{ main : {{ command = ["{talker}", "-g", "{self.gates}"]; resume = ["{{session_id}}"];
-    exit_grace_s = 1; term_grace_s = 1; attempts = 1; }}; {agents} }};
+    exit_grace_s = 1; term_grace_s = 1; attempts = 1; {agent} }}; {agents} }};
 default_agent = "main";
 state_directory = "{self.state}";
 plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
