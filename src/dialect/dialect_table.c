@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct dialect *const dialects[] = {
     &dialect_claude,
+    &dialect_claude_session,
     &dialect_acp,
     &dialect_ag_ui,
     &dialect_agenticore_redis,

@@ -10,6 +10,7 @@ extern const struct dialect dialect_ag_ui;
 extern const struct dialect dialect_agenticore_redis;
 extern const struct dialect dialect_awaken;
 extern const struct dialect dialect_claude;
+extern const struct dialect dialect_claude_session;
 extern const struct dialect dialect_codex;
 extern const struct dialect dialect_codex_app;
 extern const struct dialect dialect_codex_rollout;

@@ -45,6 +45,10 @@ libtcdialect_a_SOURCES = \
 	src/dialect/claude_input.c \
 	src/dialect/claude_line.c \
 	src/dialect/claude_line.h \
+	src/dialect/claude_session.c \
+	src/dialect/claude_session.h \
+	src/dialect/claude_session_chain.c \
+	src/dialect/claude_session_say.c \
 	src/dialect/claude_shape.c \
 	src/dialect/claude_shape.h \
 	src/dialect/claude_message.c \
