@@ -105,6 +105,7 @@ static const struct retry_rule text_rules[] = {
     {"connection lost", RETRY_NETWORK},
     {"connection error", RETRY_NETWORK},
     {"connection failed", RETRY_NETWORK},
+    {"could not connect", RETRY_NETWORK},
     {"network error", RETRY_NETWORK},
     {"fetch failed", RETRY_NETWORK},
     {"socket hang up", RETRY_NETWORK},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads `opencode run --format json`: whole parts when they are finished, tools once, at their
  * end, and no terminal event: the end of the stream ends the turn. */
+#include <inttypes.h>
 
 #include "base/buf.h"
 #include "base/utf8.h"
@@ -17,6 +18,7 @@ struct opencode {
     struct buf error, error_code;
     struct tally tally; /* of the steps */
     bool ended, failed;
+    bool told; /* the outcome */
     bool started;
     char reason[32]; /* of the last step that finished */
 };
@@ -178,6 +180,8 @@ static void take_step_finish(const struct opencode_call *call)
     buf_reset(&o->text);
 }
 
+/* The message is that of the model's API: the HTTP status, which says whether another attempt may
+ * help, stands beside it. */
 static void take_error(const struct opencode_call *call)
 {
     static const char *const told[] = {"message", NULL};
@@ -185,7 +189,10 @@ static void take_error(const struct opencode_call *call)
     const struct str data = value_member(call->error, "data");
     const char *const message = text_of(call, value_member(data, "message"));
     const char *const name = text_of(call, value_member(call->error, "name"));
+    const int64_t status = value_int(value_member(data, "statusCode"), 0);
     replace(&o->error, message ? message : name);
+    if (status > 0)
+        buf_printf(&o->error, " (HTTP %" PRId64 ")", status);
     replace(&o->error_code, name);
     o->failed = true;
     o->ended = false;
@@ -224,25 +231,14 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
-/* A permission that nobody could give ends the turn behind the tool, with exit status 0. */
-static bool ended_well(const struct opencode *o, const struct stream_end_info *end)
+static void tell_outcome(struct opencode *o, const struct dialect_out *out)
 {
-    const bool behind_tool = strcmp(o->reason, "tool-calls") == 0;
-    return end->how == STREAM_EOF && !end->truncated && (o->ended || behind_tool);
-}
-
-static void end_stream(void *state, const struct dialect_out *out,
-                       const struct stream_end_info *end)
-{
-    struct opencode *const o = state;
-    if (o->failed) {
+    o->told = true;
+    if (o->failed)
         tell_error(out, o->error.p ? o->error.p : "the turn failed",
                    o->error_code.len ? o->error_code.p : NULL);
-    } else if (ended_well(o, end)) {
+    else
         tell_final(out, o->answer.p, o->ended ? o->answer.len : 0, o->answer_id.p);
-    } else {
-        return; /* the guard says how it was lost */
-    }
     tally_tell(&o->tally, out, o->failed);
     if (o->failed)
         tell_done(out, "error", NULL);
@@ -250,6 +246,33 @@ static void end_stream(void *state, const struct dialect_out *out,
         tell_done(out, "completed", strcmp(o->reason, "stop") != 0 ? o->reason : NULL);
     else
         tell_done(out, "stopped", "tool_calls");
+}
+
+/* The agent has exited: its last step decides. It is told now, before the host decides on another
+ * attempt. */
+static void settle(void *state, const struct dialect_out *out)
+{
+    struct opencode *const o = state;
+    if (!o->told && (o->failed || o->ended))
+        tell_outcome(o, out);
+}
+
+static enum dialect_work work(void *state)
+{
+    (void)state;
+    return DIALECT_NO_WORK;
+}
+
+/* A permission that nobody could give ends the turn behind the tool, with exit status 0. In any
+ * other case without an outcome the guard says how it was lost. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct opencode *const o = state;
+    settle(state, out);
+    if (!o->told && end->how == STREAM_EOF && !end->truncated &&
+        strcmp(o->reason, "tool-calls") == 0)
+        tell_outcome(o, out);
 }
 
 static void close_state(void *state)
@@ -278,5 +301,7 @@ const struct dialect dialect_opencode = {
     .sniff = sniff_line,
     .line = read_line,
     .end = end_stream,
+    .work = work,
+    .settle = settle,
     .close = close_state,
 };

@@ -52,6 +52,11 @@ tests_core_t_executor_SOURCES = tests/core/t_executor.c $(STAGE)
 tests_core_t_executor_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/t_attempts
+tests_core_t_attempts_SOURCES = tests/core/t_attempts.c $(STAGE)
+tests_core_t_attempts_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_attempts_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/t_background
 tests_core_t_background_SOURCES = tests/core/t_background.c $(STAGE)
 tests_core_t_background_LDADD = $(TEST_CORE)

@@ -116,6 +116,9 @@ static const struct {
     /* OpenCode 1.18.33 */
     {"APIError", "invalid x-api-key", NULL},
     {"ContextOverflowError", "This model's maximum context length is 200000 tokens.", NULL},
+    {"APIError", "Slow down (HTTP 429)", "rate limit"},
+    /* Copilot 1.0.102 */
+    {"query", "Could not connect to local model provider at http://127.0.0.1:18080/v1.", "network"},
     /* Qwen Code 0.15.10 */
     {NULL, "[API Error: 404 model: nope-1]", NULL},
     {NULL, "[API Error: 400 This model's maximum context length is 200000 tokens.]", NULL},
