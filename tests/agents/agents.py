@@ -159,16 +159,24 @@ class Stage:
         host.environment = lambda: {**self.environment, "XDG_STATE_HOME": str(host.folder)}
         return host
 
-    def processes(self):
-        """Those that have its home."""
-        mark = f"HOME={self.home}".encode()
-        found = []
+    def pids(self, mark=None):
+        """Of processes that have this in their environment (its home), and have not ended."""
+        mark = (mark or f"HOME={self.home}").encode()
+        found = set()
         for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
             try:
                 if mark in environ.read_bytes().split(b"\0"):
-                    found.append((environ.parent / "cmdline").read_bytes()[:200])
+                    found.add(int(environ.parent.name))
             except OSError:
                 pass
+        return found
+
+    def processes(self):
+        """What they are."""
+        found = []
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                found.append(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()[:200])
         return found
 
 
