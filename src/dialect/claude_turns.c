@@ -34,7 +34,8 @@ enum dialect_begin claude_begins(const void *state, struct str line)
         return DIALECT_USERS_TURN;
     if (!c->closed)
         return DIALECT_GOES_ON;
-    return c->has_uuids || c->work.reported ? DIALECT_AGENTS_TURN : DIALECT_USERS_TURN;
+    const bool by_agent = c->has_uuids || c->work.reported || c->begun_by;
+    return by_agent ? DIALECT_AGENTS_TURN : DIALECT_USERS_TURN;
 }
 
 /* Costs are running totals of the process, and so is the number of results. */

@@ -100,4 +100,8 @@ sed 1,4d "$stream" >&7
 exec 7>&-
 wait "$pid"
 is "$(answers <"$scratch/live")" "It is gone.|Shall I?|" "a suspended run waits for the one that resumes it"
+cp "$stream" "$scratch/paced.jsonl"
+echo '{"line_ms": [0, 1, 2, 3, 403, 404, 405, 406, 407, 408, 409]}' >"$scratch/paced.meta.json"
+try replay -p jsonl --speed 1 "$scratch/paced.jsonl"
+is "$(answers <"$scratch/out")" "It is gone.|Shall I?|" "also behind a pause in a recording's pace"
 finish

@@ -306,9 +306,53 @@ static void test_meta(void)
            "meta is filled in");
 }
 
+static void begin_suspended(struct turn_test *t, bool may_resume)
+{
+    begin(t);
+    if (may_resume)
+        guard_may_resume(&t->guard);
+    start(t);
+    request(t, "r", "open");
+    done(t, "suspended");
+    final(t, "half");
+}
+
+static void test_suspended(void)
+{
+    struct turn_test t;
+    begin_suspended(&t, false);
+    ok(strstr(t.told.p, "final half") && !guard_is_suspended(&t.guard),
+       "a run that cannot be resumed ends at once");
+    finish(&t, STREAM_EOF, "start, request r open, final half, done suspended", "suspended");
+
+    begin_suspended(&t, true);
+    ok(!strstr(t.told.p, "final half") && guard_is_suspended(&t.guard),
+       "the end of one that can is held");
+    finish(&t, STREAM_EOF, "start, request r open, final half, done suspended",
+           "nobody has resumed it");
+
+    begin_suspended(&t, true);
+    start(&t);
+    ok(!guard_is_suspended(&t.guard) && !guard_has_outcome(&t.guard), "it goes on");
+    request(&t, "r", "resolved");
+    final(&t, "whole");
+    done(&t, "completed");
+    finish(&t, STREAM_EOF,
+           "start, request r open, notice info resumed, request r resolved, final whole, "
+           "done completed",
+           "the resumed run says how the turn ends");
+
+    begin_suspended(&t, true);
+    error(&t, "broken");
+    finish(&t, STREAM_EOF,
+           "start, request r open, request r resolved cancelled, error broken, done error",
+           "an error behind it is the outcome");
+}
+
 int main(void)
 {
     plan_lazy();
+    test_suspended();
     test_plain_turn();
     test_start();
     test_no_terminal();
