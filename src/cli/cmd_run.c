@@ -171,6 +171,9 @@ static void keep_session(struct run *r)
 {
     const char *const id = turn_session_id(r->turn);
     const bool same = r->session.len && strcmp(id, r->session.p) == 0;
+    if (r->sessions && turn_spent(r->turn))
+        sessions_keep_spent(r->sessions, r->agent->name, r->args->conversation,
+                            turn_spent(r->turn));
     if (r->sessions && launch_is_session(id))
         sessions_keep(r->sessions, r->agent->name, r->args->conversation, id, !same);
 }
@@ -278,9 +281,18 @@ static void on_session(void *ctx, const char *id)
     admit_or_begin(r);
 }
 
+static void on_spent(void *ctx, enum record_status status, const char *text)
+{
+    struct run *const r = ctx;
+    if (status == RECORD_DONE)
+        turn_set_spent(r->turn, text);
+}
+
 /* The option --session wins over what the conversation remembers. */
 static void find_session(struct run *r)
 {
+    if (r->sessions && r->dialect && r->dialect->counts_session)
+        sessions_find_spent(r->sessions, r->agent->name, r->args->conversation, on_spent, r);
     if (r->args->session)
         on_session(r, r->args->session);
     else if (r->sessions)

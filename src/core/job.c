@@ -20,6 +20,7 @@ struct job {
     unsigned awaited;             /* answers that it needs before it can run */
     struct visibility visibility; /* until its end: what changes meanwhile is for the next */
     struct buf session;           /* that it resumes */
+    struct buf spent;             /* what that had spent before; or empty */
     struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
     struct requests_turn *requests;
@@ -54,6 +55,9 @@ static void keep_session(struct job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const bool same = j->session.len && strcmp(id, j->session.p) == 0;
+    if (!j->forget && turn_spent(j->turn))
+        sessions_keep_spent(j->spec.sessions, j->spec.agent->name, j->spec.conversation,
+                            turn_spent(j->turn));
     if (!j->forget && launch_is_session(id))
         sessions_keep(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
 }
@@ -199,6 +203,7 @@ static void run(struct job *j)
                                         .request = on_request,
                                         .ctx = j,
                                     });
+    turn_set_spent(j->turn, j->spent.len ? j->spent.p : NULL);
     requests_set_turn(j->requests, j->turn);
     const struct executor_spec spec = {
         .agent = s->agent,
@@ -247,6 +252,24 @@ static void on_session(void *ctx, const char *id)
     if (id && launch_is_session(id))
         buf_add_str(&j->session, id);
     answered(j);
+}
+
+static void on_spent(void *ctx, enum record_status status, const char *text)
+{
+    struct job *const j = ctx;
+    if (status == RECORD_DONE)
+        buf_add_str(&j->spent, text);
+    answered(j);
+}
+
+static void find_spent(struct job *j)
+{
+    const struct job_spec *const s = &j->spec;
+    const struct dialect *const dialect = dialect_find(s->agent->dialect);
+    if (!dialect || !dialect->counts_session)
+        return;
+    j->awaited++;
+    sessions_find_spent(s->sessions, s->agent->name, s->conversation, on_spent, j);
 }
 
 static void on_visibility(void *ctx, struct visibility v)
@@ -313,6 +336,7 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
         return j;
     }
     j->awaited = 3;
+    find_spent(j);
     switches_get(spec->switches, spec->agent->name, on_visibility, j);
     sessions_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
     CLEANUP_FREE char *seen = keep_seen(spec->dispatch);
@@ -376,6 +400,7 @@ void job_free(struct job *j)
     turn_free(j->turn);
     requests_end(j->requests);
     buf_fini(&j->session);
+    buf_fini(&j->spent);
     conf_unref(j->spec.conf);
     arena_fini(&j->arena);
     free(j);

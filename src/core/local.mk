@@ -81,6 +81,8 @@ libtccore_a_SOURCES = \
 	src/core/sessions.h \
 	src/core/shelf.c \
 	src/core/shelf.h \
+	src/core/spent.c \
+	src/core/spent.h \
 	src/core/sticky.c \
 	src/core/sticky.h \
 	src/core/sticky_local.c \
@@ -97,6 +99,8 @@ libtccore_a_SOURCES = \
 	src/core/toggle.h \
 	src/core/turn.c \
 	src/core/turn.h \
+	src/core/turn_impl.h \
+	src/core/turn_state.c \
 	src/core/turnlog.c \
 	src/core/turnlog.h \
 	src/core/turnlog_follow.c \

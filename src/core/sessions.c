@@ -220,10 +220,30 @@ void sessions_keep(struct sessions *s, const char *agent, const char *conversati
     share(s, agent, conversation, id);
 }
 
+static char *spent_key_of(const char *agent, const char *conversation)
+{
+    return xasprintf("spent:%s:%s", agent, conversation);
+}
+
+void sessions_find_spent(struct sessions *s, const char *agent, const char *conversation,
+                         ledger_done *done, void *ctx)
+{
+    CLEANUP_FREE char *key = spent_key_of(agent, conversation);
+    ledger_get(s->ledger, key, done, ctx);
+}
+
+void sessions_keep_spent(struct sessions *s, const char *agent, const char *conversation,
+                         const char *text)
+{
+    CLEANUP_FREE char *key = spent_key_of(agent, conversation);
+    ledger_put(s->ledger, key, text, NULL, NULL);
+}
+
 void sessions_forget(struct sessions *s, const char *agent, const char *conversation)
 {
     CLEANUP_FREE char *key = key_of(agent, conversation);
     ledger_put(s->ledger, key, NULL, NULL, NULL);
+    sessions_keep_spent(s, agent, conversation, NULL);
     share(s, agent, conversation, NULL);
 }
 

@@ -21,6 +21,12 @@ void sessions_find(struct sessions *s, const char *agent, const char *conversati
 /* It was used; `changed`: it is another than before. */
 void sessions_keep(struct sessions *s, const char *agent, const char *conversation, const char *id,
                    bool changed);
+/* The running totals (turn_spent) of the conversation's session: of this host only. `done` gets
+ * RECORD_UNCHANGED when there are none; it is called before that of a later sessions_find. */
+void sessions_find_spent(struct sessions *s, const char *agent, const char *conversation,
+                         ledger_done *done, void *ctx);
+void sessions_keep_spent(struct sessions *s, const char *agent, const char *conversation,
+                         const char *text);
 void sessions_forget(struct sessions *s, const char *agent, const char *conversation);
 
 #endif

@@ -7,48 +7,12 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "core/turn_impl.h"
 #include "core/uuid.h"
-#include "turn/dialog.h"
-#include "turn/guard.h"
 #include "turn/show.h"
 
-/* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
-#define HELD_MAX 4
 /* Between the id of a request and the number of its attempt. */
 #define ATTEMPT_MARK "~"
-
-struct turn {
-    struct stream *stream; /* NULL: the next turn has it */
-    struct guard guard;
-    struct result result;
-    struct dispatch_turn *cast;
-    struct event_box *held[HELD_MAX]; /* in the order of the stream */
-    size_t n_held;
-    void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
-    void (*request)(void *ctx, struct tc_request *request); /* or NULL */
-    bool (*several)(void *ctx, uint64_t number);            /* or NULL */
-    void *ctx;
-    struct dispatch *dispatch;
-    struct visibility visibility;
-    uint64_t number; /* of the turn in its stream, from 1 */
-    bool feeding;
-    void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
-    void *watch_ctx;
-    struct event_box **kept; /* from the outcome on, until it is committed */
-    size_t n_kept;
-    bool keeps;
-    const struct dialect *dialect;
-    char *id, *task, *agent;
-    char *acting_tool; /* of this attempt; or NULL */
-    int64_t began_ms, ended_ms;
-    unsigned attempt; /* from 1 */
-    bool released;    /* no other attempt: nothing is held back */
-    bool abandoned;   /* the stream's outcome does not count */
-    bool by_agent;    /* nobody has asked for it */
-    bool follows;     /* see turn_spec */
-    bool stops;       /* reads nothing behind the outcome */
-    bool ended;
-};
 
 /* --- from guard to result and instances --------------------------------------------------- */
 
@@ -121,16 +85,6 @@ void turn_committed(struct turn *t)
     t->kept = NULL;
     t->n_kept = 0;
     t->keeps = false;
-}
-
-bool turn_is_told(const struct turn *t)
-{
-    return !t->keeps;
-}
-
-struct dispatch_turn *turn_cast(const struct turn *t)
-{
-    return t->cast;
 }
 
 /* --- the attempt gate, between translator and guard ----------------------------------------
@@ -241,6 +195,13 @@ static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
         t->acting_tool = xstrdup(call->name ? call->name : "a tool");
 }
 
+static void count_usage(struct turn *t, struct event *ev)
+{
+    if (t->dialect && t->dialect->counts_session && !is_child(ev) &&
+        strcmp(ev->u.usage.scope, "turn") == 0)
+        spent_count(&t->spent, &ev->u.usage, turn_session_id(t));
+}
+
 static void gate(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
@@ -252,6 +213,8 @@ static void gate(void *ctx, struct event *ev)
         return;
     if (ev->kind == TC_REQUEST)
         name_request(t, &ev->u.request);
+    if (ev->kind == TC_USAGE)
+        count_usage(t, ev);
     if (is_held(t, ev)) {
         if (!find_held(t, ev->kind))
             t->held[t->n_held++] = event_box_new(ev);
@@ -472,11 +435,6 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     turn_notice(t, "info", "retry", retry);
 }
 
-void turn_stop_at_outcome(struct turn *t)
-{
-    t->stops = true;
-}
-
 struct stream *turn_leave_stream(struct turn *t)
 {
     struct stream *const s = t->stream;
@@ -485,12 +443,6 @@ struct stream *turn_leave_stream(struct turn *t)
     finish(t, &end);
     t->stream = NULL;
     return s;
-}
-
-void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
-{
-    t->watch = fn;
-    t->watch_ctx = ctx;
 }
 
 void turn_resolve(struct turn *t, const struct tc_request *resolved)
@@ -518,11 +470,6 @@ bool turn_has_outcome(const struct turn *t)
     return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);
 }
 
-bool turn_is_asking(const struct turn *t)
-{
-    return guard_is_asking(&t->guard) && dialog_answers(t->dialect);
-}
-
 const struct tc_error *turn_held_error(const struct turn *t)
 {
     const struct event *const ev = find_held(t, TC_ERROR);
@@ -545,46 +492,6 @@ void turn_annotate_error(struct turn *t, const char *note)
     }
 }
 
-const char *turn_acting_tool(const struct turn *t)
-{
-    return t->acting_tool;
-}
-
-void turn_abandon(struct turn *t)
-{
-    t->abandoned = true;
-}
-
-const char *turn_session_id(const struct turn *t)
-{
-    return t->guard.session_id ? t->guard.session_id : "";
-}
-
-const char *turn_id(const struct turn *t)
-{
-    return t->id;
-}
-
-const struct dialect *turn_dialect(const struct turn *t)
-{
-    return t->dialect;
-}
-
-bool turn_is_unmatched(const struct turn *t)
-{
-    return t->stream && translate_is_unmatched(&t->stream->translate);
-}
-
-const struct result *turn_result(const struct turn *t)
-{
-    return &t->result;
-}
-
-int64_t turn_elapsed_ms(const struct turn *t)
-{
-    return (t->ended ? t->ended_ms : clock_mono_ms()) - t->began_ms;
-}
-
 void turn_free(struct turn *t)
 {
     if (!t)
@@ -601,5 +508,6 @@ void turn_free(struct turn *t)
     free(t->task);
     free(t->agent);
     free(t->acting_tool);
+    spent_fini(&t->spent);
     free(t);
 }

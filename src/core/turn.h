@@ -106,6 +106,11 @@ struct dispatch_turn *turn_cast(const struct turn *t);
 void turn_abandon(struct turn *t);
 /* The agent's session as the stream named it, "" while it has not. Borrowed. */
 const char *turn_session_id(const struct turn *t);
+/* Before the first turn_feed: turn_spent of the turn before in this conversation, or NULL. */
+void turn_set_spent(struct turn *t, const char *text);
+/* The running totals of the agent's session, to be kept for the next turn. NULL: it has told none.
+ * Borrowed. */
+const char *turn_spent(const struct turn *t);
 const char *turn_id(const struct turn *t);
 const struct dialect *turn_dialect(const struct turn *t);
 /* No dialect has recognised a line of the stream, and none was named. */

@@ -361,6 +361,7 @@ static int sniff_line(struct str line, const char *event)
 const struct dialect dialect_codex = {
     .name = "codex",
     .summary = "codex exec --json",
+    .counts_session = true, /* codex exec resume, 0.169.0: 200 tokens, then 300 */
     .state_size = sizeof(struct codex),
     .sniff = sniff_line,
     .line = read_line,

@@ -121,7 +121,8 @@ enum dialect_begin {
 struct dialect {
     const char *name;
     const char *summary;
-    size_t state_size; /* allocated zeroed per stream by translate */
+    bool counts_session; /* usage of a turn counts the agent's session from its beginning */
+    size_t state_size;   /* allocated zeroed per stream by translate */
     /* How surely a line is of this dialect: 0 not at all, DIALECT_SURE no other one writes such a
      * line. `event` is the name of the frame it came in, or NULL. May be NULL: never guessed. */
     int (*sniff)(struct str line, const char *event);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The real Codex with a scripted model: `codex exec` through `turncast run`."""
-from agents import Model, Stage, done, ends_well, equal, explain, fails, ok, program
+from agents import Model, Stage, done, ends_well, equal, explain, fails, ok, outcome
+from agents import program
 
 PROVIDER = """model = "gpt-5.5"
 model_provider = "scripted"
@@ -39,6 +40,18 @@ def test_resume(stage):
     second = stage.run("DO say Two", words=("-C", "talk"))
     ends_well(first, ["One"], "the first turn of a conversation")
     ends_well(second, ["Two"], "the second one")
+    counted = [(u["input_tokens"], u["output_tokens"]) for u in first.usage() + second.usage()]
+    equal(counted, [(100, 42), (100, 42)], "each reports what it used itself")
+
+
+def test_host(stage):
+    """The same on a host."""
+    with stage.serve() as host:
+        for text in ("Three", "Four"):
+            turn = host.begin(f"DO say {text}", conversation="talk")["id"]
+            state, ran = outcome(host, turn)
+            equal((state, ran.finals()), ("final", [text]), f"on a host: {text}")
+            equal([u["input_tokens"] for u in ran.usage()], [100], f"on a host: usage of {text}")
 
 
 def test_errors(stage):
@@ -61,6 +74,7 @@ def main():
         configure(stage, model.port)
         test_answers(stage)
         test_resume(stage)
+        test_host(stage)
         test_errors(stage)
     done()
 

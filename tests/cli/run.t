@@ -101,6 +101,25 @@ has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session wins"
 try run -a named -C chat-1 -s 5e55 hello
 has "$(cat "$scratch/dump")" '"mark=resumed","5e55"' "--session resumes"
 
+# Codex counts the usage of a session from its beginning.
+cat >"$scratch/codex" <<'E'
+cat >/dev/null
+total=200
+[ $# -eq 0 ] || total=300
+echo '{"type":"thread.started","thread_id":"s-1"}'
+echo '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"hi"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":'$total',"output_tokens":10}}'
+E
+cat >"$scratch/codex.conf" <<E
+state_directory = "$scratch/codex.state";
+agents : { codex : { command = ["sh", "$scratch/codex"]; resume = ["{session_id}"]; dialect = "codex"; }; };
+E
+try run -c "$scratch/codex.conf" -C talk hello
+has "$out" '"input_tokens":200' "a first turn used what it says"
+try run -c "$scratch/codex.conf" -C talk hello
+has "$out" '"input_tokens":100' "the next one the difference"
+has "$out" '"output_tokens":0' "of each count"
+
 try run -p jsonl hello
 is "$(sed '$d' "$scratch/out" | sed -n '1p;$p' | kinds)" "start done" "events on stdout come first"
 has "$(sed -n '$p' "$scratch/out")" '{"result":"The disk is at 89 %."' "the result is the last line"

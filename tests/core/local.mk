@@ -25,6 +25,10 @@ tests_core_t_result_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/t_dispatch
 tests_core_t_dispatch_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/t_spent
+tests_core_t_spent_SOURCES = tests/core/t_spent.c tests/core/cast_log.c tests/core/cast_log.h
+tests_core_t_spent_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/t_turn
 tests_core_t_turn_SOURCES = tests/core/t_turn.c tests/core/cast_log.c tests/core/cast_log.h
 tests_core_t_turn_LDADD = $(TEST_CORE)
