@@ -225,6 +225,23 @@ static void next_turn(void *state, bool by_agent)
     close_state(&old);
 }
 
+/* Only the client's side says when a prompt begins: what the agent says or does behind the answer
+ * to one is of the next. */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    static const char *const kinds[] = {"user_message_chunk", "agent_message_chunk",
+                                        "agent_thought_chunk", "tool_call"};
+    const struct acp *const a = state;
+    if (!a->over)
+        return DIALECT_GOES_ON;
+    const struct str update = value_member(value_member(line, "params"), "update");
+    const struct str kind = value_member(update, "sessionUpdate");
+    bool begins = value_member(value_member(line, "result"), "stopReason").p;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        begins |= value_is(kind, kinds[i]);
+    return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
@@ -247,6 +264,7 @@ const struct dialect dialect_acp = {
     .line = read_line,
     .end = end_stream,
     .close = close_state,
+    .begins = begins_turn,
     .next = next_turn,
     .input = &acp_input,
 };

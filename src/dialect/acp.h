@@ -47,7 +47,7 @@ struct acp {
     double cost;        /* of the session, negative: not said */
     double cost_before; /* of its turns before this one in the stream */
     char currency[16];
-    bool started, greeted, ready;
+    bool started, greeted, ready, over;
 };
 
 /* A line as values. */

@@ -96,6 +96,7 @@ static struct stop find_stop(const struct acp_call *call, struct str said)
 
 static void begin_end(const struct acp_call *call)
 {
+    call->a->over = true;
     acp_settle_tools(call);
     acp_seal(call->a, call->out);
 }

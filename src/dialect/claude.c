@@ -404,8 +404,8 @@ static int claude_line(void *state, const struct dialect_out *out, const char *l
     static const char *const start_keys[] = {
         "cwd",          "mcp_servers", "permissionMode", "apiKeySource", "claude_code_version",
         "output_style", NULL};
-    static const struct claude_profile profile = {"claude",   "anthropic", "claude-code",
-                                                  start_keys, 0,           NULL};
+    static const struct claude_profile profile = {"claude", "anthropic", "claude-code", start_keys,
+                                                  0,        NULL,        false};
     struct claude *const c = state;
     const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
     if (!l)

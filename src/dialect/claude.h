@@ -157,6 +157,7 @@ struct claude_profile {
     /* The result text (escaped, without quotes) ends with an error of the API, although the result
      * claims success. NULL: results say themselves whether they failed. */
     bool (*is_failure)(struct str text);
+    bool counts_session; /* the tokens of a result are those of the whole session */
 };
 
 struct claude {
@@ -183,8 +184,9 @@ struct claude {
     struct buf early;         /* lines before the start, newline after each */
     size_t early_left_out;    /* lines that did not fit */
     struct claude_work work;
-    struct claude_spent spent; /* of the results of this turn */
-    struct buf api_error;      /* text of an error line, until something goes on after it */
+    struct claude_spent spent;         /* of the results of this turn */
+    struct claude_usage tokens_before; /* where they count: of the turns before this one */
+    struct buf api_error;              /* text of an error line, until something goes on after it */
     char api_code[CLAUDE_CODE];
     char stop_reason[CLAUDE_CODE]; /* of the newest message of the main agent */
     char counted_id[2][96];        /* message whose usage was told last: main, sub */
@@ -314,6 +316,8 @@ void claude_result_cut(struct claude *c);
 /* Somebody stopped the agent before it gave a result: its newest text is the answer, if it has one.
  */
 void claude_result_cancelled(struct claude *c);
+/* Tokens that the results of the next turn count, too. */
+struct claude_usage claude_result_tokens(const struct claude *c);
 /* Tells it as the end of the turn. */
 void claude_ending_tell(struct claude *c, struct claude_ending *e);
 

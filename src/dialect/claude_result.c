@@ -205,16 +205,36 @@ static int64_t add_count(int64_t a, int64_t b)
     return __builtin_add_overflow(a < 0 ? 0 : a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* A count that is less than it was before has begun anew. */
+static int64_t count_from(int64_t n, int64_t before)
+{
+    return n >= before ? n - before : n;
+}
+
+struct claude_usage claude_result_tokens(const struct claude *c)
+{
+    struct claude_usage u = c->tokens_before;
+    if (!c->profile || !c->profile->counts_session)
+        return u;
+    u.input = add_count(u.input, c->spent.tokens.input);
+    u.output = add_count(u.output, c->spent.tokens.output);
+    u.cache_read = add_count(u.cache_read, c->spent.tokens.cache_read);
+    u.cache_write = add_count(u.cache_write, c->spent.tokens.cache_write);
+    return u;
+}
+
 /* What this result adds to what the turn has used. Costs are running totals: of a session that was
  * resumed the first one has more than this process spent. */
 static void add_usage(struct claude *c, const struct result *r)
 {
-    const struct claude_usage u = claude_usage_read(r->usage);
+    const struct claude_usage u = claude_usage_read(r->usage), *const before = &c->tokens_before;
     struct claude_spent *const s = &c->spent;
-    s->tokens.input = add_count(s->tokens.input, u.input);
-    s->tokens.output = add_count(s->tokens.output, u.output);
-    s->tokens.cache_read = add_count(s->tokens.cache_read, u.cache_read);
-    s->tokens.cache_write = add_count(s->tokens.cache_write, u.cache_write);
+    s->tokens.input = add_count(s->tokens.input, count_from(u.input, before->input));
+    s->tokens.output = add_count(s->tokens.output, count_from(u.output, before->output));
+    s->tokens.cache_read =
+        add_count(s->tokens.cache_read, count_from(u.cache_read, before->cache_read));
+    s->tokens.cache_write =
+        add_count(s->tokens.cache_write, count_from(u.cache_write, before->cache_write));
     const double ms = value_real(r->duration, -1), total = total_cost(r);
     if (ms >= 0)
         s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;

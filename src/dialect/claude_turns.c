@@ -52,6 +52,7 @@ void claude_next(void *state, bool by_agent)
         .costs = old.costs,
         .cost_seen = old.cost_seen + (old.costs ? old.spent.cost_usd : 0),
         .unnamed = old.unnamed,
+        .tokens_before = claude_result_tokens(&old),
         .has_uuids = old.has_uuids,
         .tasks = old.tasks,
         .begun_by = by_agent ? old.begun_by : NULL,

@@ -97,8 +97,8 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 {
     static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
                                              "qwen_code_version", NULL};
-    static const struct claude_profile profile = {"qwen",     NULL, "qwen-code",
-                                                  start_keys, 1,    is_failure};
+    static const struct claude_profile profile = {"qwen", NULL,       "qwen-code", start_keys,
+                                                  1,      is_failure, true};
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;
@@ -141,6 +141,14 @@ static int sniff_line(struct str line, const char *event)
                : 0;
 }
 
+static void next_turn(void *state, bool by_agent)
+{
+    struct qwen *const q = state;
+    claude_next(&q->claude, by_agent);
+    q->last_text[0] = '\0';
+    q->index = q->shown = 0;
+}
+
 const struct dialect dialect_qwen = {
     .name = "qwen",
     .summary = "Qwen Code: qwen -o stream-json",
@@ -149,4 +157,6 @@ const struct dialect dialect_qwen = {
     .line = read_line,
     .end = end_stream,
     .close = claude_close,
+    .begins = claude_begins,
+    .next = next_turn,
 };
