@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "core/executor_impl.h"
 #include "core/launch.h"
 #include "core/retry.h"
@@ -13,6 +14,7 @@
 #define STDERR_LOGGED ((size_t)2 << 10)
 #define STDERR_SEARCHED ((size_t)4 << 10)
 #define STDERR_TOLD ((size_t)200)
+#define RETRY_TOLD ((size_t)300)
 
 /* --- another attempt -------------------------------------------------------------------------- */
 
@@ -116,6 +118,18 @@ static void explain_spawn(struct executor *x, struct stream_end_info *end, struc
     log_line(LOG_ERR, x->log_name, "%s", text->p);
 }
 
+/* Why it took so long, if the agent said so: it kept asking its model again. */
+static void add_retries(const struct executor *x, struct buf *text)
+{
+    const struct result *const r = turn_result(x->turn);
+    char notice[RETRY_TOLD];
+    if (!r->n_retries)
+        return;
+    utf8_copy(notice, sizeof notice, r->retry.p);
+    buf_printf(text, " The agent had asked its model again %u time%s; its last notice: %s",
+               r->n_retries, r->n_retries > 1 ? "s" : "", notice);
+}
+
 static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
     const struct conf_agent *const a = x->agent;
@@ -123,9 +137,11 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
     switch (x->why) {
     case WHY_IDLE:
         buf_printf(text, "The agent was silent for %g s.", (double)a->idle_timeout_ms / 1000);
+        add_retries(x, text);
         break;
     case WHY_TOTAL:
         buf_printf(text, "The turn took longer than %g s.", (double)a->turn_timeout_ms / 1000);
+        add_retries(x, text);
         break;
     case WHY_MUTE:
         buf_add_str(text, "The agent closed its output and went on running.");

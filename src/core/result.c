@@ -98,12 +98,37 @@ static void feed_done(struct result *r, const struct tc_done *done)
         r->num_turns = done->turns;
 }
 
+/* Notices of the agent: those of the host about its own attempts are of the level "info". */
+static void feed_notice(struct result *r, const struct tc_notice *notice)
+{
+    if (!notice->code || strcmp(notice->level, "warn") != 0 ||
+        (strcmp(notice->code, "retry") != 0 && strcmp(notice->code, "api_retry") != 0))
+        return;
+    r->n_retries++;
+    set_string(&r->retry, notice->text);
+}
+
+static void forget_retries(struct result *r)
+{
+    r->n_retries = 0;
+    buf_reset(&r->retry);
+}
+
+static bool is_progress(enum tc_kind kind)
+{
+    return kind == TC_NARRATION || kind == TC_THINKING || kind == TC_TOOL_CALL;
+}
+
 void result_feed(struct result *r, const struct event *ev)
 {
     const char *const session = ev->meta.session_id;
     if (session && *session && strcmp(session, text_of(&r->session_id, "")) != 0)
         set_string(&r->session_id, session);
-    if (ev->kind == TC_FINAL) {
+    if (is_progress(ev->kind))
+        forget_retries(r);
+    if (ev->kind == TC_NOTICE) {
+        feed_notice(r, &ev->u.notice);
+    } else if (ev->kind == TC_FINAL) {
         r->has_final = true;
         set_text(&r->text, ev->u.final.text, ev->u.final.text_len);
     } else if (ev->kind == TC_ERROR) {
@@ -162,8 +187,8 @@ void result_outcome(struct buf *out, const struct result *r)
 
 void result_fini(struct result *r)
 {
-    struct buf *const all[] = {&r->text,  &r->session_id, &r->error,    &r->error_code,
-                               &r->usage, &r->tool_uses,  &r->last_tool};
+    struct buf *const all[] = {&r->text,  &r->session_id, &r->error,     &r->error_code,
+                               &r->usage, &r->tool_uses,  &r->last_tool, &r->retry};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         buf_fini(all[i]);
     *r = (struct result){0};

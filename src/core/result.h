@@ -25,6 +25,9 @@ struct result {
     struct buf usage;     /* payload of usage{turn} without its scope */
     struct buf tool_uses; /* members of the array */
     struct buf last_tool; /* name of the newest call */
+    struct buf retry;     /* the agent's newest notice that it asks its model again; empty: it has
+                             made progress since */
+    unsigned n_retries;   /* such notices since then */
     double cost_usd;
     int64_t num_turns;
     unsigned n_tool_uses, n_omitted;

@@ -372,6 +372,38 @@ static void test_attempts_are_told(void)
     is_int(runs_of(count), 2, "is tried as often as configured");
 }
 
+#define RECONNECTS(n)                                                                              \
+    "text={\"type\":\"error\",\"message\":\"Reconnecting... " n "/5 (stream disconnected)\"}"
+
+/* An agent that asks its model again until its time is over: the error says so. */
+static void test_agents_own_retries(void)
+{
+    struct stage s = {.dialect = dialect_find("codex")};
+    const char *const thread = "text={\"type\":\"thread.started\",\"thread_id\":\"s-1\"}";
+    const char *const tool =
+        "text={\"type\":\"item.started\",\"item\":{\"id\":\"i\",\"type\":\"command_execution\"}}";
+    stage_set(&s, WORDS(thread, RECONNECTS("1"), RECONNECTS("2"), "sleep"));
+    s.agent.idle_timeout_ms = 300;
+    stage_run(&s,
+              "error(agent_timeout: The agent was silent for 0.3 s. The agent had asked its model "
+              "again 2 times; its last notice: Reconnecting... 2/5 (stream disconnected)) *",
+              "a silent agent that had tried again");
+
+    s = (struct stage){.dialect = dialect_find("codex")};
+    stage_set(&s, WORDS(thread, RECONNECTS("1"), "sleep"));
+    s.agent.turn_timeout_ms = 300;
+    stage_run(&s,
+              "error(agent_timeout: The turn took longer than 0.3 s. The agent had asked its model "
+              "again 1 time; its last notice: Reconnecting... 1/5 (stream disconnected)) *",
+              "a turn that is over before the agent gives up");
+
+    s = (struct stage){.dialect = dialect_find("codex")};
+    stage_set(&s, WORDS(thread, RECONNECTS("1"), tool, "sleep"));
+    s.agent.idle_timeout_ms = 300;
+    stage_run(&s, "error(agent_timeout: The agent was silent for 0.3 s.) *",
+              "retries that were overcome");
+}
+
 static void test_cancel_in_pause(void)
 {
     struct stage s = {0};
@@ -548,6 +580,7 @@ int main(void)
     test_no_retry();
     test_retry_acted();
     test_attempts_are_told();
+    test_agents_own_retries();
     test_cancel_in_pause();
     test_lost_session();
     test_messages();
