@@ -94,8 +94,11 @@ static void take_warning(const struct codex_app_call *call)
                 value_rest(call->out->scratch, call->params, told));
 }
 
+/* A resumed thread repeats the usage of its last turn before the next one begins. */
 static void take_usage(const struct codex_app_call *call)
 {
+    if (!call->agent && !call->c->runs)
+        return;
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
     const struct str usage = value_member(call->params, "tokenUsage");
@@ -193,9 +196,9 @@ static void take_refusal(const struct codex_app_call *call)
         buf_reset(&call->c->refusal);
 }
 
-static void take_nothing(const struct codex_app_call *call)
+static void take_turn_started(const struct codex_app_call *call)
 {
-    (void)call;
+    call->c->runs |= !call->agent;
 }
 
 static const struct {
@@ -209,7 +212,7 @@ static const struct {
     {"item/reasoning/textDelta", codex_app_take_thought_delta},
     {"item/commandExecution/outputDelta", codex_app_take_output_delta},
     {"thread/tokenUsage/updated", take_usage},
-    {"turn/started", take_nothing},
+    {"turn/started", take_turn_started},
     {"turn/plan/updated", take_plan},
     {"turn/diff/updated", take_diff},
     {"turn/completed", take_turn_completed},
@@ -363,7 +366,7 @@ static void next_turn(void *state, bool by_agent)
     struct codex_app *const c = state;
     struct codex_app old = *c;
     (void)by_agent;
-    *c = (struct codex_app){.thread = old.thread, .past = old.past};
+    *c = (struct codex_app){.thread = old.thread, .past = old.past, .runs = old.runs};
     old.thread = old.past = (struct buf){0};
     close_state(&old);
 }

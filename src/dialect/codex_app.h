@@ -44,6 +44,7 @@ struct codex_app {
     struct tool_set changes;          /* of files, open, and their arguments */
     struct tally tally;
     bool started, ended;
+    bool runs; /* a turn of the stream has begun */
 };
 
 /* A line as values. */

@@ -24,6 +24,15 @@ def test_run(stage):
     fails(stage.run("DO fail 401", options="attempts = 1;", flags=FLAGS), "401", "HTTP 401")
 
 
+def test_resume(stage):
+    """codex app-server tells the totals of a resumed thread before its turn begins."""
+    for text in ("One", "Two"):
+        ran = stage.run(f"DO say {text}", words=("-C", "talk"), flags=FLAGS)
+        ends_well(ran, [text], f"a conversation: {text}")
+        equal([(u["input_tokens"], u["output_tokens"]) for u in ran.usage()], [(100, 42)],
+              f"{text}: its own usage")
+
+
 def test_approval(host, stage):
     for choice, done_it in (("allow", True), ("deny", False)):
         mark = stage.work / choice
@@ -70,6 +79,7 @@ def main():
     with Model() as model, Stage("codex-app", program("codex"), ["SCRIPTED_KEY=fake"]) as stage:
         configure(stage, model.port)
         test_run(stage)
+        test_resume(stage)
         with stage.serve(flags=FLAGS) as host:
             test_approval(host, stage)
             test_question(host)

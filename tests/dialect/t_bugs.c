@@ -140,6 +140,27 @@ static void test_call_after_question(void)
     reading_fini(&r);
 }
 
+#define TOKENS(turn, input)                                                                        \
+    "{'method':'thread/tokenUsage/updated','params':{'threadId':'th','turnId':'" turn "',"         \
+    "'tokenUsage':{'total':{'inputTokens':700},'last':{'inputTokens':" input ",'outputTokens':20}" \
+    "}}}\n"
+
+/* Codex 0.169.0 repeats the usage of the last turn when a thread is resumed. */
+static void test_usage_of_before(void)
+{
+    struct reading r;
+    reading_init(&r, "codex-app");
+    reading_feed(&r, "{'id':2,'result':{'thread':{'id':'th'},'model':'m'}}\n" TOKENS("old", "300"));
+    is_int((long long)r.counts[TC_USAGE], 0, "the usage of the turn before is none of this one");
+    reading_feed(
+        &r, "{'method':'turn/started','params':{'threadId':'th','turn':{'id':'new'}}}\n" TOKENS(
+                "new", "100") "{'method':'turn/completed','params':{'threadId':'th',"
+                              "'turn':{'id':'new','status':'completed'}}}\n");
+    has_str(reading_last(&r, "usage"), "\"input_tokens\":100", "and what this one uses is");
+    reading_end(&r);
+    reading_fini(&r);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -150,5 +171,6 @@ int main(void)
     test_argument_pieces();
     test_raw_event();
     test_call_after_question();
+    test_usage_of_before();
     return 0;
 }
