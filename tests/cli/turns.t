@@ -93,6 +93,14 @@ result $? "behind background work, too"
 exec 7>&-
 wait "$pid"
 
+# A session file has no end of a turn: silence is one.
+stream=$turns/claude-session/two-at-once.jsonl
+live "$stream" "$(grep -n 'ANSWER ONE' "$stream" | sed -n '1s/:.*//p')"
+wait_for grep -q '"type":"done"' "$scratch/live"
+result $? "of a session file that grows, too"
+exec 7>&-
+wait "$pid"
+
 stream=$turns/ag-ui/answered.jsonl
 live "$stream" 4
 wait_for grep -q '"request_id":"int_2"' "$scratch/live"

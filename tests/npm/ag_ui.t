@@ -21,17 +21,24 @@ write frames 'sse = true;'
 write new 'protocol = "1.0";'
 mkdir -p "$scratch/written/0.x" "$scratch/written/1.0"
 
-# cast CONFIG FILE RESULT: that there is a result is checked with it.
+# cast CONFIG FILE RESULT: that there is a result is checked with it. A client reads one run.
 cast() {
-    "$turncast" replay -c "$scratch/$1.conf" -d "$dialect" "$2" >"$scratch/written/$3" \
-        2>>"$scratch/err" </dev/null
+    "$turncast" replay -c "$scratch/$1.conf" -d "$dialect" --turn "$turn" "$2" \
+        >"$scratch/written/$3" 2>>"$scratch/err" </dev/null
 }
 
-for file in "$TURNCAST_SRCDIR"/tests/dialects/*/*.jsonl "$TURNCAST_SRCDIR"/tests/dialects/*/*.sse; do
-    dialect=$(basename "$(dirname "$file")")
-    case=$dialect-$(basename "$file" | tr . -)
-    cast lines "$file" "0.x/$case.jsonl"
-    cast frames "$file" "0.x/$case.sse"
-    cast new "$file" "1.0/$case.jsonl"
-done
+# cast_all TURN FILE...
+cast_all() {
+    turn=$1
+    shift
+    for file; do
+        dialect=$(basename "$(dirname "$file")")
+        case=$dialect-$turn-$(basename "$file" | tr . -)
+        cast lines "$file" "0.x/$case.jsonl"
+        cast frames "$file" "0.x/$case.sse"
+        cast new "$file" "1.0/$case.jsonl"
+    done
+}
+cast_all 1 "$TURNCAST_SRCDIR"/tests/dialects/*/*.jsonl "$TURNCAST_SRCDIR"/tests/dialects/*/*.sse
+cast_all last "$TURNCAST_SRCDIR"/tests/turns/*/*.jsonl
 node "$(dirname "$0")/ag_ui.mjs" "$modules" "$scratch/written"
