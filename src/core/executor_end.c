@@ -185,7 +185,8 @@ static void explain_exit(struct executor *x, struct stream_end_info *end, struct
     }
     x->reason_len = text->len;
     add_stderr_line(x, text);
-    buf_add_char(text, '.');
+    if (text->p[text->len - 1] != '.')
+        buf_add_char(text, '.');
 }
 
 static void explain(struct executor *x, struct stream_end_info *end, struct buf *text)
