@@ -16,6 +16,9 @@ static int read_env(const struct reader *r, const struct node *n, const struct r
 static const struct choice backgrounds[] = {
     {"wait", CONF_WAIT}, {"follow", CONF_FOLLOW}, {NULL, 0}};
 
+static const struct choice runnings[] = {
+    {"queue", CONF_QUEUE}, {"steer", CONF_STEER}, {"interrupt", CONF_INTERRUPT}, {NULL, 0}};
+
 static const struct row limit_rows[] = {
     {"memory_mb", read_int, AGENT(limits.memory_mb), 1, 1 << 30, NULL},
     {"processes", read_int, AGENT(limits.processes), 1, 1 << 22, NULL},
@@ -39,6 +42,7 @@ static const struct row rows[] = {
     {"idle_timeout_s", read_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
     {"background_timeout_s", read_ms, AGENT(background_timeout_ms), 0, 30 * DAY_S, NULL},
     {"background", read_choice, AGENT(background), 0, 0, backgrounds},
+    {"while_running", read_choice, AGENT(while_running), 0, 0, runnings},
     {"keep_alive_s", read_ms, AGENT(keep_alive_ms), 0, DAY_S, NULL},
     {"exit_grace_s", read_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
     {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
@@ -138,5 +142,10 @@ int agent_read(const struct reader *r, const struct node *n, struct conf_agent *
     };
     if (part_check_name(r, n) < 0 || read_rows(r, n, rows, agent) < 0)
         return -1;
-    return agent->command[0] ? 0 : read_fail(r, n, "command is missing");
+    if (!agent->command[0])
+        return read_fail(r, n, "command is missing");
+    /* A message that comes too late for a turn is the next one of the same process. */
+    if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
+        return read_fail(r, n, "while_running = \"steer\" needs keep_alive_s");
+    return 0;
 }

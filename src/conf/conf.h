@@ -80,6 +80,7 @@ struct conf_agent {
     int64_t idle_timeout_ms;       /* silence on stdout; 0: none */
     int64_t background_timeout_ms; /* from an answer, while background work is open; 0: none */
     enum conf_background { CONF_WAIT, CONF_FOLLOW } background; /* of turns of connectors */
+    enum conf_running { CONF_QUEUE, CONF_STEER, CONF_INTERRUPT } while_running; /* of a message */
     int64_t keep_alive_ms;  /* how long its process waits for the next message; 0: it ends */
     int64_t exit_grace_ms;  /* from the outcome to the first signal */
     int64_t term_grace_ms;  /* from SIGTERM to SIGKILL */

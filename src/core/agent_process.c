@@ -203,6 +203,17 @@ void agent_process_next(struct agent_process *p, const struct dialect_prompt *pr
         process_write(p->process, bytes.p, bytes.len);
 }
 
+enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    if (!agent_process_runs(p))
+        return DIALECT_REFUSED;
+    const enum dialect_steer how = dialog_steer(&p->dialog, &bytes, id, text);
+    if (bytes.len)
+        process_write(p->process, bytes.p, bytes.len);
+    return how;
+}
+
 void agent_process_line(struct agent_process *p, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf bytes = {0};

@@ -149,29 +149,64 @@ void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct 
     await_nothing(c);
 }
 
-bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
-                           struct turnlog *turnlog)
+/* Out of those that wait; NULL: it is none of them. */
+static struct message *take(struct conversation *c, const char *id)
 {
     struct message *before = NULL, *m = c->first;
     for (; m && strcmp(m->id, id) != 0; m = m->next)
         before = m;
     if (!m)
-        return false;
+        return NULL;
     *(before ? &before->next : &c->first) = m->next;
     if (c->last == m)
         c->last = before;
     if (--c->n_waiting == 0)
         await_nothing(c);
-    withdraw(m, ledger, turnlog);
+    return m;
+}
+
+bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
+                           struct turnlog *turnlog)
+{
+    struct message *const m = take(c, id);
+    if (m)
+        withdraw(m, ledger, turnlog);
+    return m;
+}
+
+/* The agent has it: it is part of the turn that runs, and has no outcome of its own. */
+static bool on_taken(void *ctx, const char *id)
+{
+    struct conversation *const c = ctx;
+    struct message *const m = take(c, id);
+    if (!m)
+        return false;
+    ledger_merge(c->ledger, id, job_id(c->job), NULL, NULL);
+    if (c->turnlog)
+        turnlog_merge(c->turnlog, id, job_id(c->job));
+    free_message(m);
     return true;
+}
+
+/* Messages that were given to the agent stay in their order: none goes ahead of one that waits. */
+bool conversation_steer(struct conversation *c, struct message *newest)
+{
+    if (!c->job || newest->alone || (c->first != newest && !c->first->given))
+        return false;
+    const enum dialect_steer how = job_steer(c->job, newest->id, newest->user,
+                                             (struct str){newest->prompt, newest->prompt_len});
+    newest->given = how == DIALECT_WRITTEN;
+    return how != DIALECT_REFUSED;
 }
 
 /* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`, whose
  * they are to `askers`. */
-static size_t join(struct conversation *c, struct buf *prompt, char **merged, char **askers)
+static size_t join(struct conversation *c, bool given, struct buf *prompt, char **merged,
+                   char **askers)
 {
     size_t n = 0;
-    while (c->first && !c->first->alone && prompt->len + c->first->prompt_len <= PROMPT_MAX) {
+    while (c->first && !c->first->alone && c->first->given == given &&
+           prompt->len + c->first->prompt_len <= PROMPT_MAX) {
         struct message *const m = take_first(c);
         prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
         askers[n] = m->user;
@@ -192,7 +227,7 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
     struct job_spec full = *spec;
     askers[0] = head->user;
-    full.n_merged = head->alone ? 0 : join(c, &prompt, merged, askers + 1);
+    full.n_merged = head->alone ? 0 : join(c, head->given, &prompt, merged, askers + 1);
     full.merged = (const char *const *)merged;
     full.askers = (const char *const *)askers;
     full.n_askers = full.n_merged + 1;
@@ -202,6 +237,10 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     full.conversation = c->key;
     full.submitter = c->source;
     full.route = head->route;
+    full.has_message = head->given;
+    full.taken = on_taken;
+    c->ledger = spec->ledger;
+    c->turnlog = turnlog;
     full.keeps_result = conversations_is_api(c->source);
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->ready = 0;

@@ -17,6 +17,7 @@ struct message {
     char *prompt;
     size_t prompt_len;
     bool alone; /* it is a turn of its own: not given to the agent with others */
+    bool given; /* the agent has it, and answers it behind the turn that runs */
 };
 
 struct conversation {
@@ -32,8 +33,10 @@ struct conversation {
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
     struct job *job;
-    char *user;     /* who began it, or NULL */
-    bool throwaway; /* its session is not kept */
+    char *user;              /* who began it, or NULL */
+    struct ledger *ledger;   /* of the job */
+    struct turnlog *turnlog; /* the same; or NULL */
+    bool throwaway;          /* its session is not kept */
     struct loop_timer *burst;
     bool bursts; /* the timer runs */
     int64_t burst_began_ms;
@@ -61,6 +64,8 @@ void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
 size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
 /* Removes all that waits as if it had never been accepted: whoever sent it may send it again. */
 void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
+/* Offers the newest message to the agent for the turn that runs; false: it waits for its end. */
+bool conversation_steer(struct conversation *c, struct message *newest);
 /* Takes back the message of that id; false: it does not wait there. */
 bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
                            struct turnlog *turnlog);

@@ -199,11 +199,15 @@ static void make_ready(struct conversations *cs, struct conversation *c)
     cs->ready_end = &c->next_ready;
 }
 
-static void on_calm(void *ctx, struct conversation *c)
+void conversations_begin_now(struct conversations *cs, struct conversation *c)
 {
-    struct conversations *const cs = ctx;
     make_ready(cs, c);
     pump(cs);
+}
+
+static void on_calm(void *ctx, struct conversation *c)
+{
+    conversations_begin_now(ctx, c);
 }
 
 /* ---- messages ---- */
@@ -225,6 +229,13 @@ void conversations_note_waiting(const struct conversations *cs, const struct tur
         turnlog_wait(cs->spec.turnlog, spec);
 }
 
+/* What waits already has interrupted the turn. */
+static void interrupt(struct conversation *c, struct buf *text)
+{
+    buf_add_str(text, "The running turn is stopped for this.");
+    job_cancel(c->job);
+}
+
 static void queue_message(struct conversations *cs, const struct admission *a)
 {
     const struct conversations_message *const m = &a->message;
@@ -240,7 +251,12 @@ static void queue_message(struct conversations *cs, const struct admission *a)
                                                           .task = m->prompt.p});
     const bool waits = c->job || !has_room(cs, c->source, c->first->user);
     CLEANUP_BUF struct buf text = {0};
-    if (waits)
+    const enum conf_running how = cs->draining ? CONF_QUEUE : m->agent->while_running;
+    if (c->job && how == CONF_STEER && conversation_steer(c, kept))
+        buf_add_str(&text, "The agent gets this while it works.");
+    else if (c->job && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone)
+        interrupt(c, &text);
+    else if (waits)
         answer_queued(&text, c, cs->draining);
     a->done(a->ctx, &(struct conversations_result){.accepted = waits ? TC_QUEUED : TC_ACCEPTED,
                                                    .turn = m->alone ? a->id : c->first->id,

@@ -35,6 +35,8 @@ struct job_spec conversations_place(const struct conversations *cs);
 void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec);
 /* The `over` of a conversation's job. */
 void conversations_turn_over(void *conversation);
+/* What waits in the conversation begins as soon as there is room. */
+void conversations_begin_now(struct conversations *cs, struct conversation *c);
 void conversations_look_for_drained(struct conversations *cs);
 
 /* conversations_warm.c */

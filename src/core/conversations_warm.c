@@ -5,7 +5,8 @@
 #include "core/uuid.h"
 
 /* In its conversation, on the route of the last message. While a turn runs or begins there, that
- * one takes the process, and with it what the agent has to say. */
+ * one takes the process, and with it what the agent has to say; so does the turn of a message that
+ * the agent was given while it worked. */
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
     struct conversations *const cs = ctx;
@@ -14,6 +15,10 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
                 .key = place->conversation, .source = place->source, .agent = agent});
     if (c->job)
         return;
+    if (c->first && c->first->given) {
+        conversations_begin_now(cs, c);
+        return;
+    }
     char id[37];
     uuid_make(id);
     struct job_spec spec = conversations_place(cs);

@@ -111,7 +111,12 @@ static void on_stuck(void *ctx, unsigned left)
 
 static void on_line(void *ctx, const char *line, size_t len)
 {
-    agent_process_line(((struct executor *)ctx)->process, line, len);
+    struct executor *const x = ctx;
+    char id[DIALECT_STEER_ID];
+    agent_process_line(x->process, line, len);
+    while (dialog_taken(agent_process_dialog(x->process), id))
+        if (x->taken)
+            x->taken(x->ctx, id);
 }
 
 static void send_message(struct executor *x)
@@ -139,6 +144,13 @@ int executor_answer(struct executor *x, const struct dialect_answer *answer)
         return -1;
     ladder_output(x); /* its silence counts from here */
     return 0;
+}
+
+enum dialect_steer executor_steer(struct executor *x, const char *id, struct str text)
+{
+    return x->process && !x->outcome && x->why == WHY_NONE
+               ? agent_process_steer(x->process, id, text)
+               : DIALECT_REFUSED;
 }
 
 bool executor_waits(const struct executor *x, const char *request_id)
@@ -183,7 +195,7 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
     agent_process_hand_over(x->process, &events, x);
     turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
     listen_to(x);
-    if (!spec->by_agent)
+    if (!spec->by_agent && !spec->has_message)
         send_message(x);
     if (spec->unread.len)
         on_out(x, spec->unread.p, spec->unread.len);
@@ -285,6 +297,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->ended = ended;
     x->spawned = spec->spawned;
     x->unasked = spec->unasked;
+    x->taken = spec->taken;
     x->may_stay = spec->may_stay;
     x->stay = spec->stay;
     x->ctx = ctx;

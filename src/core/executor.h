@@ -34,7 +34,10 @@ struct executor_spec {
      * it has printed and nobody has read. Should it be dead, a new one is started. */
     struct agent_process *process;
     struct str unread;
-    bool by_agent; /* it has begun the turn by itself: there is no message */
+    bool by_agent;    /* it has begun the turn by itself: there is no message */
+    bool has_message; /* it has been given the message already */
+    /* Or NULL: a message of executor_steer has become part of the turn. */
+    void (*taken)(void *ctx, const char *id);
     /* Or NULL. Whether the process may outlive the turn, behind its answer; then it is given away,
      * with bytes that it has printed since, and `ended` follows. Called with the ctx of `ended`. */
     bool (*may_stay)(void *ctx);
@@ -45,6 +48,8 @@ struct executor_spec {
  * told. spawn_failed: the agent could not be started. Borrows the agent and the turn until then. */
 struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
+/* Offers the agent a message for the turn, if it can take one. */
+enum dialect_steer executor_steer(struct executor *x, const char *id, struct str text);
 /* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
 int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request: not when the dialog refused it at once. */

@@ -140,6 +140,14 @@ static const char *source_of(const struct job_spec *s)
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
+static void on_taken(void *ctx, const char *id)
+{
+    const struct job *const j = ctx;
+    if (j->spec.taken && j->spec.taken(j->ctx, id))
+        turn_notice(j->turn, "info", "steered",
+                    "The agent has taken another message into this turn.");
+}
+
 /* Behind an answer that may have work open behind it. */
 static bool may_stay(void *ctx)
 {
@@ -216,6 +224,8 @@ static void run(struct job *j)
         .process = j->process,
         .unread = {j->unread.p, j->unread.len},
         .by_agent = s->by_agent,
+        .has_message = s->has_message && j->process,
+        .taken = on_taken,
         .may_stay = can_keep(s) ? may_stay : NULL,
         .stay = stay,
     };
@@ -342,6 +352,15 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
     CLEANUP_FREE char *seen = keep_seen(spec->dispatch);
     ledger_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;
+}
+
+enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text)
+{
+    const enum dialect_steer how =
+        j->executor && !j->cancelled ? executor_steer(j->executor, id, text) : DIALECT_REFUSED;
+    if (how != DIALECT_REFUSED)
+        requests_add_asker(j->requests, user);
+    return how;
 }
 
 void job_cancel(struct job *j)

@@ -32,6 +32,10 @@ struct job_spec {
     struct str prompt;
     bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
     bool keeps_result; /* an API client may ask for it later */
+    bool has_message;  /* the process that waits has been given the prompt already */
+    /* Or NULL, with the ctx of `over`: a message of job_steer is part of the turn; false: it had
+     * not waited for that. */
+    bool (*taken)(void *ctx, const char *id);
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;
 };
@@ -39,6 +43,8 @@ struct job_spec {
 /* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
  * and all has been told. Then job_free. */
 struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx);
+/* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
+enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text);
 /* Asks for its end: the first call interrupts the agent, the second kills it. */
 void job_cancel(struct job *j);
 /* The host goes down: the same, told as host_shutdown. */

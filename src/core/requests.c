@@ -304,6 +304,17 @@ static void copy_askers(struct requests_turn *t, const struct requests_turn_spec
     t->spec.source = arena_strdup(&t->arena, spec->source);
 }
 
+void requests_add_asker(struct requests_turn *t, const char *user)
+{
+    const size_t n = t->spec.n_askers;
+    const char **const askers = arena_alloc(&t->arena, (n + 2) * sizeof *askers);
+    for (size_t i = 0; i < n; i++)
+        askers[i] = t->spec.askers[i];
+    askers[n] = arena_strdup(&t->arena, user);
+    t->spec.askers = askers;
+    t->spec.n_askers = n + 1;
+}
+
 struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec)
 {
     struct requests_turn *const t = xcalloc(1, sizeof *t);

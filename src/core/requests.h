@@ -51,6 +51,8 @@ struct requests_turn_spec {
 };
 /* Strings are copied, the agent is borrowed. */
 struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec);
+/* A message of that person (NULL: not known) becomes part of the turn. */
+void requests_add_asker(struct requests_turn *t, const char *user);
 /* Where decisions are told; before the first request. */
 void requests_set_turn(struct requests_turn *t, struct turn *turn);
 /* turn_spec.request. */

@@ -9,6 +9,7 @@
 #define DIALECT_CLAUDE_CONTROL_H
 
 #include "dialect/dialect.h"
+#include "dialect/steered.h"
 
 #define CLAUDE_ASKS 64                       /* open at once; one more is answered with an error */
 #define CLAUDE_ASKS_BYTES ((size_t)32 << 20) /* of what is kept of them */
@@ -31,7 +32,8 @@ struct claude_control {
     struct claude_ask *asks;
     size_t n, cap, bytes;
     unsigned refusals;
-    bool over; /* it was interrupted, and reads no more */
+    bool over;              /* it was interrupted, and reads no more */
+    struct steered steered; /* messages for the turn that runs */
 };
 
 /* A line of the CLI; only those with "control_ in them cost more than a search. */

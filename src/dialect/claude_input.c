@@ -5,9 +5,12 @@
  *
  * It takes leave by the end of its input: end_session would kill at once what it left at work in
  * the background, which may take the grace the agent is given, and was not tried before 2.1. */
+#include <string.h>
+
 #include "base/utf8.h"
 #include "dialect/claude.h"
 #include "dialect/claude_control.h"
+#include "dialect/value.h"
 #include "event/jsonw.h"
 
 static void add_text(struct buf *out, const char *text, size_t len)
@@ -26,13 +29,36 @@ static void ask_mode(struct buf *out, const char *mode)
 }
 
 /* client_composed: the text goes to the model as it is, without commands and file mentions. */
+static void write_line(struct buf *out, const char *id, struct str text)
+{
+    buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
+    add_text(out, text.p, text.len);
+    buf_add_str(out, "},\"parent_tool_use_id\":null,\"session_id\":\"\"");
+    if (id)
+        buf_printf(out, ",\"uuid\":\"%s\"", id);
+    buf_add_str(out, ",\"client_composed\":true}\n");
+}
+
 static void write_message(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     (void)state;
-    buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
-    add_text(out, prompt->text, prompt->len);
-    buf_add_str(out,
-                "},\"parent_tool_use_id\":null,\"session_id\":\"\",\"client_composed\":true}\n");
+    write_line(out, NULL, (struct str){prompt->text, prompt->len});
+}
+
+/* A message with a uuid is acknowledged by lines command_lifecycle: "started" comes before the
+ * result of the turn that takes it, or else with a turn of its own (measured with 2.1.330). */
+static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+{
+    struct claude_control *const c = state;
+    if (c->over || !steered_add(&c->steered, id))
+        return DIALECT_REFUSED;
+    write_line(out, id, text);
+    return DIALECT_WRITTEN;
+}
+
+static bool taken(void *state, char id[DIALECT_STEER_ID])
+{
+    return steered_next(&((struct claude_control *)state)->steered, id);
 }
 
 static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
@@ -48,9 +74,23 @@ static bool goes_on(void *state)
     return !c->over && !c->n;
 }
 
+static void take_lifecycle(struct claude_control *c, const char *line, size_t len)
+{
+    struct str type = {0}, uuid = {0}, state = {0};
+    const struct value_row wants[] = {{"type", &type}, {"command_uuid", &uuid}, {"state", &state}};
+    if (!c->steered.n || !memmem(line, len, "\"command_lifecycle\"", 19) ||
+        value_line(line, len, VALUE_ROWS(wants)) < 0 || !value_string(uuid).len)
+        return;
+    if (value_is(state, "started"))
+        steered_settle(&c->steered, value_string(uuid), true);
+    else if (value_is(state, "cancelled"))
+        steered_settle(&c->steered, value_string(uuid), false);
+}
+
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     claude_control_line(state, out, line, len);
+    take_lifecycle(state, line, len);
 }
 
 static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
@@ -81,6 +121,8 @@ const struct dialect_input claude_input = {
     .begin = begin,
     .next = write_message,
     .goes_on = goes_on,
+    .steer = steer,
+    .taken = taken,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

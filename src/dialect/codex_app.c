@@ -192,7 +192,8 @@ static void take_refusal(const struct codex_app_call *call)
 {
     set_refusal(call);
     tell_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
-    if (rpc_is_ours(call->id, CODEX_APP_INTERRUPT)) /* the turn goes on */
+    if (rpc_is_ours(call->id, CODEX_APP_INTERRUPT) ||
+        rpc_is_ours(call->id, CODEX_APP_STEER)) /* the turn goes on */
         buf_reset(&call->c->refusal);
 }
 
@@ -273,7 +274,8 @@ static void take_break(const struct codex_app_call *call)
 static bool before_start(const struct codex_app_call *call)
 {
     const struct str thread = thread_of(call);
-    const bool begins = thread.p || value_member(call->params, "turnId").p;
+    const bool begins = thread.p || value_member(call->params, "turnId").p ||
+                        call->c->thread.len; /* a later turn */
     if (!begins) {
         if (call->error.p)
             set_refusal(call);

@@ -18,6 +18,7 @@
 #define CODEX_APP_THREAD "thread"
 #define CODEX_APP_TURN "turn"
 #define CODEX_APP_INTERRUPT "interrupt"
+#define CODEX_APP_STEER "steer"
 
 /* What a request of the server asks for. */
 enum codex_app_ask {

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "dialect/codex_app.h"
 #include "dialect/rpc.h"
+#include "dialect/steered.h"
 #include "event/jsonw.h"
 
 /* Texts of a request, as JSON: what an answer has to fit. */
@@ -16,6 +17,7 @@ struct codex_app_input {
     struct buf cwd, policy;  /* as JSON, and so are these: */
     struct buf thread, turn; /* thread: first the one that is to be resumed, if any */
     const char *waiting;     /* for the answer to this request of ours; NULL: for none */
+    struct steered steered;  /* whose answers are to come, in this order */
     bool over;
 };
 
@@ -79,6 +81,29 @@ static void begin_turn(struct codex_app_input *c, struct buf *out)
     jsonw_string(out, c->text.p ? c->text.p : "", c->text.len);
     buf_add_str(out, "}]");
     rpc_end(out);
+}
+
+/* For this turn and no later one: a bare turn/start would begin the answer anew. */
+static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+{
+    struct codex_app_input *const c = state;
+    CLEANUP_BUF struct buf safe = {0};
+    if (c->over || !c->turn.len || !steered_add(&c->steered, id))
+        return DIALECT_REFUSED;
+    utf8_repair(&safe, text.p, text.len);
+    rpc_call(&c->rpc, out, CODEX_APP_STEER, "turn/steer");
+    jsonw_member_json(out, "threadId", c->thread.p);
+    jsonw_member_json(out, "expectedTurnId", c->turn.p);
+    buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
+    jsonw_string(out, safe.p ? safe.p : "", safe.len);
+    buf_add_str(out, "}]");
+    rpc_end(out);
+    return DIALECT_ASKED;
+}
+
+static bool taken(void *state, char id[DIALECT_STEER_ID])
+{
+    return steered_next(&((struct codex_app_input *)state)->steered, id);
 }
 
 static bool goes_on(void *state)
@@ -163,6 +188,8 @@ static void take_line(void *state, struct buf *out, const char *line, size_t len
         take_request(c, out, &l);
     else if (l.method.p)
         take_notice(c, &l);
+    else if (rpc_answers(&l, CODEX_APP_STEER))
+        steered_settle(&c->steered, (struct str){0}, !l.error.p);
     else if (c->waiting && rpc_answers(&l, c->waiting))
         take_step(c, out, &l);
 }
@@ -269,6 +296,8 @@ const struct dialect_input codex_app_input = {
     .begin = begin,
     .next = next,
     .goes_on = goes_on,
+    .steer = steer,
+    .taken = taken,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

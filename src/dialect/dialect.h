@@ -70,6 +70,16 @@ struct dialect_answer {
     bool interrupt;      /* deny: and it shall end the turn */
 };
 
+/* What becomes of a message that is written to an agent at work. */
+enum dialect_steer {
+    DIALECT_REFUSED, /* nothing was written: it has to wait for the end of the turn */
+    DIALECT_ASKED,   /* the agent takes it into the turn, and says so, or refuses it */
+    DIALECT_WRITTEN, /* the agent takes it into the turn, and says so, or answers it behind that */
+};
+
+#define DIALECT_STEER_ID 40 /* bytes of the id of such a message, with the end: a UUID */
+#define DIALECT_STEERED 8   /* messages that may be on their way at once */
+
 /* The input half: the agent's side of a dialog, one per attempt. It sees each line of the agent
  * before that is translated, and writes (appends to `out`) what goes to its stdin. Pure, as the
  * rest. A dialect without it gets the plain text and end of file. */
@@ -99,6 +109,10 @@ struct dialect_input {
      * (NULL): each turn needs a process of its own. */
     void (*next)(void *state, struct buf *out, const struct dialect_prompt *prompt);
     bool (*goes_on)(void *state); /* whether it can take one now */
+    /* A message for the turn that runs; `id` is a UUID. Both are there, or neither (NULL). */
+    enum dialect_steer (*steer)(void *state, struct buf *out, const char *id, struct str text);
+    /* The next message that has been taken into a turn, by what `line` has seen; false: none. */
+    bool (*taken)(void *state, char id[DIALECT_STEER_ID]);
 };
 
 /* Whether the agent works on behind an answer that it has given. */

@@ -115,6 +115,8 @@ libtcdialect_a_SOURCES = \
 	src/dialect/said.h \
 	src/dialect/sse.c \
 	src/dialect/sse.h \
+	src/dialect/steered.c \
+	src/dialect/steered.h \
 	src/dialect/style.c \
 	src/dialect/style.h \
 	src/dialect/style_json.c \

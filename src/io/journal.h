@@ -58,6 +58,8 @@ enum record_status journal_admit(struct journal *j, const struct record_turn *t,
  * merged into it. UNCHANGED: it did not wait. */
 enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
                                  const char *const *merged, size_t n) MUST_CHECK;
+/* A waiting turn ends as merged into one that runs. UNCHANGED: it did not wait. */
+enum record_status journal_merge(struct journal *j, const char *turn, const char *into) MUST_CHECK;
 /* A waiting turn ends without an outcome. UNCHANGED: it does not wait. */
 enum record_status journal_cancel(struct journal *j, const char *turn) MUST_CHECK;
 /* A waiting turn and the ids of its message are removed, as if it had never been admitted: the same

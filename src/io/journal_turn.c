@@ -129,6 +129,26 @@ static int begin(struct sql *db, void *ctx)
     return 0;
 }
 
+struct merging {
+    const char *turn, *into;
+    bool merged;
+};
+
+static int merge_one(struct sql *db, void *ctx)
+{
+    struct merging *const m = ctx;
+    if (merge(db, m->turn, m->into) < 0)
+        return -1;
+    m->merged = sql_changes(db) > 0;
+    return 0;
+}
+
+enum record_status journal_merge(struct journal *j, const char *turn, const char *into)
+{
+    struct merging m = {.turn = turn, .into = into};
+    return journal_transact(j, STORE_NORMAL, merge_one, &m, &m.merged);
+}
+
 enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
                                  const char *const *merged, size_t n)
 {

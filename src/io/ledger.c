@@ -31,6 +31,7 @@ struct order {
     struct arena memory; /* of all that is below */
     const char *key, *turn, *value, *seen;
     const char *const *merged;
+    const char *into;
     size_t n; /* of merged, of requests */
     const struct record_request *requests;
     struct str line;
@@ -241,6 +242,20 @@ void ledger_begin(struct ledger *l, const char *turn, const char *seen, const ch
 static enum record_status run_cancel(struct journal *j, struct order *o)
 {
     return journal_cancel(j, o->turn);
+}
+
+static enum record_status run_merge(struct journal *j, struct order *o)
+{
+    return journal_merge(j, o->turn, o->into);
+}
+
+void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
+                  void *ctx)
+{
+    struct order *const o = new_order(l, run_merge, done, ctx);
+    o->turn = copy(o, turn);
+    o->into = copy(o, into);
+    post(o);
 }
 
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)

@@ -61,6 +61,9 @@ void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *do
  * are merged into it. UNCHANGED: it did not wait. */
 void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
                   size_t n, ledger_done *done, void *ctx);
+/* A waiting turn is merged into one that runs. UNCHANGED: it does not wait. */
+void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
+                  void *ctx);
 /* A waiting turn is taken back. UNCHANGED: it does not wait. */
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx);
 /* A waiting turn is removed with the ids of its message, which may be admitted again. UNCHANGED: it

@@ -37,6 +37,16 @@ void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct b
     d->input->next(d->state, out, prompt);
 }
 
+enum dialect_steer dialog_steer(struct dialog *d, struct buf *out, const char *id, struct str text)
+{
+    return d->input && d->input->steer ? d->input->steer(d->state, out, id, text) : DIALECT_REFUSED;
+}
+
+bool dialog_taken(struct dialog *d, char id[DIALECT_STEER_ID])
+{
+    return d->input && d->input->taken && d->input->taken(d->state, id);
+}
+
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len)
 {
     if (d->input && d->input->line)

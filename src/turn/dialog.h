@@ -20,6 +20,10 @@ void dialog_end(struct dialog *d);
 /* Whether it can take another message now, behind the end of a turn; which is then appended. */
 bool dialog_goes_on(const struct dialog *d);
 void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct buf *out);
+/* A message for the turn that runs. */
+enum dialect_steer dialog_steer(struct dialog *d, struct buf *out, const char *id, struct str text);
+/* The next of these that the agent has taken into its turn; false: none. */
+bool dialog_taken(struct dialog *d, char id[DIALECT_STEER_ID]);
 /* A line of the agent, before it is translated. */
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len);
 /* Whether requests of this dialect can be answered at all. */

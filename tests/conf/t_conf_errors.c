@@ -231,6 +231,8 @@ static const struct {
      "1: visibility.show_tools: true or false is expected, not a string"},
     /* agents */
     {"agents : {\n a : { };\n};", "2: agents.a: command is missing"},
+    {"agents : {\n a : { command = [\"x\"]; while_running = \"steer\"; };\n};",
+     "2: agents.a: while_running = \"steer\" needs keep_alive_s"},
     {"agents : {\n a = \"claude\"; };", "2: agents.a: a group is expected, not a string"},
     {"agents : {\n a* : { command = [\"x\"]; }; };",
      "2: agents.a*: not a name: letters, digits, - and _, at most 100"},

@@ -94,6 +94,13 @@ void ledger_begin(struct ledger *l, const char *turn, const char *seen, const ch
     answer(l, done, ctx, status, NULL);
 }
 
+void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
+                  void *ctx)
+{
+    (void)into;
+    answer(l, done, ctx, change(l, turn, "waiting", "merged"), NULL);
+}
+
 void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
 {
     answer(l, done, ctx, change(l, turn, "waiting", "cancelled"), NULL);

@@ -426,6 +426,117 @@ static void test_question(void)
     end("a question");
 }
 
+/* ---- messages to an agent at work ---- */
+
+static void steer(const char *const *words)
+{
+    begin(words);
+    talk.agent->while_running = CONF_STEER;
+    talk_say("one");
+    talk_await_working(1);
+}
+
+static void say_two(const char *answer)
+{
+    talk_is(talk_say("two"), TC_QUEUED, answer, "two");
+}
+
+#define GIVEN "The agent gets this while it works."
+
+static void test_steer(void)
+{
+    steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
+                                "ack=queued", "ack=started", SAYS("m2", "both"),
+                                ENDS("both", "0", ""), "eof", NULL});
+    say_two(GIVEN);
+    talk_await_states("ended merged", "it is part of the turn that runs");
+    await_log("notice(steered)", "which tells that");
+    await_log("final(both)", "and answers both");
+    end("a message for the turn that runs");
+}
+
+/* The model was not called again: it is answered by a turn of its own, and was written once. */
+static void test_steer_late(void)
+{
+    steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
+                                "ack=queued", ENDS("hi", "0", ""), "ack=started", "text=" INIT,
+                                SAYS("m2", "second"), ENDS("second", "0", ""), "eof", NULL});
+    say_two(GIVEN);
+    talk_await_states("ended ended", "it is a turn of its own");
+    await_log("final(second)", "which has its own answer");
+    ok(!is_logged("steered"), "and was not part of the first one");
+    is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "by the same process");
+    end("a message that came too late");
+}
+
+static void test_steer_death(void)
+{
+    char count[600];
+    snprintf(count, sizeof count, "count=%s/steered", tap_tmpdir());
+    steer((const char *const[]){count, "on=1", "await=one", "text=" INIT, SAYS("m1", "hi"),
+                                "await=two", ENDS("hi", "0", ""), "exit=0", "on=2", "await=two",
+                                "text=" INIT, ENDS("second", "0", ""), "on=0", "eof", NULL});
+    say_two(GIVEN);
+    talk_await_states("ended ended", "what a dead process had is answered");
+    await_log("final(second)", "by another one");
+    end("death with a message that waits");
+}
+
+static void test_steer_stop(void)
+{
+    steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
+                                "ack=queued", "eof", NULL});
+    say_two(GIVEN);
+    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
+    talk_await_states("ended cancelled", "the message is withdrawn");
+    end("stop with a message that waits");
+}
+
+/* It would have to begin a turn of its own there. */
+static void test_steer_order(void)
+{
+    steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
+                                "ack=queued", "await=three", "ack=queued", ENDS("hi", "0", ""),
+                                "text=" INIT, SAYS("m2", "two and three"),
+                                ENDS("two and three", "0", ""), "eof", NULL});
+    say_two(GIVEN);
+    talk_is(talk_say("three"), TC_QUEUED, GIVEN, "three");
+    talk_await_states("ended ended merged", "what waits together is answered together");
+    end("two messages that came too late");
+}
+
+static void test_interrupt(void)
+{
+    begin((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "eof", NULL});
+    talk.agent->while_running = CONF_INTERRUPT;
+    talk_say("one");
+    talk_await_working(1);
+    say_two("The running turn is stopped for this.");
+    await_log("done(cancelled)", "the turn that runs is stopped");
+    talk_await_states("ended running", "and the message is next");
+    talk_say("/stop");
+    end("interrupt");
+}
+
+static void test_steer_codex(const char *reply, const char *states)
+{
+    begin((const char *const[]){
+        "await=\"initialize\"", CODEX("initialize", "{\"codexHome\":\"/c\"}"),
+        "await=\"thread/start\"", CODEX("thread", "{\"thread\":{\"id\":\"th-1\"}}"),
+        "await=\"turn/start\"", CODEX("turn", "{\"turn\":{\"id\":\"a\"}}"), CODEX_SAYS("a", "hi"),
+        "await=\"expectedTurnId\":\"a\"", reply, CODEX_SAYS("a", "both"), CODEX_ENDS("a"),
+        "await=turn/start", CODEX("turn", "{\"turn\":{\"id\":\"b\"}}"), CODEX_ENDS("b"), "eof",
+        NULL});
+    talk.agent->dialect = (char[]){"codex-app"};
+    talk.agent->while_running = CONF_STEER;
+    talk_say("one");
+    talk_await_working(1);
+    say_two(GIVEN);
+    talk_await_states(states, reply);
+    ok(!is_logged("error"), "codex-app: nobody is told an error");
+    end("codex-app");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -449,6 +560,16 @@ int main(void)
     test_wait();
     test_too_long();
     test_question();
+    test_steer();
+    test_steer_late();
+    test_steer_death();
+    test_steer_stop();
+    test_steer_order();
+    test_interrupt();
+    test_steer_codex(CODEX("steer", "{\"turnId\":\"a\"}"), "ended merged");
+    test_steer_codex("text={\"id\":\"turncast-steer\",\"error\":{\"code\":-32600,\"message\":"
+                     "\"no active turn to steer\"}}",
+                     "ended ended");
     stage_fini();
     return 0;
 }

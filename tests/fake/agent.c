@@ -17,6 +17,7 @@
  *   parent=SIGNO     a signal to its parent
  *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
  *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
+ *   ack=STATE        a line command_lifecycle with the uuid of the line that await has found
  *   tee=FILE         what await reads is written there, too
  *   mark=WORD        nothing: WORD stands in the command line, and in that of every child
  */
@@ -176,15 +177,27 @@ static void do_tee(const char *value)
     tee_fd = open(value, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
+static char awaited[65536];
+
 static void do_await(const char *value)
 {
-    char line[65536];
-    while (read_line(line, sizeof line)) {
+    char *const line = awaited;
+    while (read_line(line, sizeof awaited)) {
         if (tee_fd >= 0)
             put(tee_fd, line, strlen(line));
         if (strstr(line, value))
             return;
     }
+}
+
+static void do_ack(const char *value)
+{
+    const char *const uuid = strstr(awaited, "\"uuid\":\"");
+    char line[300];
+    snprintf(line, sizeof line,
+             "{\"type\":\"command_lifecycle\",\"command_uuid\":\"%.36s\",\"state\":\"%s\"}\n",
+             uuid ? uuid + 8 : "-", value);
+    put_str(line);
 }
 
 static void do_eof(const char *value)
@@ -417,16 +430,17 @@ static const struct {
     const char *name;
     void (*fn)(const char *value);
 } verbs[] = {
-    {"play", do_play},         {"chunk", do_chunk},       {"text", do_text},
-    {"partial", do_partial},   {"line", do_line},         {"json", do_json},
-    {"cut", do_cut},           {"noise", do_noise},       {"stderr", do_stderr},
-    {"errtext", do_errtext},   {"echo", do_echo},         {"await", do_await},
-    {"eof", do_eof},           {"save", do_save},         {"close", do_close},
-    {"exit", do_exit},         {"kill", do_kill},         {"ignore", do_ignore},
-    {"print_on", do_print_on}, {"sleep", do_sleep},       {"ms", do_ms},
-    {"child", do_child},       {"children", do_children}, {"dump", do_dump},
-    {"hoppers", do_hoppers},   {"bomb", do_bomb},         {"parent", do_parent},
-    {"count", do_count},       {"mark", do_nothing},      {"tee", do_tee},
+    {"play", do_play},       {"chunk", do_chunk},       {"text", do_text},
+    {"partial", do_partial}, {"line", do_line},         {"json", do_json},
+    {"cut", do_cut},         {"noise", do_noise},       {"stderr", do_stderr},
+    {"errtext", do_errtext}, {"echo", do_echo},         {"ack", do_ack},
+    {"await", do_await},     {"eof", do_eof},           {"save", do_save},
+    {"close", do_close},     {"exit", do_exit},         {"kill", do_kill},
+    {"ignore", do_ignore},   {"print_on", do_print_on}, {"sleep", do_sleep},
+    {"ms", do_ms},           {"child", do_child},       {"children", do_children},
+    {"dump", do_dump},       {"hoppers", do_hoppers},   {"bomb", do_bomb},
+    {"parent", do_parent},   {"count", do_count},       {"mark", do_nothing},
+    {"tee", do_tee},
 };
 
 static void perform(const char *arg)

@@ -110,6 +110,10 @@ static void test_waiting(void)
            "nor one that was merged");
     is_int(kit_stats(j).waiting, 1, "and takes nothing with it");
     is_int(kit_end(j, "t2", NULL, "c"), RECORD_UNCHANGED, "it has no outcome of its own");
+    is_int(journal_merge(j, "t1", "t4"), RECORD_UNCHANGED, "one that runs is part of no other");
+    is_int(kit_wait(j, "t5"), RECORD_DONE, "a message comes while it runs");
+    is_int(journal_merge(j, "t5", "t1"), RECORD_DONE, "and becomes part of it");
+    is_int(journal_merge(j, "t5", "t1"), RECORD_UNCHANGED, "once");
     is_int(journal_cancel(j, "t4"), RECORD_DONE, "a waiting turn is taken back");
     is_int(journal_cancel(j, "t4"), RECORD_UNCHANGED, "once");
     is_int(journal_cancel(j, "t1"), RECORD_UNCHANGED, "one that runs is not");
