@@ -45,8 +45,12 @@ static void tell_start(const struct codex_app_call *call, struct str thread)
     struct event ev;
     if (!id)
         id = codex_app_param(call, "threadId");
-    buf_reset(&c->thread);
-    buf_add_str(&c->thread, id ? id : "");
+    if (id) {
+        buf_reset(&c->thread);
+        buf_add_str(&c->thread, id);
+    } else if (c->thread.len) { /* a later turn of it */
+        id = arena_strdup(call->out->scratch, c->thread.p);
+    }
     event_init(&ev, TC_START);
     ev.u.start.thread_id = id;
     ev.u.start.provider = codex_app_text(call, value_member(thread, "modelProvider"));

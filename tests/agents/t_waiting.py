@@ -54,27 +54,61 @@ def test_messages(stage, name):
         equal(len(sessions), 1, f"{name}: in the same session")
 
 
+class Chat:
+    """Somebody who writes to an agent in Telegram."""
+
+    def __init__(self, stage, name, **more):
+        agents = stage.agents(**more).split("{", 1)[1].rsplit("}", 1)[0]
+        self.fake = Fake("telegram")
+        self.host = Host(telegram(self.fake, allow=[PERSON]), agents=agents,
+                         extra="conversations : { debounce_ms = 0; };")
+        self.host.config.write_text(self.host.config.read_text().replace('"main"', f'"{name}"'))
+        self.host.environment = lambda given=self.host.environment: {**given(), **stage.environment}
+
+    def __enter__(self):
+        self.fake.__enter__()
+        self.host.start()
+        until(self.host.has_started, "the host starts")
+        return self
+
+    def __exit__(self, *_):
+        self.host.close()
+        self.fake.__exit__(None, None, None)
+
+    def say(self, text):
+        self.fake.control("message", {"from": PERSON, "chat": PERSON, "text": text})
+
+    def texts(self, part):
+        return [m["text"] for m in messages(self.fake, str(PERSON)) if part in m["text"]]
+
+    def hear(self, part):
+        until(lambda: self.texts(part), part, PATIENCE_S)
+
+
+def test_steer(stage, name, *flags):
+    began = stage.work / "began"
+    with Chat(stage, name, flags=flags, options='while_running = "steer";') as chat:
+        chat.say(f"DO bash touch {began}; sleep 3 | say NEVER SAID")
+        until(began.exists, "the command runs", 30)
+        chat.say("DO say BOTH ANSWERED")
+        chat.hear("BOTH ANSWERED")
+        chat.say("DO say THE NEXT")
+        chat.hear("THE NEXT")
+        equal([len(chat.texts(part)) for part in ("NEVER SAID", "BOTH ANSWERED", "THE NEXT")], [0, 1, 1],
+              f"{name}: a message joins the turn that runs; both have one answer")
+    began.unlink()
+
+
 def test_chat(stage):
-    agents = stage.agents().split("{", 1)[1].rsplit("}", 1)[0]
-    with Fake("telegram") as fake, Host(telegram(fake, allow=[PERSON]), agents=agents) as host:
-        host.stop()
-        host.config.write_text(host.config.read_text().replace('"main"', '"claude"'))
-        host.environment = lambda given=host.environment: {**given(), **stage.environment}
-        host.start()
-        until(host.has_started, "the host starts")
-        fake.control("message", {"from": PERSON, "chat": PERSON,
-                                 "text": "DO agent wait 3 say 42 files | say INTERIM | say LATER 42"})
-
-        def texts(part):
-            return [m["text"] for m in messages(fake, str(PERSON)) if part in m["text"]]
-
-        until(lambda: texts("INTERIM"), "the first answer", PATIENCE_S)
-        equal(texts("LATER"), [], "the first answer comes while a sub-agent works")
-        until(lambda: texts("LATER 42"), "what comes of its work", PATIENCE_S)
-        fake.control("message", {"from": PERSON, "chat": PERSON, "text": "DO say THE NEXT"})
-        until(lambda: texts("THE NEXT"), "the next answer", PATIENCE_S)
+    with Chat(stage, "claude") as chat:
+        chat.say("DO agent wait 3 say 42 files | say INTERIM | say LATER 42")
+        chat.hear("INTERIM")
+        equal(chat.texts("LATER"), [], "the first answer comes while a sub-agent works")
+        chat.hear("LATER 42")
+        chat.say("DO say THE NEXT")
+        chat.hear("THE NEXT")
         for part in "INTERIM", "LATER 42", "THE NEXT":
-            equal(len(texts(part)), 1, f"{part}: once")
+            equal(len(chat.texts(part)), 1, f"{part}: once")
 
 
 def main():
@@ -86,10 +120,12 @@ def main():
         with Stage("claude", program("claude"), claude) as stage:
             stage.variables.append(f"HOME={stage.home}")
             test_messages(stage, "claude")
+            test_steer(stage, "claude", "--allowedTools=Bash")
             test_chat(stage)
         with Stage("codex-app", program("codex"), ["SCRIPTED_KEY=fake"]) as stage:
             configure(stage, model.port)
             test_messages(stage, "codex-app")
+            test_steer(stage, "codex-app", "-c", "sandbox_mode=workspace-write")
     done()
 
 

@@ -262,6 +262,9 @@ static void test_drain(void)
 /* ---- other dialogs ---- */
 
 #define CODEX(id, result) "text={\"id\":\"turncast-" id "\",\"result\":" result "}"
+#define CODEX_TURN(turn)                                                                           \
+    "text={\"method\":\"turn/started\",\"params\":{\"threadId\":\"th-1\",\"turn\":{\"id\":\"" turn \
+    "\"}}}"
 #define CODEX_SAYS(turn, text)                                                                     \
     "text={\"method\":\"item/completed\",\"params\":{\"threadId\":\"th-1\",\"turnId\":\"" turn     \
     "\",\"item\":{\"type\":\"agentMessage\",\"id\":\"i-" turn "\",\"text\":\"" text "\"}}}"
@@ -278,16 +281,17 @@ static void test_codex(void)
     begin((const char *const[]){
         "await=\"initialize\"", CODEX("initialize", "{\"codexHome\":\"/c\"}"),
         "await=\"thread/start\"", CODEX("thread", "{\"thread\":{\"id\":\"th-1\"}}"),
-        "await=\"turn/start\"", CODEX("turn", "{\"turn\":{\"id\":\"a\"}}"),
+        "await=\"turn/start\"", CODEX("turn", "{\"turn\":{\"id\":\"a\"}}"), CODEX_TURN("a"),
         CODEX_SAYS("a", "first"), CODEX_SPENT("a", "7"), CODEX_ENDS("a"), CODEX_SAYS("a", "late"),
-        "await=\"two\"", CODEX("turn", "{\"turn\":{\"id\":\"b\"}}"), CODEX_SAYS("b", "second"),
-        CODEX_SPENT("b", "9"), CODEX_ENDS("b"), "eof", NULL});
+        "await=\"two\"", CODEX("turn", "{\"turn\":{\"id\":\"b\"}}"), CODEX_TURN("b"),
+        CODEX_SAYS("b", "second"), CODEX_SPENT("b", "9"), CODEX_ENDS("b"), "eof", NULL});
     talk.agent->dialect = (char[]){"codex-app"};
     talk_say("one");
     await_warm(1, "codex-app: a thread");
     talk_say("two");
     await_log("final(second)", "takes another turn");
     talk_await_quiet();
+    await_warm(1, "codex-app: and waits again");
     is_str(cast_log_text(&talk.log),
            "start(one) raw raw raw n(first) message usage(7) final(first) usage(7) "
            "done(completed) start(two) raw n(second) message usage(9) final(second) usage(9) "
