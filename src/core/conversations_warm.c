@@ -48,13 +48,13 @@ bool conversations_stop_background(struct conversations *cs, const char *key)
 {
     if (!warm_works(cs->warm, key))
         return false;
-    warm_clear(cs->warm, key, NULL, NULL, NULL);
+    warm_end(cs->warm, key, "somebody has stopped it");
     return true;
 }
 
 void conversations_forget_process(struct conversations *cs, const char *key)
 {
-    warm_clear(cs->warm, key, NULL, NULL, NULL);
+    warm_end(cs->warm, key, "the next message begins a session");
 }
 
 size_t conversations_warm(const struct conversations *cs)

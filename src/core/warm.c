@@ -342,13 +342,20 @@ struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
     return p;
 }
 
+void warm_end(struct warm *w, const char *conversation, const char *why)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (is_of(e, conversation, NULL))
+            leave(e, why);
+}
+
 bool warm_clear(struct warm *w, const char *conversation, const char *session_id,
                 void (*gone)(void *ctx), void *ctx)
 {
     for (struct entry *e = w->list; e; e = e->next)
         if (is_of(e, conversation, session_id))
-            leave(e, "another session begins");
-    if (!gone || !is_taken(w, conversation, session_id))
+            leave(e, "another process begins");
+    if (!is_taken(w, conversation, session_id))
         return false;
     struct waiter *const waiter = xcalloc(1, sizeof *waiter);
     *waiter = (struct waiter){.next = w->waiters,

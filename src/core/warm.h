@@ -42,8 +42,10 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
 struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
                                 const char *conversation, const char *session_id,
                                 struct buf *unread);
-/* Ends what is there of that conversation and of that session (or NULL). True: `gone` is called,
- * once, when none of it runs any more; false: none does. */
+/* Ends what is there of that conversation; `why`, for the log. */
+void warm_end(struct warm *w, const char *conversation, const char *why);
+/* Ends what is there of that conversation and of that session (or NULL), for another process. True:
+ * `gone` is called, once, when none of it runs any more; false: none does. */
 bool warm_clear(struct warm *w, const char *conversation, const char *session_id,
                 void (*gone)(void *ctx), void *ctx);
 /* `gone` is not called any more for that ctx. */
