@@ -174,7 +174,8 @@ def refuse_all(tg, sl, host):
     sl.control("options", {"tokens_revoked": True})
     tg.control("options", {"token": "123456:another"})
     ask(tg, sl, "third")
-    until(lambda: "401" in host.log() or "nauthorized" in host.log(), "a refused token is logged")
+    until(lambda: "(Unauthorized)" in host.log(), "a refused token is logged")
+    until(lambda: host.run("dead", "list")[1].strip(), "and what it was for is a dead letter")
     host.stop()
 
 

@@ -82,7 +82,7 @@ class Host:
         talker = BUILD / "tests" / "fake" / "talker"
         self.config.write_text(
             f"""agents : {{ main : {{ command = ["{talker}", "-g", "{self.gates}"]; resume = ["{{session_id}}"];
-    exit_grace_s = 1; term_grace_s = 1; attempts = 1; {agent} }}; {agents} }};
+    exit_grace_s = 1; term_grace_s = 1; attempts = 1;{agent and ' ' + agent} }}; {agents} }};
 default_agent = "main";
 state_directory = "{self.state}";
 plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
