@@ -2,6 +2,7 @@
 """Published agents whose process waits for the next message, with a scripted model: several messages
 to one process, its death while it waits, and in a chat the work that goes on behind an answer."""
 import os
+import re
 import signal
 import sys
 
@@ -57,12 +58,13 @@ def test_messages(stage, name):
 class Chat:
     """Somebody who writes to an agent in Telegram."""
 
-    def __init__(self, stage, name, **more):
+    def __init__(self, stage, **more):
         agents = stage.agents(**more).split("{", 1)[1].rsplit("}", 1)[0]
         self.fake = Fake("telegram")
         self.host = Host(telegram(self.fake, allow=[PERSON]), agents=agents,
                          extra="conversations : { debounce_ms = 0; };")
-        self.host.config.write_text(self.host.config.read_text().replace('"main"', f'"{name}"'))
+        own = re.match(r"\s*(\w+)", agents)[1]
+        self.host.config.write_text(self.host.config.read_text().replace('"main"', f'"{own}"'))
         self.host.environment = lambda given=self.host.environment: {**given(), **stage.environment}
 
     def __enter__(self):
@@ -87,7 +89,7 @@ class Chat:
 
 def test_steer(stage, name, *flags):
     began = stage.work / "began"
-    with Chat(stage, name, flags=flags, options='while_running = "steer";') as chat:
+    with Chat(stage, flags=flags, options='while_running = "steer";') as chat:
         chat.say(f"DO bash touch {began}; sleep 3 | say NEVER SAID")
         until(began.exists, "the command runs", 30)
         chat.say("DO say BOTH ANSWERED")
@@ -100,7 +102,7 @@ def test_steer(stage, name, *flags):
 
 
 def test_chat(stage):
-    with Chat(stage, "claude") as chat:
+    with Chat(stage) as chat:
         chat.say("DO agent wait 3 say 42 files | say INTERIM | say LATER 42")
         chat.hear("INTERIM")
         equal(chat.texts("LATER"), [], "the first answer comes while a sub-agent works")
