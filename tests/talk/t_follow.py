@@ -3,6 +3,7 @@
 is a message of its own, once, whatever becomes of the host; and an agent whose process waits takes the
 next message."""
 import random
+import time
 
 from people import messages
 from talk import Fake, Host, done, equal, note, ok, rounds, telegram, until
@@ -78,6 +79,13 @@ def stop(fake, host):
     equal(chat.texts("Later"), [], "what was stopped is not told")
 
 
+def wait_for(condition, seconds):
+    """Until it holds, or for so long: it need not come."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 def deaths(fake, host):
     """The host is killed at any time: what was admitted has one outcome, nothing comes twice."""
     chance = random.Random(17)
@@ -92,7 +100,7 @@ def deaths(fake, host):
         moment = chance.choice(["asked", "answered", "later"])
         if moment != "asked":
             part = "Answer" if moment == "answered" else "Later"
-            until(lambda part=part: any(c.texts(f"{part} d{number}-") for c in chats), part, 5)
+            wait_for(lambda part=part: any(c.texts(f"{part} d{number}-") for c in chats), 5)
         host.kill()
         host.start()
     chats[0].say("id=end")
