@@ -383,24 +383,24 @@ static void test_agents_own_retries(void)
     const char *const tool =
         "text={\"type\":\"item.started\",\"item\":{\"id\":\"i\",\"type\":\"command_execution\"}}";
     stage_set(&s, WORDS(thread, RECONNECTS("1"), RECONNECTS("2"), "sleep"));
-    s.agent.idle_timeout_ms = 300;
+    s.agent.idle_timeout_ms = 2000;
     stage_run(&s,
-              "error(agent_timeout: The agent was silent for 0.3 s. The agent had asked its model "
+              "error(agent_timeout: The agent was silent for 2 s. The agent had asked its model "
               "again 2 times; its last notice: Reconnecting... 2/5 (stream disconnected)) *",
               "a silent agent that had tried again");
 
     s = (struct stage){.dialect = dialect_find("codex")};
     stage_set(&s, WORDS(thread, RECONNECTS("1"), "sleep"));
-    s.agent.turn_timeout_ms = 300;
+    s.agent.turn_timeout_ms = 2000;
     stage_run(&s,
-              "error(agent_timeout: The turn took longer than 0.3 s. The agent had asked its model "
+              "error(agent_timeout: The turn took longer than 2 s. The agent had asked its model "
               "again 1 time; its last notice: Reconnecting... 1/5 (stream disconnected)) *",
               "a turn that is over before the agent gives up");
 
     s = (struct stage){.dialect = dialect_find("codex")};
     stage_set(&s, WORDS(thread, RECONNECTS("1"), tool, "sleep"));
-    s.agent.idle_timeout_ms = 300;
-    stage_run(&s, "error(agent_timeout: The agent was silent for 0.3 s.) *",
+    s.agent.idle_timeout_ms = 2000;
+    stage_run(&s, "error(agent_timeout: The agent was silent for 2 s.) *",
               "retries that were overcome");
 }
 
