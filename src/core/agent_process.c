@@ -99,13 +99,18 @@ static void on_step(void *arg)
     }
 }
 
+static void write_bytes(struct agent_process *p, const struct buf *bytes)
+{
+    if (bytes->len && p->process)
+        process_write(p->process, bytes->p, bytes->len);
+}
+
 /* Lets `say` append what goes to stdin. False: there was nothing. */
 static bool speak(struct agent_process *p, void (*say)(struct dialog *d, struct buf *out))
 {
     CLEANUP_BUF struct buf bytes = {0};
     say(&p->dialog, &bytes);
-    if (bytes.len)
-        process_write(p->process, bytes.p, bytes.len);
+    write_bytes(p, &bytes);
     return bytes.len > 0;
 }
 
@@ -199,8 +204,7 @@ void agent_process_next(struct agent_process *p, const struct dialect_prompt *pr
 {
     CLEANUP_BUF struct buf bytes = {0};
     dialog_next(&p->dialog, prompt, &bytes);
-    if (p->process)
-        process_write(p->process, bytes.p, bytes.len);
+    write_bytes(p, &bytes);
 }
 
 enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text)
@@ -209,8 +213,7 @@ enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, 
     if (!agent_process_runs(p))
         return DIALECT_REFUSED;
     const enum dialect_steer how = dialog_steer(&p->dialog, &bytes, id, text);
-    if (bytes.len)
-        process_write(p->process, bytes.p, bytes.len);
+    write_bytes(p, &bytes);
     return how;
 }
 
@@ -218,8 +221,7 @@ void agent_process_line(struct agent_process *p, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf bytes = {0};
     dialog_line(&p->dialog, &bytes, line, len);
-    if (bytes.len && p->process)
-        process_write(p->process, bytes.p, bytes.len);
+    write_bytes(p, &bytes);
 }
 
 int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer)
@@ -308,11 +310,6 @@ pid_t agent_process_pid(const struct agent_process *p)
 bool agent_process_runs(const struct agent_process *p)
 {
     return p->process && p->rung == RUNG_RUN && !p->exited;
-}
-
-bool agent_process_has_exited(const struct agent_process *p)
-{
-    return p->exited;
 }
 
 int agent_process_status(const struct agent_process *p)

@@ -2,13 +2,16 @@
  * The process of an agent, with the dialog that is held with it: written to, listened to, and
  * ended. It may outlive a turn and serve the next one (core/warm.h). Loop thread only.
  *
- * The ladder. Whatever the reason, a process ends the same way, each rung after the grace of the
- * one before, and `over` is called once nothing of it is left: leave:     stdin closed ──
- * exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree interrupt: interrupt ─────
- * exit_grace ──▶ SIGTERM ── term_grace ──▶ SIGKILL to the tree The interrupt is the dialect's
- * control message, or SIGINT. An agent that closes stdout and goes on running for twice the exit
- * grace is `mute`. An end takes the tree along: whatever the agent left running is killed, in
- * whatever session it hides. */
+ * Whatever the reason, a process ends in the same steps, each after the grace period of the one
+ * before, and `over` is called once nothing of it is left.
+ *
+ * - leave: its stdin is closed; interrupt: the dialect's control message, or SIGINT.
+ * - After exit_grace: SIGTERM.
+ * - After term_grace: SIGKILL to its tree, that is, to all that it has started, in whatever
+ * session.
+ *
+ * A process that exits by itself takes its tree along, too. One that closes stdout and runs on for
+ * twice exit_grace is reported as `mute`. */
 #ifndef CORE_AGENT_PROCESS_H
 #define CORE_AGENT_PROCESS_H
 
@@ -34,7 +37,7 @@ struct agent_process_events {
     void (*failed)(void *ctx, const struct tc_err *err);
     void (*out)(void *ctx, const char *p, size_t n); /* bytes of its stdout */
     void (*mute)(void *ctx);
-    /* It is gone, its tree perhaps not; agent_process_status. All it printed has been given. */
+    /* It is gone, its tree perhaps not; see agent_process_status. All it printed has been given. */
     void (*exited)(void *ctx);
     /* So many processes of it cannot be killed; they are left. Then `over` comes. */
     void (*stuck)(void *ctx, unsigned left);
@@ -73,9 +76,8 @@ void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);
 void agent_process_kill(struct agent_process *p);
 
-pid_t agent_process_pid(const struct agent_process *p); /* of its shim */
-bool agent_process_runs(const struct agent_process *p); /* nobody has begun to end it */
-bool agent_process_has_exited(const struct agent_process *p);
+pid_t agent_process_pid(const struct agent_process *p);  /* of its shim */
+bool agent_process_runs(const struct agent_process *p);  /* nobody has begun to end it */
 int agent_process_status(const struct agent_process *p); /* of waitid, once it has exited */
 struct tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);

@@ -297,7 +297,7 @@ static const char *foreign_thread(const struct codex_app_call *call)
     return id && own->len && strcmp(id, own->p) != 0 ? id : NULL;
 }
 
-/* A command may go on behind the end of its turn: nobody waits for what it says. */
+/* A command may run on after its turn has ended: its later output belongs to no turn. */
 static bool is_past(const struct codex_app_call *call)
 {
     const struct codex_app *const c = call->c;
