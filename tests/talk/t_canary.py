@@ -171,9 +171,14 @@ def converse(tg, sl, host, folder):
 
 
 def refuse_all(tg, sl, host):
+    """Telegram's answer waits when its token becomes void: then it is a dead letter."""
+    flood = {"match": {"text": "Answered"}, "do": "flood", "retry_after": 2}
+    tg.control("fault", flood)
+    since = tg.record()[-1]["seq"]
+    ask(tg, sl, "third")
+    tg.wait(text="Answered", status=429, since=since)
     sl.control("options", {"tokens_revoked": True})
     tg.control("options", {"token": "123456:another"})
-    ask(tg, sl, "third")
     until(lambda: "(Unauthorized)" in host.log(), "a refused token is logged")
     until(lambda: host.run("dead", "list")[1].strip(), "and what it was for is a dead letter")
     host.stop()
