@@ -150,7 +150,9 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 {
     struct state *s = begin(turn);
-    lines_step(&s->term, ev);
+    /* Beside the text, an iteration is worth a line where the agent says of how many. */
+    if (!s->rich || ev->max >= 0)
+        lines_step(&s->term, ev);
     if (s->rich)
         view_step(turn->state, &s->term, ev);
     return 0;

@@ -255,6 +255,7 @@ static void user_block(struct claude *c, struct claude_lane *lane,
 static void handle_user(struct claude *c, const struct claude_line *l)
 {
     struct claude_lane *const lane = lane_of(c, l);
+    c->steps.asked |= lane == &c->main;
     claude_api_error_passed(c);
     if (!l->body.blocks.p) {
         user_block(c, lane, &l->body.block, l);
@@ -405,7 +406,7 @@ static int claude_line(void *state, const struct dialect_out *out, const char *l
         "cwd",          "mcp_servers", "permissionMode", "apiKeySource", "claude_code_version",
         "output_style", NULL};
     static const struct claude_profile profile = {"claude", "anthropic", "claude-code", start_keys,
-                                                  0,        NULL,        false};
+                                                  0,        NULL,        false,         false};
     struct claude *const c = state;
     const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
     if (!l)
@@ -432,7 +433,7 @@ void claude_end(void *state, const struct dialect_out *out, const struct stream_
     claude_finish_subs(c);
     if (end->how == STREAM_CANCELLED)
         claude_message_keep_open(c, &c->main);
-    claude_message_finish(c, &c->main);
+    claude_message_end_step(c);
     claude_work_settle(c, out);
     if (end->how == STREAM_CANCELLED)
         claude_result_cancelled(c);

@@ -20,6 +20,7 @@
 #include "dialect/claude_line.h"
 #include "dialect/claude_shape.h"
 #include "dialect/dialects.h"
+#include "dialect/steps.h"
 #include "dialect/value.h"
 
 #define CLAUDE_TEXT_MAX ((size_t)32 << 20)        /* text or arguments of one block */
@@ -158,6 +159,7 @@ struct claude_profile {
      * claims success. NULL: results say themselves whether they failed. */
     bool (*is_failure)(struct str text);
     bool counts_session; /* the tokens of a result are those of the whole session */
+    bool splits_calls;   /* the lines of one model call have message ids of their own */
 };
 
 struct claude {
@@ -180,6 +182,7 @@ struct claude {
     struct claude_told told;
     struct claude_ids denied, tasks;
     struct claude_questions questions;
+    struct steps steps;       /* calls of the model by the main agent */
     struct buf plan_id, plan; /* the newest plan that was handed in: its call, its text */
     struct buf early;         /* lines before the start, newline after each */
     size_t early_left_out;    /* lines that did not fit */
@@ -235,6 +238,8 @@ void claude_message_drop_open(struct claude *c, struct claude_lane *lane);
 void claude_message_keep_open(struct claude *c, struct claude_lane *lane);
 /* Tells it, if anything of it counts, and clears it. */
 void claude_message_finish(struct claude *c, struct claude_lane *lane);
+/* The model is done for now: the main agent's message is complete, and its step over. */
+void claude_message_end_step(struct claude *c);
 void claude_lane_fini(struct claude_lane *lane);
 
 /* claude_block.c */

@@ -51,10 +51,37 @@ static void message_clear(struct claude_message *m)
     m->usage = CLAUDE_USAGE_NONE;
 }
 
+void claude_message_end_step(struct claude *c)
+{
+    struct event ev;
+    claude_message_finish(c, &c->main);
+    if (!c->closed && steps_end(&c->steps, &ev))
+        claude_emit(c, &c->main, &ev);
+}
+
+/* One call of the model is one message, on however many lines. */
+static bool begins_step(const struct claude *c, const struct claude_lane *lane)
+{
+    return lane == &c->main && (!c->profile->splits_calls || steps_is_due(&c->steps));
+}
+
+static void start_step(struct claude *c)
+{
+    struct event ev;
+    if (c->closed)
+        return;
+    steps_start(&c->steps, &ev, c->main.message.id.p);
+    claude_emit(c, &c->main, &ev);
+}
+
 void claude_message_begin(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
-    claude_message_finish(c, lane);
+    const bool begins = begins_step(c, lane);
+    if (begins)
+        claude_message_end_step(c);
+    else
+        claude_message_finish(c, lane);
     m->next_index = 0;
     claude_set(c, &m->source, l->body.message_id);
     claude_set(c, &m->id, l->body.message_id);
@@ -63,6 +90,8 @@ void claude_message_begin(struct claude *c, struct claude_lane *lane, const stru
         buf_printf(&m->id, "message-%llu", (unsigned long long)++c->unnamed);
     if (lane == &c->main)
         c->stop_reason[0] = '\0';
+    if (begins)
+        start_step(c);
 }
 
 static int64_t first_of(int64_t value, int64_t fallback)

@@ -357,7 +357,7 @@ static void check_index(struct claude *c, const struct result *r)
 static void close_turn(struct claude *c)
 {
     claude_message_drop_open(c, &c->main);
-    claude_message_finish(c, &c->main);
+    claude_message_end_step(c);
 }
 
 static void after_result(struct claude *c)

@@ -90,6 +90,7 @@ static void on_message_start(struct claude *c, struct claude_lane *lane,
                              const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
+    c->steps.asked |= lane == &c->main;
     claude_api_error_passed(c);
     claude_message_drop_open(c, lane);
     claude_message_begin(c, lane, l);

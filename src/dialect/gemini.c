@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Reads `gemini -o stream-json`: text in pieces without ids, tools, and a result without text.
- * What was said behind the last tool is the answer. */
+ * What was said behind the last tool is the answer. The results of tools go to the model: what it
+ * says or calls next is another step. */
 #include "base/buf.h"
+#include "dialect/steps.h"
 #include "dialect/tell.h"
 #include "dialect/tool.h"
 #include "dialect/value.h"
@@ -10,6 +12,7 @@ struct gemini {
     struct buf text;    /* of the message being told */
     struct buf trouble; /* the last error message: the result may say none */
     bool looped;        /* it stopped because it went round in circles */
+    struct steps steps;
 };
 
 struct gemini_line {
@@ -46,6 +49,27 @@ static void seal_message(struct gemini *g, const struct dialect_out *out)
     buf_reset(&g->text);
 }
 
+/* The message being told is complete, and the step that it is of. */
+static void end_step(struct gemini *g, const struct dialect_out *out)
+{
+    struct event ev;
+    seal_message(g, out);
+    if (steps_end(&g->steps, &ev))
+        dialect_emit(out, &ev);
+}
+
+/* The model says or calls something. */
+static void enter_step(const struct gemini_call *call)
+{
+    struct gemini *const g = call->g;
+    struct event ev;
+    if (!steps_is_due(&g->steps))
+        return;
+    end_step(g, call->out);
+    steps_start(&g->steps, &ev, NULL);
+    dialect_emit(call->out, &ev);
+}
+
 static void take_message(const struct gemini_call *call)
 {
     struct event ev;
@@ -54,10 +78,12 @@ static void take_message(const struct gemini_call *call)
     if (!len)
         return;
     if (value_is(call->line->role, "assistant")) {
+        enter_step(call);
         tell_narration(call->out, text, len, NULL);
         buf_add(&call->g->text, text, len);
         return;
     }
+    call->g->steps.asked = true;
     event_init(&ev, TC_MESSAGE);
     const char *const role = text_of(call, call->line->role);
     ev.u.message.role = role ? role : "unknown";
@@ -69,6 +95,7 @@ static void take_message(const struct gemini_call *call)
 static void take_tool_use(const struct gemini_call *call)
 {
     struct event ev;
+    enter_step(call);
     seal_message(call->g, call->out);
     event_init(&ev, TC_TOOL_CALL);
     const char *const name = text_of(call, call->line->tool_name);
@@ -84,6 +111,7 @@ static void take_tool_result(const struct gemini_call *call)
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     const struct gemini_line *const l = call->line;
+    call->g->steps.asked = true;
     event_init(&ev, TC_TOOL_RESULT);
     const char *const id = text_of(call, l->tool_id);
     result->tool_use_id = id ? id : "";
@@ -149,6 +177,7 @@ static void tell_end(const struct gemini_call *call, bool failed)
     struct event ev;
     event_init(&ev, TC_DONE);
     ev.u.done.reason = failed ? "error" : "completed";
+    ev.u.done.turns = call->g->steps.count ? call->g->steps.count : -1;
     if (hit_limit(call)) {
         ev.u.done.reason = "stopped";
         ev.u.done.code = "max_turns";
@@ -175,7 +204,7 @@ static void take_result(const struct gemini_call *call)
     const struct buf *const text = &call->g->text;
     const size_t len = text->len;
     const char *const answer = arena_strndup(call->out->scratch, len ? text->p : "", len);
-    seal_message(call->g, call->out);
+    end_step(call->g, call->out);
     if (failed)
         tell_failure(call);
     else
@@ -225,7 +254,7 @@ static void end_stream(void *state, const struct dialect_out *out,
                        const struct stream_end_info *end)
 {
     (void)end;
-    seal_message(state, out);
+    end_step(state, out);
 }
 
 static void close_state(void *state)

@@ -117,6 +117,8 @@ libtcdialect_a_SOURCES = \
 	src/dialect/sse.h \
 	src/dialect/steered.c \
 	src/dialect/steered.h \
+	src/dialect/steps.c \
+	src/dialect/steps.h \
 	src/dialect/style.c \
 	src/dialect/style.h \
 	src/dialect/style_json.c \

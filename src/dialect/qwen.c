@@ -75,6 +75,7 @@ static void take_retry(struct qwen *q, const struct claude_line *l)
 {
     struct claude *const c = &q->claude;
     const struct str data = value_member(l->self, "data");
+    c->steps.asked = true;
     claude_message_drop_open(c, &c->main);
     if (q->last_text[0] && !value_true(value_member(data, "preserveText"))) {
         const char *const uuids = arena_sprintf(c->out->scratch, "[\"%s\"]", q->last_text);
@@ -98,7 +99,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
                                              "qwen_code_version", NULL};
     static const struct claude_profile profile = {"qwen", NULL,       "qwen-code", start_keys,
-                                                  1,      is_failure, true};
+                                                  1,      is_failure, true,        true};
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;

@@ -27,7 +27,7 @@ static void test_one(void)
     fake_ledger_release(&talk.disk);
     talk_await_quiet();
     is_str(cast_log_text(&talk.log),
-           "start(hello) n(hi) message final(hi) usage(7) done(completed)", "then");
+           "start(hello) step n(hi) message step final(hi) usage(7) done(completed)", "then");
     ok(talk.disk.turns[0].pid > 0, "the agent was noted");
     is_str(talk.disk.value, "s-1", "R27: the session is kept");
     talk_end("one message");

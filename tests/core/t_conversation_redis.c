@@ -13,7 +13,7 @@
 #define KEY "agenticore:stream_config:fake"
 #define SESSION_OF "agenticore:session:conv:fake:tg:"
 #define SESSION SESSION_OF "A"
-#define WHOLE "n(hi) message final(stopped politely) usage(0) done(completed)"
+#define WHOLE "step n(hi) message step final(stopped politely) usage(0) done(completed)"
 
 static bool has_session(const void *id)
 {

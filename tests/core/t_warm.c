@@ -127,8 +127,8 @@ static void test_next(const char *chunk)
     talk_await_states("ended ended", "both turns end");
     is_int(talk.disk.turns[0].pid, talk.disk.turns[1].pid, "they had one process");
     is_str(cast_log_text(&talk.log),
-           "start(one) n(first) message final(first) usage(0) done(completed) "
-           "start(two) n(second) message final(second) usage(0) done(completed)",
+           "start(one) step n(first) message step final(first) usage(0) done(completed) "
+           "start(two) step n(second) message step final(second) usage(0) done(completed)",
            "each turn is told whole, and nothing of the other");
     await_warm(1, "it waits again");
     end("two messages");

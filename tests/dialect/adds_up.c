@@ -12,6 +12,9 @@ struct facts {
     json_t *told;     /* block id -> text that stands */
     json_t *messages; /* message id -> text */
     json_t *final, *error, *done, *result;
+    json_t *steps;  /* message ids of the steps */
+    json_t *step;   /* that of the open one, or NULL */
+    json_t *astray; /* an event outside of the step of its message, or a second step of one */
     bool goes_on;
 };
 
@@ -28,6 +31,42 @@ static void append(json_t *map, const char *key, const char *text)
     strcpy(stpcpy(all, old), text);
     json_object_set_new(map, key, json_string(all));
     free(all);
+}
+
+static void set(json_t **to, json_t *owned)
+{
+    json_decref(*to);
+    *to = owned;
+}
+
+static bool is_step(const char *kind)
+{
+    return strcmp(kind, "step") == 0;
+}
+
+static bool is_of_model(const char *kind)
+{
+    return strcmp(kind, "narration") == 0 || strcmp(kind, "thinking") == 0 ||
+           strcmp(kind, "tool_call") == 0;
+}
+
+/* A step is one message of the main agent, and all that it says and calls is in it. */
+static void note_step(struct facts *f, const char *kind, json_t *payload)
+{
+    const char *const id = text_of(payload, "message_id");
+    const bool starts = strcmp(text_of(payload, "state"), "start") == 0;
+    char message[256];
+    snprintf(message, sizeof(message), "%.*s", (int)strcspn(id, "#"), id);
+    if (json_object_get(payload, "parent_id") || strcmp(text_of(payload, "kind"), "agent") == 0)
+        return;
+    const char *const open = f->step ? json_string_value(f->step) : "";
+    const bool again = is_step(kind) && starts && json_object_get(f->steps, message);
+    if (again || (is_of_model(kind) && *message && strcmp(message, open) != 0))
+        set(&f->astray, json_incref(payload));
+    if (is_step(kind))
+        set(&f->step, starts ? json_string(message) : NULL);
+    if (is_step(kind) && starts)
+        json_object_set(f->steps, message, json_true());
 }
 
 static void note_event(struct facts *f, const char *kind, json_t *payload)
@@ -52,6 +91,7 @@ static void read_told(struct facts *f, const char *told)
     for (const char *p = told; *p; p = strchr(p, '\n') + 1) {
         json_t *const line = json_loadb(p, strcspn(p, "\n"), 0, NULL);
         note_event(f, text_of(line, "type"), json_object_get(line, "payload"));
+        note_step(f, text_of(line, "type"), json_object_get(line, "payload"));
         json_decref(line);
     }
 }
@@ -163,8 +203,17 @@ static bool reason_adds_up(const struct facts *f, char why[512])
     return false;
 }
 
+static bool steps_add_up(const struct facts *f, char why[512])
+{
+    if (f->astray)
+        snprintf(why, 512, "not in the step of message %s", text_of(f->astray, "message_id"));
+    return !f->astray;
+}
+
 static bool judge(const struct facts *f, char why[512])
 {
+    if (!steps_add_up(f, why))
+        return false;
     if (!f->result) {
         if (f->error)
             return true;
@@ -177,11 +226,12 @@ static bool judge(const struct facts *f, char why[512])
 
 bool adds_up(const char *stream, size_t stream_len, const char *told, char why[512])
 {
-    struct facts f = {.told = json_object(), .messages = json_object()};
+    struct facts f = {.told = json_object(), .messages = json_object(), .steps = json_object()};
     read_told(&f, told);
     read_stream(&f, stream, stream_len);
     const bool good = judge(&f, why);
-    json_t *const all[] = {f.told, f.messages, f.final, f.error, f.done, f.result};
+    json_t *const all[] = {f.told,   f.messages, f.final, f.error, f.done,
+                           f.result, f.steps,    f.step,  f.astray};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         json_decref(all[i]);
     return good;

@@ -24,6 +24,9 @@ check_PROGRAMS += tests/dialect/t_claude_tools
 tests_dialect_t_claude_tools_SOURCES = tests/dialect/t_claude_tools.c \
 	tests/dialect/claude_lines.h $(READING)
 tests_dialect_t_claude_tools_LDADD = $(TEST_TURN)
+check_PROGRAMS += tests/dialect/t_steps
+tests_dialect_t_steps_SOURCES = tests/dialect/t_steps.c tests/dialect/claude_lines.h $(READING)
+tests_dialect_t_steps_LDADD = $(TEST_TURN)
 
 # Whole turns: translate, guard and the promises.
 CAST = tests/dialect/cast.c tests/dialect/cast.h tests/dialect/adds_up.c tests/dialect/adds_up.h

@@ -16,6 +16,14 @@ static void ends(const char *lines, const char *kind, const char *payload, const
     reading_fini(&r);
 }
 
+static void tells(const char *lines, const char *event, const char *what)
+{
+    struct reading r;
+    reading_of(&r, "claude", lines);
+    has_str(r.told.p, event, "%s", what);
+    reading_fini(&r);
+}
+
 static void counts(const char *lines, enum tc_kind kind, size_t count, const char *what)
 {
     struct reading r;
@@ -173,19 +181,18 @@ static void test_sub_agent(void)
          "{\"tool_use_id\":\"t1\",\"name\":\"Bash\",\"phase\":\"running\","
          "\"message\":\"running for 30 s\",\"x\":{\"elapsed_time_seconds\":30}}",
          "a heartbeat belongs to the tool and is no sub-agent");
-    ends(CALLING "{'type':'system','subtype':'task_started','task_id':'a7','tool_use_id':'t1',"
-                 "'task_type':'local_agent','subagent_type':'general'," TAIL,
-         "step",
-         "{\"state\":\"start\",\"kind\":\"agent\",\"name\":\"general\",\"step_id\":\"a7\","
-         "\"agent\":\"a7\",\"parent_id\":\"t1\"",
-         "a sub-agent's invocation is a step");
-    ends(CALLING "{'type':'system','subtype':'task_started','task_id':'a7','tool_use_id':'t1',"
-                 "'task_type':'local_agent'," TAIL
-                 "{'type':'system','subtype':'task_notification','task_id':'a7','tool_use_id':'t1',"
-                 "'status':'completed','summary':'s'," TAIL,
-         "step",
-         "{\"state\":\"end\",\"kind\":\"agent\",\"step_id\":\"a7\",\"outcome\":\"completed\"",
-         "which ends");
+    tells(CALLING "{'type':'system','subtype':'task_started','task_id':'a7','tool_use_id':'t1',"
+                  "'task_type':'local_agent','subagent_type':'general'," TAIL,
+          "step {\"state\":\"start\",\"kind\":\"agent\",\"name\":\"general\",\"step_id\":\"a7\","
+          "\"agent\":\"a7\",\"parent_id\":\"t1\"",
+          "a sub-agent's invocation is a step");
+    tells(CALLING
+          "{'type':'system','subtype':'task_started','task_id':'a7','tool_use_id':'t1',"
+          "'task_type':'local_agent'," TAIL
+          "{'type':'system','subtype':'task_notification','task_id':'a7','tool_use_id':'t1',"
+          "'status':'completed','summary':'s'," TAIL,
+          "step {\"state\":\"end\",\"kind\":\"agent\",\"step_id\":\"a7\",\"outcome\":\"completed\"",
+          "which ends");
 }
 
 static void test_many_lanes(void)

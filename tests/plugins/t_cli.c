@@ -98,6 +98,10 @@ static void test_lines(void)
            "  [progress] Starting: Deploy\n"
            "  [progress] Error: Provider timeout after 30s\n",
            "in a log: the reporter's lines, nothing else");
+    s = stage_new("lines", "auto");
+    host_send(s.h, "step", "{\"state\":\"start\",\"index\":1}");
+    is_str(stage_text(&s), "  [progress] Iteration 2\n",
+           "in a log: an iteration of no known number");
 }
 
 /* What the policy decides is nobody's to look at. */
@@ -218,11 +222,13 @@ static void test_rich(void)
     host_send(s.h, "notice", "{\"level\":\"info\",\"text\":\"retry\"}");
     host_send(s.h, "progress", "{\"message\":\"compacting\"}");
     host_send(s.h, "step", "{\"state\":\"start\",\"kind\":\"agent\",\"name\":\"explorer\"}");
+    host_send(s.h, "step", "{\"state\":\"start\",\"index\":0}");
+    host_send(s.h, "step", "{\"state\":\"start\",\"index\":1,\"max\":3}");
     host_send(s.h, "error", "{\"message\":\"gone\"}");
     is_str(stage_text(&s),
            "? waiting for approval: Bash: writes\n? deny\n! slow\n- retry\n- compacting\n"
-           "- agent explorer\n  [progress] Error: gone\n",
-           "rich: what else a person should see");
+           "- agent explorer\n  [progress] Iteration 2/3\n  [progress] Error: gone\n",
+           "rich: what else a person should see; an iteration only where it is said of how many");
     s = stage_new("rich", "always");
     host_send(s.h, "thinking", "{\"text\":\"hm\"}");
     is_str(stage_text(&s), "\033[2m┊ hm\033[0m\n", "colours when they are asked for");
