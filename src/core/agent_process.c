@@ -217,6 +217,14 @@ enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, 
     return how;
 }
 
+bool agent_process_withdraw(struct agent_process *p, const char *id)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    const bool asked = agent_process_runs(p) && dialog_withdraw(&p->dialog, &bytes, id);
+    write_bytes(p, &bytes);
+    return asked;
+}
+
 void agent_process_line(struct agent_process *p, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf bytes = {0};

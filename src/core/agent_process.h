@@ -64,6 +64,8 @@ void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt);
 /* A message for the turn that runs. */
 enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text);
+/* Asks it to drop one that it has not taken. False: it cannot be asked, or does not have it. */
+bool agent_process_withdraw(struct agent_process *p, const char *id);
 /* A line that it printed: the dialog may answer. */
 void agent_process_line(struct agent_process *p, const char *line, size_t len);
 /* -1: it does not wait for an answer to that. */

@@ -45,14 +45,23 @@ void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
     buf_printf(out, " that waited %s dropped.", dropped == 1 ? "was" : "were");
 }
 
-void answer_cleared(struct buf *out, size_t dropped)
+void answer_cleared(struct buf *out, const struct taken_back *t)
 {
-    if (!dropped) {
+    if (!t->dropped && !t->too_late) {
         buf_add_str(out, "Nothing waits.");
         return;
     }
-    add_count(out, dropped);
-    buf_add_str(out, dropped == 1 ? " was dropped." : " were dropped.");
+    if (t->dropped) {
+        add_count(out, t->dropped);
+        buf_add_str(out, t->dropped == 1 ? " was dropped." : " were dropped.");
+    }
+    if (!t->too_late)
+        return;
+    if (t->dropped)
+        buf_add_char(out, ' ');
+    add_count(out, t->too_late);
+    buf_printf(out, " %s not dropped: the agent has taken %s into the running turn.",
+               t->too_late == 1 ? "was" : "were", t->too_late == 1 ? "it" : "them");
 }
 
 static void add_line(struct buf *out, size_t number, const struct message *m)

@@ -11,7 +11,7 @@
 void answer_queued(struct buf *out, const struct conversation *c, bool restarts);
 void answer_full(struct buf *out, const struct conversation *c);
 void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped);
-void answer_cleared(struct buf *out, size_t dropped);
+void answer_cleared(struct buf *out, const struct taken_back *t);
 /* `prefix` is what the person writes in front of commands. */
 void answer_queue(struct buf *out, const struct conversation *c, char prefix);
 /* What can be written here. */

@@ -35,8 +35,27 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
     return c;
 }
 
+/* Several messages, until it is known of each what has become of it. */
+struct taking_back {
+    size_t awaited;
+    struct taken_back counts;
+    conversation_taken_back *done; /* NULL: nobody is to be told any more */
+    void *ctx;
+};
+
+static void settle(struct taking_back *t)
+{
+    if (--t->awaited)
+        return;
+    if (t->done)
+        t->done(t->ctx, &t->counts);
+    free(t);
+}
+
 static void free_message(struct message *m)
 {
+    if (m->back)
+        settle(m->back);
     free(m->id);
     free(m->user);
     free(m->route);
@@ -56,8 +75,12 @@ static struct message *take_first(struct conversation *c)
 
 void conversation_free(struct conversation *c)
 {
-    while (c->first)
-        free_message(take_first(c));
+    while (c->first) {
+        struct message *const m = take_first(c);
+        if (m->back)
+            m->back->done = NULL;
+        free_message(m);
+    }
     loop_timer_free(c->burst);
     job_free(c->job);
     conf_unref(c->conf);
@@ -113,11 +136,13 @@ void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
     loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
 }
 
-static void withdraw(struct message *m, struct ledger *ledger, struct turnlog *turnlog)
+static void withdraw(const struct conversation *c, struct message *m)
 {
-    ledger_cancel(ledger, m->id, NULL, NULL);
-    if (turnlog)
-        turnlog_cancel(turnlog, m->id);
+    ledger_cancel(c->ledger, m->id, NULL, NULL);
+    if (c->turnlog)
+        turnlog_cancel(c->turnlog, m->id);
+    if (m->back)
+        m->back->counts.dropped++;
     free_message(m);
 }
 
@@ -128,35 +153,43 @@ static void await_nothing(struct conversation *c)
     c->ready = 0;
 }
 
-size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
+size_t conversation_clear(struct conversation *c, bool *held)
 {
     const size_t n = c->n_waiting;
-    while (c->first)
-        withdraw(take_first(c), ledger, turnlog);
+    while (c->first) {
+        *held |= c->first->given;
+        withdraw(c, take_first(c));
+    }
     await_nothing(c);
     return n;
 }
 
-void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog)
+void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
         struct message *const m = take_first(c);
-        ledger_forget_turn(ledger, m->id, NULL, NULL);
-        if (turnlog)
-            turnlog_cancel(turnlog, m->id);
+        ledger_forget_turn(c->ledger, m->id, NULL, NULL);
+        if (c->turnlog)
+            turnlog_cancel(c->turnlog, m->id);
         free_message(m);
     }
     await_nothing(c);
 }
 
-/* Out of those that wait; NULL: it is none of them. */
-static struct message *take(struct conversation *c, const char *id)
+struct message *conversation_find(const struct conversation *c, const char *id)
 {
-    struct message *before = NULL, *m = c->first;
-    for (; m && strcmp(m->id, id) != 0; m = m->next)
-        before = m;
-    if (!m)
-        return NULL;
+    struct message *m = c->first;
+    while (m && strcmp(m->id, id) != 0)
+        m = m->next;
+    return m;
+}
+
+/* Out of those that wait, of which it is one. */
+static struct message *take(struct conversation *c, struct message *m)
+{
+    struct message *before = NULL;
+    for (struct message *at = c->first; at != m; at = at->next)
+        before = at;
     *(before ? &before->next : &c->first) = m->next;
     if (c->last == m)
         c->last = before;
@@ -165,27 +198,75 @@ static struct message *take(struct conversation *c, const char *id)
     return m;
 }
 
-bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
-                           struct turnlog *turnlog)
+bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
+                            void *ctx)
 {
-    struct message *const m = take(c, id);
-    if (m)
-        withdraw(m, ledger, turnlog);
-    return m;
+    struct taking_back *const t = xcalloc(1, sizeof *t);
+    *t = (struct taking_back){.awaited = 1, .done = done, .ctx = ctx};
+    bool held = false;
+    for (struct message *m = c->first, *next; m; m = next) {
+        next = m->next;
+        if (m->back || (id && strcmp(m->id, id) != 0))
+            continue;
+        m->back = t;
+        t->awaited++;
+        if (m->given && job_withdraw(c->job, m->id))
+            continue;
+        held |= m->given;
+        withdraw(c, take(c, m));
+    }
+    settle(t);
+    return held;
 }
 
-/* The agent has it: it is part of the turn that runs, and has no outcome of its own. */
-static bool on_taken(void *ctx, const char *id)
+/* It is part of the turn that runs, and has no outcome of its own. */
+static void merge(struct conversation *c, struct message *m)
+{
+    ledger_merge(c->ledger, m->id, job_id(c->job), NULL, NULL);
+    if (c->turnlog)
+        turnlog_merge(c->turnlog, m->id, job_id(c->job));
+    if (m->back)
+        m->back->counts.too_late++;
+    free_message(m);
+}
+
+/* What the agent has refused or dropped waits, unless somebody has taken it back. */
+static bool on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     struct conversation *const c = ctx;
-    struct message *const m = take(c, id);
+    struct message *const m = conversation_find(c, id);
     if (!m)
         return false;
-    ledger_merge(c->ledger, id, job_id(c->job), NULL, NULL);
-    if (c->turnlog)
-        turnlog_merge(c->turnlog, id, job_id(c->job));
-    free_message(m);
-    return true;
+    if (how == DIALECT_TAKEN)
+        merge(c, take(c, m));
+    else if (m->back)
+        withdraw(c, take(c, m));
+    else
+        m->given = false;
+    return how == DIALECT_TAKEN;
+}
+
+/* What was to be taken back and cannot be asked for any more. False: nothing was. */
+static bool drop_unsettled(struct conversation *c)
+{
+    bool dropped = false;
+    for (struct message *m = c->first, *next; m; m = next) {
+        next = m->next;
+        if (m->back) {
+            withdraw(c, take(c, m));
+            dropped = true;
+        }
+    }
+    return dropped;
+}
+
+/* The process that begins has none of the messages. */
+static void on_lost(void *ctx)
+{
+    struct conversation *const c = ctx;
+    drop_unsettled(c);
+    for (struct message *m = c->first; m; m = m->next)
+        m->given = false;
 }
 
 /* Messages that were given to the agent stay in their order: none goes ahead of one that waits. */
@@ -217,8 +298,20 @@ static size_t join(struct conversation *c, bool given, struct buf *prompt, char 
     return n;
 }
 
+static void start(struct conversation *c, struct job_spec *spec, void (*over)(void *conversation))
+{
+    c->ready = 0;
+    spec->conf = c->conf;
+    spec->agent = c->agent;
+    spec->conversation = c->key;
+    spec->submitter = c->source;
+    spec->settled = on_settled;
+    spec->lost = on_lost;
+    c->job = job_start(spec, over, c);
+}
+
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        struct turnlog *turnlog, void (*over)(void *conversation))
+                        void (*over)(void *conversation))
 {
     struct message *const head = take_first(c);
     CLEANUP_BUF struct buf prompt = {0};
@@ -231,27 +324,19 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     full.merged = (const char *const *)merged;
     full.askers = (const char *const *)askers;
     full.n_askers = full.n_merged + 1;
-    full.conf = c->conf;
-    full.agent = c->agent;
     full.id = head->id;
-    full.conversation = c->key;
-    full.submitter = c->source;
     full.route = head->route;
     full.has_message = head->given;
-    full.taken = on_taken;
-    c->ledger = spec->ledger;
-    c->turnlog = turnlog;
     full.keeps_result = conversations_is_api(c->source);
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
-    c->ready = 0;
     c->user = head->user;
     head->user = NULL;
-    c->job = job_start(&full, over, c);
+    start(c, &full, over);
     if (c->throwaway)
         job_forget_session(c->job);
     for (size_t i = 0; i < full.n_merged; i++) {
-        if (turnlog)
-            turnlog_merge(turnlog, merged[i], head->id);
+        if (c->turnlog)
+            turnlog_merge(c->turnlog, merged[i], head->id);
         free(merged[i]);
         free(askers[i + 1]);
     }
@@ -265,22 +350,19 @@ void conversation_begin_by_agent(struct conversation *c, const struct job_spec *
 {
     static const char *const nobody[] = {NULL};
     struct job_spec full = *spec;
-    full.conf = c->conf;
-    full.agent = c->agent;
-    full.conversation = c->key;
-    full.submitter = c->source;
     full.askers = nobody;
     full.n_askers = 1;
     full.prompt = STR("");
     full.by_agent = true;
-    c->ready = 0;
-    c->job = job_start(&full, over, c);
+    start(c, &full, over);
 }
 
-void conversation_end(struct conversation *c)
+bool conversation_end(struct conversation *c)
 {
+    const bool unsettled = drop_unsettled(c);
     job_free(c->job);
     c->job = NULL;
     free(c->user);
     c->user = NULL;
+    return unsettled;
 }

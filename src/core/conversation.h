@@ -18,7 +18,16 @@ struct message {
     size_t prompt_len;
     bool alone; /* it is a turn of its own: not given to the agent with others */
     bool given; /* the agent has it, and answers it behind the turn that runs */
+    struct taking_back
+        *back; /* somebody takes it back, and the agent is asked to drop it; or NULL */
 };
+
+/* What has become of messages that somebody wanted to take back. */
+struct taken_back {
+    size_t dropped;
+    size_t too_late; /* the agent had taken them into the turn that runs */
+};
+typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
 struct conversation {
     struct conversation *next, *prev; /* for the owner of it */
@@ -33,9 +42,9 @@ struct conversation {
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
     struct job *job;
-    char *user;              /* who began it, or NULL */
-    struct ledger *ledger;   /* of the job */
-    struct turnlog *turnlog; /* the same; or NULL */
+    char *user; /* who began it, or NULL */
+    struct ledger *ledger;
+    struct turnlog *turnlog; /* or NULL */
     bool throwaway;          /* its session is not kept */
     struct loop_timer *burst;
     bool bursts; /* the timer runs */
@@ -60,22 +69,28 @@ struct message *conversation_add(struct conversation *c, const struct record_tur
                                  const char *user);
 /* A burst goes on: it is over after so long a silence, or ten times that. 0: it is over. */
 void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
-/* Takes back all that waits; returns how many those were. */
-size_t conversation_clear(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
+/* NULL: no message of that id waits. */
+struct message *conversation_find(const struct conversation *c, const char *id);
+/* Takes back all that waits; returns how many those were. *held is set if the agent was given one
+ * of them. */
+size_t conversation_clear(struct conversation *c, bool *held);
+/* Takes back the message of that id, or all (NULL). Those that the agent was given it is asked to
+ * drop; `done` is called once, when it has said so of all, or its turn has ended. True: the agent
+ * cannot be asked for one that it was given. */
+bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
+                            void *ctx);
 /* Removes all that waits as if it had never been accepted: whoever sent it may send it again. */
-void conversation_dismiss(struct conversation *c, struct ledger *ledger, struct turnlog *turnlog);
+void conversation_dismiss(struct conversation *c);
 /* Offers the newest message to the agent for the turn that runs; false: it waits for its end. */
 bool conversation_steer(struct conversation *c, struct message *newest);
-/* Takes back the message of that id; false: it does not wait there. */
-bool conversation_withdraw(struct conversation *c, const char *id, struct ledger *ledger,
-                           struct turnlog *turnlog);
 /* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
 void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        struct turnlog *turnlog, void (*over)(void *conversation));
+                        void (*over)(void *conversation));
 /* Starts a turn that the agent has begun by itself; while there is none. */
 void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
                                  void (*over)(void *conversation));
-/* Frees the turn that is over. */
-void conversation_end(struct conversation *c);
+/* Frees the turn that is over. True: the agent has not said what became of a message that was to be
+ * taken back, which is dropped now. */
+bool conversation_end(struct conversation *c);
 
 #endif

@@ -62,6 +62,8 @@ struct conversation *conversations_find_or_make(struct conversations *cs,
     struct conversation *c = conversations_find(cs, m->key);
     if (!c) {
         c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
+        c->ledger = cs->spec.ledger;
+        c->turnlog = cs->spec.turnlog;
         c->throwaway = m->throwaway;
         c->next = cs->list;
         if (c->next)
@@ -92,7 +94,7 @@ static void forget_ready(struct conversations *cs, const struct conversation *c)
         }
 }
 
-static void drop_if_idle(struct conversations *cs, struct conversation *c)
+void conversations_drop_if_idle(struct conversations *cs, struct conversation *c)
 {
     if (!conversation_is_idle(c))
         return;
@@ -150,12 +152,13 @@ void conversations_turn_over(void *ctx)
     struct conversation *const c = ctx;
     struct conversations *const cs = c->ctx;
     people_leave(cs->people, c->source, c->user);
-    conversation_end(c);
+    if (conversation_end(c))
+        warm_end(cs->warm, c->key, "it has not said what became of a message");
     cs->running--;
     warm_tell_again(cs->warm, c->key); /* what began while the turn ended */
     if (c->n_waiting && !c->bursts)
         make_ready(cs, c);
-    drop_if_idle(cs, c);
+    conversations_drop_if_idle(cs, c);
     pump(cs);
     conversations_look_for_drained(cs);
 }
@@ -177,7 +180,7 @@ static void begin(struct conversations *cs, struct conversation *c)
 {
     const struct job_spec where = conversations_place(cs);
     cs->running++;
-    conversation_begin(c, &where, cs->spec.turnlog, conversations_turn_over);
+    conversation_begin(c, &where, conversations_turn_over);
     people_enter(cs->people, c->source, c->user);
 }
 
@@ -302,7 +305,7 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
     } else {
         answer_unkept(a, status, text);
     }
-    drop_if_idle(cs, a->conversation);
+    conversations_drop_if_idle(cs, a->conversation);
     arena_fini(&a->arena);
     free(a);
     conversations_look_for_drained(cs);
@@ -405,28 +408,6 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
     c->n_admitting++;
     cs->admitting++;
     choose_prompt(a, c->job || ahead);
-}
-
-size_t conversations_clear(struct conversations *cs, struct conversation *c)
-{
-    const size_t n = conversation_clear(c, cs->spec.ledger, cs->spec.turnlog);
-    drop_if_idle(cs, c);
-    return n;
-}
-
-bool conversations_cancel_turn(struct conversations *cs, const char *turn)
-{
-    for (struct conversation *c = cs->list; c; c = c->next) {
-        if (c->job && strcmp(job_id(c->job), turn) == 0) {
-            job_cancel(c->job);
-            return true;
-        }
-        if (conversation_withdraw(c, turn, cs->spec.ledger, cs->spec.turnlog)) {
-            drop_if_idle(cs, c);
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- begin and end ---- */
@@ -534,8 +515,8 @@ static void dismiss_attached(struct conversations *cs)
         next = c->next;
         if (!conversations_is_attached(c->source))
             continue;
-        conversation_dismiss(c, cs->spec.ledger, cs->spec.turnlog);
-        drop_if_idle(cs, c);
+        conversation_dismiss(c);
+        conversations_drop_if_idle(cs, c);
     }
 }
 

@@ -80,10 +80,16 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
 struct conversation *conversations_find(const struct conversations *cs, const char *key);
 /* The one in which this turn runs, or waits first. */
 struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn);
-/* Takes back what waits; returns how many messages. The conversation may be gone then. */
+/* Takes back what waits, for a turn that ends; returns how many messages. The conversation may be
+ * gone then. */
 size_t conversations_clear(struct conversations *cs, struct conversation *c);
+/* Takes back what waits while the turn goes on; the agent may have taken some of it already. `done`
+ * is called once, at once or later. The conversation may be gone then. */
+void conversations_take_back(struct conversations *cs, struct conversation *c,
+                             conversation_taken_back *done, void *ctx);
 /* The turn of this id, and no other, is ended if it runs, and taken back if it waits; false:
- * neither. */
+ * neither. One that the agent was given is cancelled when the agent has dropped it; if that has
+ * taken it, it is merged into the turn that runs. */
 bool conversations_cancel_turn(struct conversations *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */

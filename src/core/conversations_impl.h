@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * All conversations between their files: conversations.c (messages and their turns),
- * conversations_warm.c (agents without a turn). */
+ * conversations_warm.c (agents without a turn), conversations_withdraw.c (messages that are taken
+ * back). */
 #ifndef CORE_CONVERSATIONS_IMPL_H
 #define CORE_CONVERSATIONS_IMPL_H
 
@@ -38,6 +39,8 @@ void conversations_turn_over(void *conversation);
 /* What waits in the conversation begins as soon as there is room. */
 void conversations_begin_now(struct conversations *cs, struct conversation *c);
 void conversations_look_for_drained(struct conversations *cs);
+/* Frees it when nothing waits or runs in it. */
+void conversations_drop_if_idle(struct conversations *cs, struct conversation *c);
 
 /* conversations_warm.c */
 void conversations_open_warm(struct conversations *cs);

@@ -113,10 +113,11 @@ static void on_line(void *ctx, const char *line, size_t len)
 {
     struct executor *const x = ctx;
     char id[DIALECT_STEER_ID];
+    enum dialect_settled how;
     agent_process_line(x->process, line, len);
-    while (dialog_taken(agent_process_dialog(x->process), id))
-        if (x->taken)
-            x->taken(x->ctx, id);
+    while ((how = dialog_settled(agent_process_dialog(x->process), id)) != DIALECT_UNSETTLED)
+        if (x->settled)
+            x->settled(x->ctx, id, how);
 }
 
 static void send_message(struct executor *x)
@@ -153,6 +154,12 @@ enum dialect_steer executor_steer(struct executor *x, const char *id, struct str
                : DIALECT_REFUSED;
 }
 
+bool executor_withdraw(struct executor *x, const char *id)
+{
+    return x->process && !x->outcome && x->why == WHY_NONE &&
+           agent_process_withdraw(x->process, id);
+}
+
 bool executor_waits(const struct executor *x, const char *request_id)
 {
     CLEANUP_FREE char *id = turn_agents_id(x->turn, request_id);
@@ -183,6 +190,8 @@ static void start_process(struct executor *x)
         ladder_failed(x);
         return;
     }
+    if (x->lost)
+        x->lost(x->ctx);
     listen_to(x);
     send_message(x);
 }
@@ -297,7 +306,8 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->ended = ended;
     x->spawned = spec->spawned;
     x->unasked = spec->unasked;
-    x->taken = spec->taken;
+    x->settled = spec->settled;
+    x->lost = spec->lost;
     x->may_stay = spec->may_stay;
     x->stay = spec->stay;
     x->ctx = ctx;

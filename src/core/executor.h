@@ -36,8 +36,10 @@ struct executor_spec {
     struct str unread;
     bool by_agent;    /* it has begun the turn by itself: there is no message */
     bool has_message; /* it has been given the message already */
-    /* Or NULL: a message of executor_steer has become part of the turn. */
-    void (*taken)(void *ctx, const char *id);
+    /* Or NULL: what has become of a message of executor_steer. */
+    void (*settled)(void *ctx, const char *id, enum dialect_settled how);
+    /* Or NULL: a process begins that has none of the messages which another was given. */
+    void (*lost)(void *ctx);
     /* Or NULL. Whether the process may outlive the turn, behind its answer; then it is given away,
      * with bytes that it has printed since, and `ended` follows. Called with the ctx of `ended`. */
     bool (*may_stay)(void *ctx);
@@ -50,6 +52,9 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
                                 void (*ended)(void *ctx, bool spawn_failed), void *ctx);
 /* Offers the agent a message for the turn, if it can take one. */
 enum dialect_steer executor_steer(struct executor *x, const char *id, struct str text);
+/* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked.
+ */
+bool executor_withdraw(struct executor *x, const char *id);
 /* What was decided on a request goes to the agent. -1: it does not wait for that any more. */
 int executor_answer(struct executor *x, const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request: not when the dialog refused it at once. */

@@ -22,10 +22,11 @@ struct executor {
     struct turn *turn;
     const struct conf_agent *agent;
     void (*ended)(void *ctx, bool spawn_failed);
-    void (*spawned)(void *ctx, pid_t pid);    /* or NULL */
-    void (*unasked)(void *ctx);               /* or NULL */
-    void (*taken)(void *ctx, const char *id); /* or NULL */
-    bool (*may_stay)(void *ctx);              /* or NULL */
+    void (*spawned)(void *ctx, pid_t pid);                                /* or NULL */
+    void (*unasked)(void *ctx);                                           /* or NULL */
+    void (*settled)(void *ctx, const char *id, enum dialect_settled how); /* or NULL */
+    void (*lost)(void *ctx);                                              /* or NULL */
+    bool (*may_stay)(void *ctx);                                          /* or NULL */
     void (*stay)(void *ctx, struct agent_process *p, const char *bytes, size_t n);
     void *ctx;
     char *log_name;

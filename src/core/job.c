@@ -140,10 +140,16 @@ static const char *source_of(const struct job_spec *s)
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
-static void on_taken(void *ctx, const char *id)
+static void on_lost(void *ctx)
 {
     const struct job *const j = ctx;
-    if (j->spec.taken && j->spec.taken(j->ctx, id))
+    j->spec.lost(j->ctx);
+}
+
+static void on_settled(void *ctx, const char *id, enum dialect_settled how)
+{
+    const struct job *const j = ctx;
+    if (j->spec.settled(j->ctx, id, how))
         turn_notice(j->turn, "info", "steered",
                     "The agent has taken another message into this turn.");
 }
@@ -225,7 +231,8 @@ static void run(struct job *j)
         .unread = {j->unread.p, j->unread.len},
         .by_agent = s->by_agent,
         .has_message = s->has_message && j->process,
-        .taken = on_taken,
+        .settled = on_settled,
+        .lost = on_lost,
         .may_stay = can_keep(s) ? may_stay : NULL,
         .stay = stay,
     };
@@ -361,6 +368,11 @@ enum dialect_steer job_steer(struct job *j, const char *id, const char *user, st
     if (how != DIALECT_REFUSED)
         requests_add_asker(j->requests, user);
     return how;
+}
+
+bool job_withdraw(struct job *j, const char *id)
+{
+    return j && j->executor && !j->cancelled && executor_withdraw(j->executor, id);
 }
 
 void job_cancel(struct job *j)

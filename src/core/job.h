@@ -33,9 +33,11 @@ struct job_spec {
     bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
     bool keeps_result; /* an API client may ask for it later */
     bool has_message;  /* the process that waits has been given the prompt already */
-    /* Or NULL, with the ctx of `over`: a message of job_steer is part of the turn; false: it had
-     * not waited for that. */
-    bool (*taken)(void *ctx, const char *id);
+    /* With the ctx of `over`: what has become of a message of job_steer. True: it is part of the
+     * turn, and had waited for that. */
+    bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
+    /* The same: no process has the messages any more that were given to one. */
+    void (*lost)(void *ctx);
     const char *const *merged; /* ids of waiting turns that go into this one */
     size_t n_merged;
 };
@@ -45,6 +47,9 @@ struct job_spec {
 struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx);
 /* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
 enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text);
+/* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked,
+ * which is so of j NULL. */
+bool job_withdraw(struct job *j, const char *id);
 /* Asks for its end: the first call interrupts the agent, the second kills it. */
 void job_cancel(struct job *j);
 /* The host goes down: the same, told as host_shutdown. */

@@ -21,6 +21,7 @@ libtccore_a_SOURCES = \
 	src/core/conversations.h \
 	src/core/conversations_impl.h \
 	src/core/conversations_warm.c \
+	src/core/conversations_withdraw.c \
 	src/core/dispatch.c \
 	src/core/dispatch.h \
 	src/core/dispatch_change.c \

@@ -110,11 +110,19 @@ static void forget_session(struct reception *r, struct ask *a, const char *key,
                     : "The next message begins a new session.");
 }
 
-static void clear_queue(struct reception *r, struct ask *a, struct conversation *c)
+static void on_cleared(void *ctx, const struct taken_back *t)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_cleared(&text, c ? conversations_clear(r->conversations, c) : 0);
-    ask_answer(a, TC_COMMAND, NULL, text.p);
+    answer_cleared(&text, t);
+    ask_answer(ctx, TC_COMMAND, NULL, text.p);
+}
+
+static void clear_queue(struct reception *r, struct ask *a, struct conversation *c)
+{
+    if (c)
+        conversations_take_back(r->conversations, c, on_cleared, a);
+    else
+        on_cleared(a, &(struct taken_back){0});
 }
 
 struct status_ask {
@@ -327,12 +335,14 @@ static void cancel(struct reception *r, struct ask *a, const struct conf_instanc
         ask_answer(a, TC_KNOWN, NULL, NULL);
         return;
     }
-    const bool runs = c->job && strcmp(job_id(c->job), a->turn) == 0;
+    if (!c->job || strcmp(job_id(c->job), a->turn) != 0) {
+        clear_queue(r, a, c);
+        return;
+    }
     CLEANUP_BUF struct buf text = {0};
-    answer_stopped(&text, runs, false, runs ? 0 : conversations_clear(r->conversations, c));
+    answer_stopped(&text, true, false, 0);
     ask_answer(a, TC_COMMAND, NULL, text.p);
-    if (runs)
-        job_cancel(c->job);
+    job_cancel(c->job);
 }
 
 /* ---- */

@@ -56,9 +56,30 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
     return DIALECT_WRITTEN;
 }
 
-static bool taken(void *state, char id[DIALECT_STEER_ID])
+static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
 {
     return steered_next(&((struct claude_control *)state)->steered, id);
+}
+
+/* The CLI drops a message that it has not taken, and says so by a lifecycle "cancelled". */
+static bool withdraw(void *state, struct buf *out, const char *id)
+{
+    struct claude_control *const c = state;
+    if (c->over || !steered_waits(&c->steered, id))
+        return false;
+    buf_printf(out,
+               "{\"type\":\"control_request\",\"request_id\":\"turncast-withdraw\","
+               "\"request\":{\"subtype\":\"cancel_async_message\",\"message_uuid\":\"%s\"}}\n",
+               id);
+    return true;
+}
+
+/* Else it begins a turn with them that nobody waits for. */
+static void withdraw_all(void *state, struct buf *out)
+{
+    const struct claude_control *const c = state;
+    for (size_t i = 0; i < c->steered.n; i++)
+        withdraw(state, out, c->steered.all[i].id);
 }
 
 static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
@@ -82,9 +103,9 @@ static void take_lifecycle(struct claude_control *c, const char *line, size_t le
         value_line(line, len, VALUE_ROWS(wants)) < 0 || !value_string(uuid).len)
         return;
     if (value_is(state, "started"))
-        steered_settle(&c->steered, value_string(uuid), true);
+        steered_settle(&c->steered, value_string(uuid), DIALECT_TAKEN);
     else if (value_is(state, "cancelled"))
-        steered_settle(&c->steered, value_string(uuid), false);
+        steered_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
 }
 
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
@@ -106,6 +127,7 @@ static bool waits(void *state, const char *request_id)
 /* The CLI withdraws what it has asked. */
 static void interrupt(void *state, struct buf *out)
 {
+    withdraw_all(state, out);
     claude_control_end(state);
     buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"turncast-interrupt\","
                      "\"request\":{\"subtype\":\"interrupt\"}}\n");
@@ -122,11 +144,13 @@ const struct dialect_input claude_input = {
     .next = write_message,
     .goes_on = goes_on,
     .steer = steer,
-    .taken = taken,
+    .settled = settled,
+    .withdraw = withdraw,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,
     .interrupt = interrupt,
+    .leave = withdraw_all,
     .close = end,
     .keep_open = true,
     .ends_by_eof = true,

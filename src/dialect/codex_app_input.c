@@ -101,7 +101,7 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
     return DIALECT_ASKED;
 }
 
-static bool taken(void *state, char id[DIALECT_STEER_ID])
+static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
 {
     return steered_next(&((struct codex_app_input *)state)->steered, id);
 }
@@ -189,7 +189,7 @@ static void take_line(void *state, struct buf *out, const char *line, size_t len
     else if (l.method.p)
         take_notice(c, &l);
     else if (rpc_answers(&l, CODEX_APP_STEER))
-        steered_settle(&c->steered, (struct str){0}, !l.error.p);
+        steered_settle(&c->steered, (struct str){0}, l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
     else if (c->waiting && rpc_answers(&l, c->waiting))
         take_step(c, out, &l);
 }
@@ -297,7 +297,7 @@ const struct dialect_input codex_app_input = {
     .next = next,
     .goes_on = goes_on,
     .steer = steer,
-    .taken = taken,
+    .settled = settled,
     .line = take_line,
     .answer = answer_request,
     .waits = waits,

@@ -77,6 +77,13 @@ enum dialect_steer {
     DIALECT_WRITTEN, /* the agent takes it into the turn, and says so, or answers it behind that */
 };
 
+/* What has become of a message that was written to an agent at work. */
+enum dialect_settled {
+    DIALECT_UNSETTLED, /* nothing yet */
+    DIALECT_TAKEN,     /* it is part of the turn that runs */
+    DIALECT_NOT_TAKEN, /* the agent does not have it any more: it has refused or dropped it */
+};
+
 #define DIALECT_STEER_ID 40 /* bytes of the id of such a message, with the end: a UUID */
 #define DIALECT_STEERED 8   /* messages that may be on their way at once */
 
@@ -109,10 +116,14 @@ struct dialect_input {
      * (NULL): each turn needs a process of its own. */
     void (*next)(void *state, struct buf *out, const struct dialect_prompt *prompt);
     bool (*goes_on)(void *state); /* whether it can take one now */
-    /* A message for the turn that runs; `id` is a UUID. Both are there, or neither (NULL). */
+    /* A message for the turn that runs; `id` is a UUID. `settled` is there if and only if this is.
+     */
     enum dialect_steer (*steer)(void *state, struct buf *out, const char *id, struct str text);
-    /* The next message that has been taken into a turn, by what `line` has seen; false: none. */
-    bool (*taken)(void *state, char id[DIALECT_STEER_ID]);
+    /* The next message that is settled, by what `line` has seen; DIALECT_UNSETTLED: none. */
+    enum dialect_settled (*settled)(void *state, char id[DIALECT_STEER_ID]);
+    /* Asks the agent to drop a message that is not settled; `settled` tells whether it did. False:
+     * nothing was written. NULL: this agent cannot be asked. */
+    bool (*withdraw)(void *state, struct buf *out, const char *id);
 };
 
 /* Whether the agent works on behind an answer that it has given. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Messages that were written to an agent at work and are not settled: a few ids, the oldest first.
- */
+ * Messages that were written to an agent at work, and whether it has taken them: a few ids, the
+ * oldest first. */
 #ifndef DIALECT_STEERED_H
 #define DIALECT_STEERED_H
 
@@ -10,17 +10,18 @@
 struct steered {
     struct {
         char id[DIALECT_STEER_ID];
-        bool taken;
+        enum dialect_settled settled;
     } all[DIALECT_STEERED];
     size_t n;
 };
 
 /* False: there are too many. */
 bool steered_add(struct steered *s, const char *id);
-/* The agent has taken the message into its turn, or (taken false) has not and will not. `id` empty:
- * the oldest one that is not taken. */
-void steered_settle(struct steered *s, struct str id, bool taken);
-/* Removes the next one that was taken; false: there is none. */
-bool steered_next(struct steered *s, char id[DIALECT_STEER_ID]);
+/* Whether that message is there and not settled. */
+bool steered_waits(const struct steered *s, const char *id);
+/* The message is settled. `id` empty: the oldest one that is not. */
+void steered_settle(struct steered *s, struct str id, enum dialect_settled how);
+/* Removes the next one that is settled, and returns how; DIALECT_UNSETTLED: there is none. */
+enum dialect_settled steered_next(struct steered *s, char id[DIALECT_STEER_ID]);
 
 #endif

@@ -42,9 +42,14 @@ enum dialect_steer dialog_steer(struct dialog *d, struct buf *out, const char *i
     return d->input && d->input->steer ? d->input->steer(d->state, out, id, text) : DIALECT_REFUSED;
 }
 
-bool dialog_taken(struct dialog *d, char id[DIALECT_STEER_ID])
+enum dialect_settled dialog_settled(struct dialog *d, char id[DIALECT_STEER_ID])
 {
-    return d->input && d->input->taken && d->input->taken(d->state, id);
+    return d->input && d->input->settled ? d->input->settled(d->state, id) : DIALECT_UNSETTLED;
+}
+
+bool dialog_withdraw(struct dialog *d, struct buf *out, const char *id)
+{
+    return d->input && d->input->withdraw && d->input->withdraw(d->state, out, id);
 }
 
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len)

@@ -22,8 +22,10 @@ bool dialog_goes_on(const struct dialog *d);
 void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct buf *out);
 /* A message for the turn that runs. */
 enum dialect_steer dialog_steer(struct dialog *d, struct buf *out, const char *id, struct str text);
-/* The next of these that the agent has taken into its turn; false: none. */
-bool dialog_taken(struct dialog *d, char id[DIALECT_STEER_ID]);
+/* The next of these that is settled; DIALECT_UNSETTLED: none. */
+enum dialect_settled dialog_settled(struct dialog *d, char id[DIALECT_STEER_ID]);
+/* Asks the agent to drop one of them. False: it cannot be asked, or does not have it. */
+bool dialog_withdraw(struct dialog *d, struct buf *out, const char *id);
 /* A line of the agent, before it is translated. */
 void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len);
 /* Whether requests of this dialect can be answered at all. */

@@ -100,8 +100,13 @@ tests_core_t_conversation_end_SOURCES = tests/core/t_conversation_end.c $(TALK)
 tests_core_t_conversation_end_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/t_steer
+tests_core_t_steer_SOURCES = tests/core/t_steer.c tests/core/agent_lines.h $(TALK)
+tests_core_t_steer_LDADD = $(TEST_CORE)
+EXTRA_tests_core_t_steer_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/t_warm
-tests_core_t_warm_SOURCES = tests/core/t_warm.c $(TALK)
+tests_core_t_warm_SOURCES = tests/core/t_warm.c tests/core/agent_lines.h $(TALK)
 tests_core_t_warm_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_warm_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 

@@ -157,6 +157,17 @@ void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const
         is_str(s.answer, answer, "%s: what the person is told", what);
 }
 
+bool talk_is_logged(const void *text)
+{
+    return strstr(cast_log_text(&talk.log), text);
+}
+
+void talk_await_log(const char *text, const char *what)
+{
+    talk_spin(talk_is_logged, text);
+    ok(talk_is_logged(text), "%s: %s in %s", what, text, cast_log_text(&talk.log));
+}
+
 static bool has_states(const void *arg)
 {
     return strcmp(fake_ledger_states(&talk.disk), arg) == 0;
@@ -178,6 +189,12 @@ static bool is_quiet(const void *arg)
 void talk_await_quiet(void)
 {
     talk_spin(is_quiet, NULL);
+}
+
+void talk_end_quiet(const char *what)
+{
+    talk_await_quiet();
+    talk_end(what);
 }
 
 /* What is noted is the shim, whose child is the agent. */

@@ -43,6 +43,8 @@ void talk_init(void);
 void talk_begin(const char *const *others);
 /* Nothing may be left. */
 void talk_end(const char *what);
+/* The same, once nothing runs and nothing waits. */
+void talk_end_quiet(const char *what);
 struct said talk_as(const char *instance, const char *user, const char *chat, const char *text);
 /* User 1 in chat A of tg. */
 struct said talk_say(const char *text);
@@ -50,6 +52,9 @@ void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const
 bool talk_is_answered(const void *said);
 /* Runs the loop until it is so, or a deadline has passed. */
 void talk_spin(bool (*there)(const void *arg), const void *arg);
+/* Whether the log of what was told has that in it; until it has. */
+bool talk_is_logged(const void *text);
+void talk_await_log(const char *text, const char *what);
 void talk_await_states(const char *states, const char *what);
 /* Nothing runs, nothing waits. */
 void talk_await_quiet(void);

@@ -283,9 +283,78 @@ static void test_bounds(void)
     buf_reset(&out);
 }
 
+/* ---- messages for the turn that runs ---- */
+
+#define UUID(n) "00000000-0000-4000-8000-00000000000" n
+/* As Claude Code 2.1.330 writes it. */
+#define LIFECYCLE(n, state)                                                                        \
+    "{'type':'command_lifecycle','command_uuid':'" UUID(                                           \
+        n) "','state':'" state "','uuid':'108d8094-454c-476a-97c1-9dfe9137ce33','session_id':"     \
+           "'9057803a-dd35-47e9-9cd8-c65eff749e7f'}"
+#define WITHDRAWAL(n)                                                                              \
+    "{'type':'control_request','request_id':'turncast-withdraw','request':{'subtype':"             \
+    "'cancel_async_message','message_uuid':'" UUID(n) "'}}\n"
+
+static void is_settled(enum dialect_settled how, const char *id, const char *what)
+{
+    char found[DIALECT_STEER_ID] = "";
+    is_int(dialog_settled(&dialog, found), how, "%s", what);
+    is_str(found, id, "%s: whose", what);
+}
+
+static void steer(const char *id)
+{
+    is_int(dialog_steer(&dialog, &out, id, STR("y")), DIALECT_WRITTEN, "%s is written", id);
+    buf_reset(&out);
+}
+
+static void test_withdraw(void)
+{
+    begin();
+    ok(!dialog_withdraw(&dialog, &out, UUID("1")), "what the agent does not have");
+    steer(UUID("1"));
+    steer(UUID("2"));
+    line(LIFECYCLE("1", "queued"));
+    line(LIFECYCLE("2", "queued"));
+    is_settled(DIALECT_UNSETTLED, "", "queued is not settled");
+    ok(dialog_withdraw(&dialog, &out, UUID("2")), "the agent is asked to drop a message");
+    is_out(WITHDRAWAL("2"), "by its uuid");
+    line(LIFECYCLE("2", "cancelled"));
+    line("{'type':'control_response','response':{'subtype':'success','request_id':"
+         "'turncast-withdraw','response':{'cancelled':true,'message_uuid':'" UUID("2") "'}}}");
+    is_out("", "its answer wants none");
+    is_settled(DIALECT_NOT_TAKEN, UUID("2"), "it has dropped it");
+    is_settled(DIALECT_UNSETTLED, "", "and the other one waits");
+    line(LIFECYCLE("1", "started"));
+    ok(!dialog_withdraw(&dialog, &out, UUID("1")), "what it has taken cannot be dropped");
+    is_out("", "and is not asked for");
+    is_settled(DIALECT_TAKEN, UUID("1"), "that is told");
+}
+
+/* It would begin a turn with them when nobody reads it any more. */
+static void test_withdraw_all(void)
+{
+    begin();
+    steer(UUID("1"));
+    steer(UUID("2"));
+    steer(UUID("3"));
+    line(LIFECYCLE("2", "started"));
+    dialog_leave(&dialog, &out);
+    is_out(WITHDRAWAL("1") WITHDRAWAL("3"), "who takes leave withdraws what was not taken");
+    dialog_interrupt(&dialog, &out);
+    is_out(WITHDRAWAL("1") WITHDRAWAL(
+               "3") "{'type':'control_request','request_id':'turncast-interrupt','request':"
+                    "{'subtype':'interrupt'}}\n",
+           "who interrupts does so before");
+    dialog_leave(&dialog, &out);
+    is_out("", "and not again");
+}
+
 int main(void)
 {
     plan_lazy();
+    test_withdraw();
+    test_withdraw_all();
     test_begin();
     test_allow();
     test_deny();

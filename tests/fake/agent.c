@@ -17,9 +17,9 @@
  *   parent=SIGNO     a signal to its parent
  *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
  *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
- *   ack=STATE        a line command_lifecycle with the uuid of the line that await has found
- *   tee=FILE         what await reads is written there, too
- *   mark=WORD        nothing: WORD stands in the command line, and in that of every child
+ *   ack=STATE        a line command_lifecycle with the uuid, or message_uuid, of the line that
+ * await has found tee=FILE         what await reads is written there, too mark=WORD        nothing:
+ * WORD stands in the command line, and in that of every child
  */
 #include <dirent.h>
 #include <errno.h>
@@ -192,11 +192,11 @@ static void do_await(const char *value)
 
 static void do_ack(const char *value)
 {
-    const char *const uuid = strstr(awaited, "\"uuid\":\"");
+    const char *const uuid = strstr(awaited, "uuid\":\"");
     char line[300];
     snprintf(line, sizeof line,
              "{\"type\":\"command_lifecycle\",\"command_uuid\":\"%.36s\",\"state\":\"%s\"}\n",
-             uuid ? uuid + 8 : "-", value);
+             uuid ? uuid + 7 : "-", value);
     put_str(line);
 }
 
