@@ -7,11 +7,16 @@
  * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
  * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
  * is gone; behind ends the turn with a task in the background, which ends when the file
- * FOLDER/ID.behind has a byte: then it begins a turn and says "Later ID"; behind-silently says
- * nothing in it; flood writes lines that say nothing, without a pause, until the file FOLDER/ID has
- * a byte; chars=N makes the answer at least so long; echo=TEXT, to the end of its line, is in all
- * that is said; fail ends in an error; hang never ends. The answer tells the id, the session, and
- * how long the files of the message are. */
+ * FOLDER/ID.behind has a byte: then it begins a turn, calls as many tools, and says "Later ID";
+ * behind-silently says nothing in it; flood writes lines that say nothing, without a pause, until
+ * the file FOLDER/ID has a byte; chars=N makes the answer at least so long; echo=TEXT, to the end
+ * of its line, is in all that is said; fail ends in an error; hang never ends. The answer tells the
+ * id, the session, and how long the files of the message are.
+ *
+ * A message with a uuid that comes during a turn is taken into it behind the next tool, and else
+ * answered in a turn of its own together with those that came after it: as Claude Code does, with
+ * the same lines command_lifecycle; cancel_async_message drops it before that. An answer names the
+ * ids of all messages but the first as "With ID." */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +27,22 @@
 
 struct wish {
     char id[64], echo[256]; /* of JSON, and for JSON */
+    char with[1024];        /* " With ID." of each further message */
     long tools, ms, chars, files, bytes;
     int fail, hang, gated, flood, behind, silent;
 };
 
 #define GATE_S 600 /* nothing waits for ever, whatever became of the test */
 #define LOOK_MS 20
+#define WAITING_MAX 16
+
+/* Lines of stdin that came during a turn, the oldest first. */
+static struct {
+    char *line;
+    char uuid[64]; /* "": it is no message for the turn that runs */
+} waiting[WAITING_MAX];
+static int n_waiting;
+static int at_end; /* of stdin */
 
 static char session[64];
 static double cost;         /* of all turns so far */
@@ -38,6 +53,24 @@ static long number(const char *message, const char *word)
 {
     const char *const at = strstr(message, word);
     return at ? strtol(at + strlen(word), NULL, 10) : 0;
+}
+
+/* The n-th "id=WORD" of the message. */
+static int read_id(char id[64], const char *message, int n)
+{
+    while (n-- && (message = strstr(message, "id=")))
+        message += 3;
+    if (!message)
+        return 0;
+    const size_t len = strspn(message, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    snprintf(id, 64, "%.*s", (int)(len < 60 ? len : 60), message);
+    return 1;
+}
+
+static void add_with(struct wish *w, const char *id)
+{
+    const size_t len = strlen(w->with);
+    snprintf(w->with + len, sizeof w->with - len, " With %s.", id);
 }
 
 /* A file stands in the message as "[file: PATH (NAME)]", the name left out if there is none. */
@@ -56,11 +89,10 @@ static void read_files(struct wish *w, const char *message)
 static struct wish read_wish(const char *message)
 {
     struct wish w = {.id = "-"};
-    const char *const id = strstr(message, "id=");
-    if (id) {
-        const size_t len = strspn(id + 3, "abcdefghijklmnopqrstuvwxyz0123456789-");
-        snprintf(w.id, sizeof w.id, "%.*s", (int)(len < 60 ? len : 60), id + 3);
-    }
+    char other[64];
+    read_id(w.id, message, 1);
+    for (int n = 2; read_id(other, message, n); n++)
+        add_with(&w, other);
     const char *const echo = strstr(message, "echo=");
     if (echo)
         snprintf(w.echo, sizeof w.echo, "%.*s", (int)strcspn(echo + 5, "\"\\"), echo + 5);
@@ -77,10 +109,108 @@ static struct wish read_wish(const char *message)
     return w;
 }
 
+/* ---- what comes during a turn ---- */
+
+static void tell_lifecycle(const char *uuid, const char *state)
+{
+    printf(
+        "{\"type\":\"command_lifecycle\",\"command_uuid\":\"%s\",\"state\":\"%s\",\"session_id\":"
+        "\"%s\"}\n",
+        uuid, state, session);
+    fflush(stdout);
+}
+
+/* Of the string that stands behind `key` and is quoted. */
+static void read_text(char text[64], const char *line, const char *key)
+{
+    const char *const at = strstr(line, key);
+    if (at)
+        snprintf(text, 64, "%.*s", (int)strcspn(at + strlen(key), "\""), at + strlen(key));
+}
+
+static void forget_waiting(int i)
+{
+    free(waiting[i].line);
+    n_waiting--;
+    memmove(&waiting[i], &waiting[i + 1], (size_t)(n_waiting - i) * sizeof *waiting);
+}
+
+static void withdraw(const char *uuid)
+{
+    int found = 0;
+    for (int i = 0; i < n_waiting && !found; i++)
+        if (*uuid && strcmp(waiting[i].uuid, uuid) == 0) {
+            found = 1;
+            tell_lifecycle(uuid, "cancelled");
+            forget_waiting(i);
+        }
+    printf("{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":"
+           "\"turncast-withdraw\",\"response\":{\"cancelled\":%s}}}\n",
+           found ? "true" : "false");
+    fflush(stdout);
+}
+
+static void take_line(const char *line)
+{
+    char uuid[64] = "";
+    read_text(uuid, line, "\"message_uuid\":\"");
+    if (strstr(line, "cancel_async_message")) {
+        withdraw(uuid);
+        return;
+    }
+    if (n_waiting == WAITING_MAX)
+        exit(1);
+    read_text(uuid, line, "\"uuid\":\"");
+    waiting[n_waiting].line = strdup(line);
+    strcpy(waiting[n_waiting++].uuid, uuid);
+    if (*uuid)
+        tell_lifecycle(uuid, "queued");
+}
+
+/* Waits so long for a line of stdin, and takes all that have come. */
+static void look_at_input(int ms)
+{
+    static char line[1 << 20];
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    while (!at_end && poll(&in, 1, ms) > 0) {
+        ms = 0;
+        if (fgets(line, sizeof line, stdin))
+            take_line(line);
+        else
+            at_end = 1;
+    }
+}
+
+/* What has come with a uuid is part of the turn from here on. */
+static void take_waiting(struct wish *w)
+{
+    char id[64];
+    look_at_input(0);
+    for (int i = 0; i < n_waiting;)
+        if (*waiting[i].uuid) {
+            tell_lifecycle(waiting[i].uuid, "started");
+            for (int n = 1; read_id(id, waiting[i].line, n); n++)
+                add_with(w, id);
+            forget_waiting(i);
+        } else {
+            i++;
+        }
+}
+
+/* ---- a turn ---- */
+
 static int is_open(const char *gate, long place)
 {
     struct stat st;
     return stat(gate, &st) == 0 && st.st_size >= place;
+}
+
+static void look_for(int ms)
+{
+    if (at_end)
+        poll(NULL, 0, ms);
+    else
+        look_at_input(ms);
 }
 
 static void pass_gate(const struct wish *w, long place)
@@ -89,16 +219,25 @@ static void pass_gate(const struct wish *w, long place)
     snprintf(gate, sizeof gate, "%s/%s", gates, w->id);
     for (long ms = 0; !is_open(gate, place) && ms < GATE_S * 1000; ms += LOOK_MS) {
         struct pollfd out = {.fd = STDOUT_FILENO}; /* tells only that nobody reads it any more */
-        if (poll(&out, 1, LOOK_MS) > 0)
+        if (poll(&out, 1, 0) > 0)
             exit(1);
+        look_for(LOOK_MS);
     }
+}
+
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* In the n-th place where it can be made to wait. */
 static void rest(const struct wish *w, long place)
 {
-    if (w->ms > 0)
-        nanosleep(&(struct timespec){w->ms / 1000, w->ms % 1000 * 1000000}, NULL);
+    const long until = now_ms() + w->ms;
+    for (long left; (left = until - now_ms()) > 0;)
+        look_for((int)left);
     if (w->gated)
         pass_gate(w, place);
 }
@@ -111,7 +250,7 @@ static void say(const char *id, const char *content)
            id, content, session);
 }
 
-static void use_tool(long i, const struct wish *w)
+static void use_tool(long i, struct wish *w)
 {
     char id[32], text[512];
     snprintf(id, sizeof id, "msg_%ld", i);
@@ -130,11 +269,13 @@ static void use_tool(long i, const struct wish *w)
            "\"is_error\":false}]},\"parent_tool_use_id\":null,\"session_id\":\"%s\"}\n",
            i, 50 + i % 50, w->echo, session);
     fflush(stdout);
+    take_waiting(w);
 }
 
 static void print_answer(const struct wish *w)
 {
-    printf("Answer %s of %s: **%ld** parts looked at.%s", w->id, session, w->tools, w->echo);
+    printf("Answer %s of %s: **%ld** parts looked at.%s%s", w->id, session, w->tools, w->echo,
+           w->with);
     if (w->files)
         printf("\\n\\nThe files have %ld bytes.", w->bytes);
     for (long n = 0; n < w->chars; n += 40)
@@ -193,9 +334,16 @@ static void tell_tasks(const char *list)
            session, list);
 }
 
-static int take_message(const char *message)
+/* The one that has waited longest. */
+static int take_message(void)
 {
-    const struct wish w = read_wish(message);
+    struct wish w = read_wish(waiting[0].line);
+    const int joins = *waiting[0].uuid != 0;
+    if (joins)
+        tell_lifecycle(waiting[0].uuid, "started");
+    forget_waiting(0);
+    if (joins)
+        take_waiting(&w);
     begin_turn();
     for (long i = 1; i <= w.tools; i++)
         use_tool(i, &w);
@@ -226,15 +374,18 @@ static int has_ended(void)
 /* The task has ended: a turn that nobody asked for tells of it. */
 static void report(void)
 {
-    char text[200] = "";
+    char text[1200] = "";
     tell_tasks("");
     printf("{\"type\":\"system\",\"subtype\":\"task_notification\",\"session_id\":\"%s\","
            "\"task_id\":\"t1\",\"status\":\"completed\",\"summary\":\"seen\"}\n",
            session);
     begin_turn();
+    working.with[0] = '\0';
+    for (long i = 1; i <= working.tools; i++)
+        use_tool(i, &working);
     if (!working.silent) {
-        snprintf(text, sizeof text, "Later %s of %s.", working.id, session);
-        char content[300];
+        snprintf(text, sizeof text, "Later %s of %s.%s", working.id, session, working.with);
+        char content[1300];
         snprintf(content, sizeof content, "{\"type\":\"text\",\"text\":\"%s\"}", text);
         say("msg_later", content);
     }
@@ -249,7 +400,6 @@ static void report(void)
 
 int main(int argc, char **argv)
 {
-    static char message[1 << 20];
     int status = 2;
     if (argc > 2 && strcmp(argv[1], "-g") == 0) {
         gates = argv[2];
@@ -262,13 +412,13 @@ int main(int argc, char **argv)
         snprintf(session, sizeof session, "talk-%ld", (long)getpid());
     setvbuf(stdin, NULL, _IONBF, 0); /* what has come is seen by poll */
     for (;;) {
-        struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-        if (has_ended())
+        if (n_waiting)
+            status = take_message();
+        else if (has_ended())
             report();
-        if (poll(&in, 1, working.behind ? LOOK_MS : -1) <= 0)
-            continue;
-        if (!fgets(message, sizeof message, stdin))
+        else if (at_end)
             return status;
-        status = take_message(message);
+        else
+            look_at_input(working.behind ? LOOK_MS : -1);
     }
 }

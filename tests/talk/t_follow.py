@@ -2,16 +2,27 @@
 """Agents that work on behind their answer, in a chat: the answer comes at once, what comes of the work
 is a message of its own, once, whatever becomes of the host; and an agent whose process waits takes the
 next message."""
+import collections
+import contextlib
+import os
+import pathlib
 import random
+import re
+import signal
 import time
 
-from people import messages
-from talk import Fake, Host, done, equal, note, ok, rounds, telegram, until
+import ledger
+from judge import judge_turns
+from people import TelegramPeople, messages
+from talk import LONG, Fake, Host, done, equal, note, ok, rounds, telegram, until
 
-PEOPLE = list(range(1000, 1006))
+PEOPLE = list(range(1000, 1009))
 AGENT = 'keep_alive_s = 60; background = "follow";'
 EXTRA = "conversations : { max_turns = 8; max_warm = 4; debounce_ms = 0; };"
-KILLS = rounds(12)
+STEER = ' while_running = "steer";'
+KILLS = rounds(150 if LONG else 15)
+OUTCOME = re.compile(r"(?P<said>Answer|Later) (?P<id>q[0-9]+) of ")
+WITH = re.compile(r"With (q[0-9]+)\.")
 
 
 class Chat:
@@ -79,47 +90,144 @@ def stop(fake, host):
     equal(chat.texts("Later"), [], "what was stopped is not told")
 
 
-def wait_for(condition, seconds):
-    """Until it holds, or for so long: it need not come."""
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+class Talk:
+    """People who write again while the agent works, and what came of that. With .asked as judge
+    wants it."""
+
+    def __init__(self, fake, host, people, chance):
+        self.fake, self.host, self.people, self.chance = fake, host, people, chance
+        self.asked = []
+        self.behind = []  # (id, who) of tasks in the background
+        self.names = {}  # (chat, message) -> id
+
+    def ask(self, who):
+        id_ = f"q{len(self.asked)}"
+        words = f"tools={self.chance.choice([0, 1, 2, 3])} ms={self.chance.choice([20, 80, 200])}"
+        if self.chance.random() < 0.4:
+            words += " behind"
+            self.behind.append((id_, who))
+        question = self.people.ask(who, id_, words)
+        self.asked.append((self.people, question))
+        self.names[question.chat, question.message] = id_
+
+    def go_on(self, seconds):
+        """For so long: messages, and tasks in the background that end."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.chance.random() < 0.25:
+                self.ask(self.chance.randrange(len(self.people.ids)))
+            if self.behind and self.chance.random() < 0.1:
+                self.ask(self.end_task(self.chance.randrange(len(self.behind))))
+            time.sleep(0.03)
+
+    def end_task(self, number):
+        """Returns whose it was."""
+        id_, who = self.behind.pop(number)
+        self.host.let_go(f"{id_}.behind")
+        return who
+
+    def told(self, chat):
+        """The outcomes that people see there: (said, ids, is it marked as a repeat)."""
+        texts = [m["text"] for m in messages(self.fake, chat) if not m.get("buttons")]
+        found = [(OUTCOME.search(text), text) for text in texts]
+        return [
+            (match["said"], (match["id"], *WITH.findall(text)), "(resent)" in text)
+            for match, text in found
+            if match
+        ]
+
+
+def stays_idle(host):
+    """Nothing runs or has to be told, nor does anything begin for a while: an agent needs a moment to
+    see that its task has ended."""
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline:
+        if ledger.open_work(host):
+            return False
         time.sleep(0.05)
+    return True
+
+
+def agents_of(host):
+    """The processes of its agents."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0") if folder.name.isdigit() else []
+            if words and words[0].endswith(b"/talker") and str(host.gates).encode() in words:
+                found.append(int(folder.name))
+    return found
+
+
+def kill_agents(host, chance):
+    """Any of them, those that wait among them."""
+    for pid in agents_of(host):
+        if chance.random() < 0.5:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def judge_answers(talk, turns, name):
+    """What an answer says that it answers is what the journal says that it does."""
+    merged = collections.defaultdict(set)
+    for turn in turns:
+        if turn.state == "merged":
+            merged[turn.code].add(name(turn))
+    told = {chat: talk.told(chat) for chat in {t.chat for t in turns}}
+    for turn in turns:
+        if turn.state != "final" or turn.by_agent:
+            continue
+        seen = [(ids, again) for said, ids, again in told[turn.chat] if said == "Answer" and ids[0] == name(turn)]
+        plain = [ids for ids, again in seen if not again]
+        wrong = [ids for ids, _ in seen if set(ids[1:]) != merged[turn.id]]
+        if not seen or len(plain) > 1 or wrong:
+            ok(False, f"{name(turn)} is answered once, with {merged[turn.id]}", seen)
+    note(f"merged into turns of agents: {sum(len(merged[t.id]) for t in turns if t.by_agent)}")
+    for chat, outcomes in told.items():
+        later = [ids for said, ids, again in outcomes if said == "Later" and not again]
+        ended = [t for t in turns if t.by_agent and t.chat == chat and t.state == "final"]
+        equal(len({ids[0] for ids in later}), len(later), f"{chat}: no turn of an agent is told twice")
+        equal(len(later), len(ended), f"{chat}: each one that has ended is told")
+        equal(sum(len(ids) - 1 for ids in later), sum(len(merged[t.id]) for t in ended),
+              f"{chat}: with the messages that it took")
 
 
 def deaths(fake, host):
-    """The host is killed at any time: what was admitted has one outcome, nothing comes twice."""
-    chance = random.Random(17)
-    chats = [Chat(fake, person) for person in PEOPLE[3:]]
-    asked = []
-    for number in range(KILLS):
-        for chat in chats:
-            name = f"d{number}-{chat.person}"
-            chat.say(f"behind id={name}")
-            asked.append((chat, name))
-            host.let_go(f"{name}.behind") if chance.random() < 0.7 else None
-        moment = chance.choice(["asked", "answered", "later"])
-        if moment != "asked":
-            part = "Answer" if moment == "answered" else "Later"
-            wait_for(lambda part=part: any(c.texts(f"{part} d{number}-") for c in chats), 5)
-        host.kill()
-        host.start()
-    chats[0].say("id=end")
-    chats[0].hear("Answer end")
-    for chat, name in asked:
-        ended = until(lambda c=chat, n=name: c.texts(f"Answer {n}") or c.texts("restarted"), name)
-        ok(ended, f"{name} has an outcome")
-    doubled = [name for chat, name in asked if len(chat.texts(f"Later {name}")) > 1]
-    equal(doubled, [], "no turn of an agent is delivered twice")
-    note(f"{KILLS} kills, {sum(len(c.texts('Later')) for c in chats)} turns of agents told")
+    """The host and its agents are killed at any time while people write during turns: each message has
+    one outcome, that of the turn which took it or its own, and nothing comes twice."""
+    seed = int(os.environ.get("TURNCAST_SEED", 0)) or (int(time.time()) if LONG else 17)
+    note(f"seed {seed}")
+    chance = random.Random(seed)
+    people = TelegramPeople(fake, 0)
+    people.ids = PEOPLE[3:]
+    talk = Talk(fake, host, people, chance)
+    for _ in range(KILLS):
+        talk.go_on(chance.uniform(0.1, 1.2))
+        victim = chance.choice(["host", "host", "agents", "both"])
+        if victim != "host":
+            kill_agents(host, chance)
+        if victim != "agents":
+            host.kill()
+            host.start()
+    while talk.behind:
+        talk.end_task(0)
+    until(lambda: stays_idle(host), "all is told in the end", 300)
+    equal(host.stop(), 0, "the host ends")
+    judge_turns(talk, host, {"host_restart", "agent_signal", "agent_spawn"})
+    judge_answers(talk, ledger.turns(host), lambda turn: talk.names[turn.chat, turn.message])
+    note(f"{KILLS} kills, {len(talk.asked)} messages")
 
 
 def main():
     with Fake("telegram") as fake:
         with Host(telegram(fake, allow=PEOPLE), agent=AGENT, extra=EXTRA) as host:
             until(host.has_started, "the host starts")
-            for case in follow, silent, stop, deaths:
+            for case in follow, silent, stop:
                 case(fake, host)
-            equal(host.stop(), 0, "the host ends")
+        # A host of its own: its journal has the turns of these people alone.
+        with Host(telegram(fake, allow=PEOPLE), agent=AGENT + STEER, extra=EXTRA) as host:
+            until(host.has_started, "the host starts")
+            deaths(fake, host)
     done()
 
 
