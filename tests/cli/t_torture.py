@@ -195,16 +195,20 @@ def turn(run):
     run.judge_told()
 
 
+# An answer, an error, or the refusal of the message.
+OUTCOMES = "Answer torture of|\u26a0|the disk is full"
+
+
 def is_answered(fake, seconds):
     try:
-        shown = {"visible": 1, "chat": PERSON, "from": "bot", "text": "Answer torture of|\u26a0"}
+        shown = {"visible": 1, "chat": PERSON, "from": "bot", "text": OUTCOMES}
         return bool(fake.wait(timeout=seconds, **shown))
     except Timeout:
         return False
 
 
 def serve(run):
-    """A person asks; whatever happens, there is an answer, by this host or by the next."""
+    """A person asks; whatever happens, this host or the next answers, or the message is refused."""
     with Fake("telegram") as fake:
         config = run.configure(
             f'tg : {{ plugin = "telegram"; token = "123456:FAKE-telegram-token"; grants = ["submit"];'
