@@ -74,10 +74,10 @@ export class Composer {
   }
 
   #message() {
-    const prompt = this.field.value;
+    const message = { prompt: this.field.value, background: "follow" };
     if (this.#context && this.thread.getAttribute("aria-pressed") === "true")
-      return { prompt, agent: this.#context.agent, conversation: conversation(this.#context) };
-    const fresh = { prompt, conversation: newName() };
+      return { ...message, agent: this.#context.agent, conversation: conversation(this.#context) };
+    const fresh = { ...message, conversation: newName() };
     return this.agent.hidden ? fresh : { ...fresh, agent: this.agent.value };
   }
 

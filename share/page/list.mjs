@@ -2,8 +2,8 @@
 // The list of turns: those of now above those of before, newest first; arrows and j, k walk it.
 import { encoded, now } from "./api.mjs";
 import { make, setText } from "./dom.mjs";
-import { moment, number, oneLine } from "./format.mjs";
-import { facts, isOver, look, sign, when, word } from "./state.mjs";
+import { moment, number } from "./format.mjs";
+import { facts, isOver, look, sign, title, when, word } from "./state.mjs";
 import { watch } from "./ticker.mjs";
 
 class Row {
@@ -28,7 +28,7 @@ class Row {
     this.turn = turn;
     this.order = number(turn.created_ms) ?? 0;
     setText(this.word, `${word(turn)}: `);
-    setText(this.task, oneLine(turn.task, 200) || "(no text)");
+    setText(this.task, title(turn, 200));
     this.facts.replaceChildren(...facts(turn));
     this.#tick(now());
     this.element.className = isOver(turn) ? "over" : "on";

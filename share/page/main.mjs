@@ -86,7 +86,10 @@ class App {
 
   #told(turn) {
     this.list.put(turn);
-    if (this.#view?.id !== turn.id) return;
+    if (this.#view?.id !== turn.id) {
+      this.#view?.showNext();
+      return;
+    }
     this.#view.show(turn);
     this.composer.follow(turn);
   }

@@ -20,6 +20,11 @@ export function isOver(turn) {
   return turn.state !== "waiting" && turn.state !== "running";
 }
 
+// What comes of work in the background is a turn that the agent begins, without a message.
+export function title(turn, most) {
+  return oneLine(turn.task, most) || "(begun by the agent)";
+}
+
 // How many people are waited for.
 export function asks(turn) {
   return !isOver(turn) && Array.isArray(turn.requests) ? turn.requests.length : 0;

@@ -3,8 +3,8 @@
 import { encoded, get, post, turnPath } from "./api.mjs";
 import { Connection } from "./connection.mjs";
 import { icon, make, setText, spinner } from "./dom.mjs";
-import { moment, number, oneLine, text } from "./format.mjs";
-import { facts, isOver, look, setTaken, sign, word } from "./state.mjs";
+import { moment, number, text } from "./format.mjs";
+import { facts, isOver, look, setTaken, sign, title, word } from "./state.mjs";
 import { Stream } from "./stream.mjs";
 import { Tail } from "./tail.mjs";
 import { watch } from "./ticker.mjs";
@@ -58,7 +58,8 @@ export class TurnView {
     this.prompt = make("div.prompt", { dir: "auto", hidden: true });
     this.activity = make("span.activity");
     this.connection = new Connection(() => this.stream.retry());
-    this.content = make("div.content", {}, this.prompt, this.timeline.element);
+    this.next = make("div");
+    this.content = make("div.content", {}, this.prompt, this.timeline.element, this.next);
     this.scroller = make("div.scroller", { tabindex: "0", role: "region", "aria-label": "Timeline" }, this.content);
     this.tail = new Tail(this.scroller, this.content);
     this.element = make("article.turn", {},
@@ -108,7 +109,7 @@ export class TurnView {
     const changed = !this.#turn || look(turn) !== look(this.#turn);
     this.#joined ??= turn.last_seq;
     this.#turn = turn;
-    setText(this.title, oneLine(turn.task, 200) || "Turn");
+    setText(this.title, title(turn, 200));
     if (!this.prompt.textContent) this.#showPrompt(turn.task);
     if (changed) this.sign.replaceChildren(sign(turn));
     setText(this.word, word(turn));
@@ -117,7 +118,17 @@ export class TurnView {
     if (number(turn.created_ms)) this.word.title = moment(turn.created_ms);
     this.cancel.hidden = (isOver(turn) && !this.#stopping) || !this.app.turns.may("cancel");
     this.element.dataset.state = isOver(turn) ? "over" : "on";
-    document.title = `${oneLine(turn.task, 60) || "Turn"} · turncast`;
+    document.title = `${title(turn, 60)} · turncast`;
+    this.showNext();
+  }
+
+  // The turn in which the agent goes on behind this one.
+  showNext() {
+    const next = this.#turn && this.app.turns.next(this.#turn);
+    if (!next || next.task || this.next.childElementCount) return;
+    this.next.append(make("p.note", {}, "The agent has gone on by itself: ",
+      make("a", { href: `#/turn/${encoded(next.id)}` }, "its next turn")));
+    this.app.say("The agent has gone on by itself");
   }
 
   #showPrompt(task) {

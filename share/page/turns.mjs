@@ -56,6 +56,15 @@ export class Turns {
     return this.#known.get(id);
   }
 
+  // The one behind it in its conversation, if there is one.
+  next(turn) {
+    let next;
+    for (const other of this.#known.values())
+      if (other.conversation === turn.conversation && other.source === turn.source &&
+        other.created_ms > turn.created_ms && !(next?.created_ms <= other.created_ms)) next = other;
+    return next;
+  }
+
   may(grant) {
     return Array.isArray(this.me?.grants) && this.me.grants.includes(grant);
   }

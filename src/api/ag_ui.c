@@ -416,6 +416,7 @@ static void on_toggled(void *ctx, const struct toggle *t)
         .prompt = {run->prompt.p, run->prompt.len},
         .first = {run->first.p, run->first.len},
         .alone = true,
+        .follows = run->in.follows,
     };
     conversations_submit(run->api->host.conversations, &m, on_submitted, run);
 }

@@ -39,6 +39,14 @@ static void read_context(struct buf *out, const json_t *list)
                    text_of(entry, "value"));
 }
 
+static bool read_follows(const json_t *props, bool *bad)
+{
+    const char *const word = reply_text(props, "background", bad);
+    const bool follows = word && strcmp(word, "follow") == 0;
+    *bad |= word && !follows && strcmp(word, "wait") != 0;
+    return follows;
+}
+
 static bool read_names(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why)
 {
     bool bad = false;
@@ -46,11 +54,14 @@ static bool read_names(struct ag_ui_input *in, const json_t *body, struct ag_ui_
     in->run = reply_text(body, "runId", &bad);
     in->parent = reply_text(body, "parentRunId", &bad);
     in->protocol = reply_text(body, "protocolVersion", &bad);
-    in->agent = reply_text(json_object_get(body, "forwardedProps"), "agent", &bad);
+    const json_t *const props = json_object_get(body, "forwardedProps");
+    in->agent = reply_text(props, "agent", &bad);
+    in->follows = read_follows(props, &bad);
     if (bad || !is_id(in->thread) || !is_id(in->run))
         return refuse(why, 400, "invalid_value",
                       "threadId and runId have to be texts of at most 200 bytes, as parentRunId, "
-                      "protocolVersion and forwardedProps.agent when they are there");
+                      "protocolVersion and forwardedProps.agent when they are there, and "
+                      "forwardedProps.background \"wait\" or \"follow\"");
     return true;
 }
 

@@ -12,6 +12,7 @@ struct ag_ui_input {
     const char *parent, *protocol, *agent; /* each or NULL */
     const json_t *resume; /* answers to interrupts, one at least: then nothing is said; or NULL */
     struct messages said;
+    bool follows;       /* what the agent does behind its answer may be turns of their own */
     struct buf context; /* "[context] description: value" lines, or nothing */
 };
 

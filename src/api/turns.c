@@ -218,6 +218,7 @@ struct wanted {
     char *principal, *conversation, *key; /* conversation, key: or NULL */
     const struct conf *conf;              /* of the agent: it is kept */
     const struct conf_agent *agent;
+    bool follows;
     char turn[37];
 };
 
@@ -329,6 +330,7 @@ static void on_toggled(void *ctx, const struct toggle *t)
         .prompt = t->rest,
         .alone = true,
         .throwaway = strstr(w->conversation, w->turn),
+        .follows = w->follows,
     };
     conversations_submit(w->api->host.conversations, &m, on_submitted, w);
 }
@@ -355,12 +357,23 @@ static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const s
 /* What is asked for. */
 struct wish {
     const char *prompt, *agent, *conversation; /* agent, conversation: or NULL */
+    bool follows;
 };
 
 static void check_length(const char *what, const char *name, struct buf *why)
 {
     if (name && strlen(name) > KEY_BYTES)
         buf_printf(why, "%s is longer than the limit of %d bytes", what, KEY_BYTES);
+}
+
+/* Whether what the agent does behind its answer may be turns of their own. */
+static bool read_background(const json_t *body, struct buf *why)
+{
+    const char *const word = reply_member(body, "background", why);
+    const bool follows = word && strcmp(word, "follow") == 0;
+    if (word && !follows && strcmp(word, "wait") != 0)
+        buf_add_str(why, "background has to be \"wait\" or \"follow\"");
+    return follows;
 }
 
 /* False: something is wrong, and `why` says what. */
@@ -374,6 +387,8 @@ static bool read_wish(struct wish *w, const struct httpd_request *r, const json_
         w->agent = reply_member(body, "agent", why);
     if (!why->len)
         w->conversation = reply_member(body, "conversation", why);
+    if (!why->len)
+        w->follows = read_background(body, why);
     if (!why->len)
         check_length("conversation", w->conversation, why);
     if (!why->len)
@@ -396,6 +411,7 @@ static void begin_with(struct api *a, struct httpd_request *r, const struct prin
         return;
     }
     struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
+    w->follows = wish.follows;
     toggle_apply(a->host.switches, agent->name, (struct str){wish.prompt, strlen(wish.prompt)},
                  on_toggled, w);
 }
@@ -417,7 +433,10 @@ static void cancel(struct api *a, struct httpd_request *r)
     const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
     if (!t)
         return;
-    if (turnlog_is_over(t) || !conversations_cancel_turn(a->host.conversations, t->spec.id))
+    struct conversations *const all = a->host.conversations;
+    const bool ended = turnlog_is_over(t) ? conversations_stop_background(all, t->spec.conversation)
+                                          : conversations_cancel_turn(all, t->spec.id);
+    if (!ended)
         reply_error(r, 409, "over", "this turn does not run and does not wait");
     else
         answer_turn(a, r, 202, t, p);

@@ -86,6 +86,7 @@ void conversation_free(struct conversation *c)
     conf_unref(c->conf);
     free(c->user);
     free(c->chat);
+    free(c->owner);
     free(c->source);
     free(c->key);
     free(c);
@@ -305,6 +306,7 @@ static void start(struct conversation *c, struct job_spec *spec, void (*over)(vo
     spec->agent = c->agent;
     spec->conversation = c->key;
     spec->submitter = c->source;
+    spec->owner = c->owner;
     spec->settled = on_settled;
     spec->lost = on_lost;
     c->job = job_start(spec, over, c);
@@ -327,6 +329,7 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     full.id = head->id;
     full.route = head->route;
     full.has_message = head->given;
+    full.follows = head->follows;
     full.keeps_result = conversations_is_api(c->source);
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->user = head->user;
@@ -354,6 +357,8 @@ void conversation_begin_by_agent(struct conversation *c, const struct job_spec *
     full.n_askers = 1;
     full.prompt = STR("");
     full.by_agent = true;
+    full.follows = true;
+    full.keeps_result = conversations_is_api(c->source);
     start(c, &full, over);
 }
 

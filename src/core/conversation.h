@@ -16,8 +16,9 @@ struct message {
     char *route; /* or NULL */
     char *prompt;
     size_t prompt_len;
-    bool alone; /* it is a turn of its own: not given to the agent with others */
-    bool given; /* the agent has it, and answers it behind the turn that runs */
+    bool alone;   /* it is a turn of its own: not given to the agent with others */
+    bool given;   /* the agent has it, and answers it behind the turn that runs */
+    bool follows; /* its sender is told of turns that the agent begins by itself */
     struct taking_back
         *back; /* somebody takes it back, and the agent is asked to drop it; or NULL */
 };
@@ -37,7 +38,8 @@ struct conversation {
     const struct conf_agent *agent;
     char *source; /* where its messages come from: an instance, or an API */
     char *key;
-    char *chat; /* or NULL: not known any more */
+    char *chat;  /* or NULL: not known any more */
+    char *owner; /* the API client, or NULL */
     struct message *first, *last;
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */

@@ -65,6 +65,7 @@ struct conversation *conversations_find_or_make(struct conversations *cs,
         c->ledger = cs->spec.ledger;
         c->turnlog = cs->spec.turnlog;
         c->throwaway = m->throwaway;
+        c->owner = xstrdup(m->owner);
         c->next = cs->list;
         if (c->next)
             c->next->prev = c;
@@ -246,6 +247,7 @@ static void queue_message(struct conversations *cs, const struct admission *a)
     struct message *const kept = conversation_add(
         c, &(struct record_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
     kept->alone = m->alone;
+    kept->follows = m->follows && !m->throwaway;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
                                                           .agent = m->agent->name,
                                                           .conversation = m->key,
@@ -444,15 +446,19 @@ bool conversations_restore(struct conversations *cs, const struct record_turn *t
     const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
     if (!agent)
         return false;
+    const char *const owner = conversations_owner(t);
     struct conversation *const c = conversations_find_or_make(
-        cs, &(struct conversations_message){.key = t->conv, .source = t->source, .agent = agent});
+        cs, &(struct conversations_message){
+                .key = t->conv, .source = t->source, .owner = owner, .agent = agent});
     const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
-    conversation_add(c, t, detached ? t->route : NULL)->alone = detached;
+    struct message *const m = conversation_add(c, t, detached ? t->route : NULL);
+    m->alone = detached;
+    m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
                                                           .agent = agent->name,
                                                           .conversation = t->conv,
                                                           .source = t->source,
-                                                          .owner = conversations_owner(t),
+                                                          .owner = owner,
                                                           .task = t->prompt,
                                                           .created_ms = t->admitted_ms});
     make_ready(cs, c);

@@ -43,6 +43,7 @@ struct conversations_message {
         first;      /* instead of it while the agent has no session of the conversation; or none */
     bool alone;     /* a turn of its own: neither joined with others nor waiting for them */
     bool throwaway; /* the conversation ends with it: the session is not kept */
+    bool follows;   /* its sender is told of turns that the agent begins by itself */
 };
 /* Sources that are no instance. What waits of DETACHED is run by the next host. The clients of the
  * others stay connected for the answer and are gone with the host: what waits of them is removed

@@ -10,9 +10,11 @@
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
     struct conversations *const cs = ctx;
-    struct conversation *const c = conversations_find_or_make(
-        cs, &(struct conversations_message){
-                .key = place->conversation, .source = place->source, .agent = agent});
+    struct conversation *const c =
+        conversations_find_or_make(cs, &(struct conversations_message){.key = place->conversation,
+                                                                       .source = place->source,
+                                                                       .owner = place->owner,
+                                                                       .agent = agent});
     if (c->job)
         return;
     if (c->first && c->first->given) {
@@ -28,6 +30,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
                                                           .agent = agent->name,
                                                           .conversation = c->key,
                                                           .source = c->source,
+                                                          .owner = c->owner,
                                                           .task = ""});
     cs->running++;
     conversation_begin_by_agent(c, &spec, conversations_turn_over);

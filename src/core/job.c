@@ -170,14 +170,14 @@ static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n
                                      .conversation = s->conversation,
                                      .session_id = turn_session_id(j->turn),
                                      .source = s->submitter,
-                                     .route = s->route};
+                                     .route = s->route,
+                                     .owner = s->owner};
     warm_keep(s->warm, &place, p, bytes, n);
 }
 
-/* An API client waits for one answer. */
 static bool follows(const struct job_spec *s)
 {
-    return s->agent->background == CONF_FOLLOW && conf_instance_find(s->conf, s->submitter);
+    return s->follows && s->agent->background == CONF_FOLLOW;
 }
 
 static bool can_keep(const struct job_spec *s)
@@ -316,6 +316,7 @@ static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
     copy.conversation = arena_strdup(a, s->conversation);
     copy.submitter = arena_strdup(a, s->submitter);
     copy.route = arena_strdup(a, s->route);
+    copy.owner = arena_strdup(a, s->owner);
     copy.prompt.p = arena_copy(a, s->prompt.p, s->prompt.len);
     const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
     for (size_t i = 0; i < s->n_askers; i++)
@@ -338,6 +339,7 @@ static void begin_of_agent(struct job *j)
                                     .conv = s->conversation,
                                     .source = s->submitter,
                                     .route = s->route,
+                                    .owner = s->owner,
                                     .prompt = ""},
               on_begun, j);
 }

@@ -26,10 +26,12 @@ struct job_spec {
     struct requests *requests;
     struct warm *warm;
     const char *id, *conversation;
-    const char *submitter, *route; /* route: or NULL */
-    const char *const *askers;     /* whose messages it answers; NULL: one is not known */
+    const char *submitter;
+    const char *route, *owner; /* or NULL; owner: the API client */
+    const char *const *askers; /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;
+    bool follows;      /* what the agent does behind its answer may be turns of their own */
     bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
     bool keeps_result; /* an API client may ask for it later */
     bool has_message;  /* the process that waits has been given the prompt already */

@@ -263,6 +263,7 @@ static void submit_text(const struct submission *s, struct str text)
         .id = in->id,
         .also = in->also,
         .prompt = {prompt.p ? prompt.p : "", prompt.len},
+        .follows = true,
     };
     conversations_submit(s->reception->conversations, &m, on_submitted, s->ask);
 }

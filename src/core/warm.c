@@ -25,7 +25,7 @@ struct entry {
     struct agent_process *process;
     struct loop_timer *keep;
     const struct conf *conf; /* of the agent */
-    char *conversation, *session_id, *source, *route, *log_name;
+    char *conversation, *session_id, *source, *route, *owner, *log_name;
     struct buf unread; /* lines of the turn that it has begun by itself */
     bool begins;       /* it has begun one */
     bool leaves;       /* it is being ended */
@@ -124,6 +124,7 @@ static void free_entry(struct entry *e)
     free(e->session_id);
     free(e->source);
     free(e->route);
+    free(e->owner);
     free(e->log_name);
     conf_unref(e->conf);
     free(e);
@@ -169,7 +170,8 @@ static void tell_begin(const struct entry *e)
                                      .conversation = e->conversation,
                                      .session_id = e->session_id,
                                      .source = e->source,
-                                     .route = e->route};
+                                     .route = e->route,
+                                     .owner = e->owner};
     e->all->events->begins(e->all->ctx, &place, agent_process_agent(e->process));
 }
 
@@ -302,6 +304,7 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
         .session_id = xstrdup(place->session_id),
         .source = xstrdup(place->source),
         .route = xstrdup(place->route),
+        .owner = xstrdup(place->owner),
         .log_name = xasprintf("agent %s", agent_process_agent(p)->name),
     };
     w->list = e;

@@ -21,6 +21,7 @@ struct warm_place {
     const char *conversation, *session_id;
     const char *source; /* where the conversation's messages come from */
     const char *route;  /* of the last message, or NULL */
+    const char *owner;  /* the API client, or NULL */
 };
 
 struct warm_events {

@@ -66,6 +66,25 @@ await visit("a turn opened after its end", at(lived), desktop, async (page) => {
   same(await story.told(page), story.whole, "reads as it did live");
 });
 
+await visit("an agent that goes on by itself", "", desktop, async (page) => {
+  const created = Date.now();
+  const asked = mock.turn({ task: "Watch the build", conversation: "watch", created_ms: created });
+  await page.goto(url + at(asked));
+  asked.say("final", { text: "I watch it." });
+  asked.say("done", { reason: "completed" });
+  await page.locator(".ending").waitFor();
+  mock.turn({ task: "Something else", conversation: "other", created_ms: created + 1 });
+  mock.turn({ task: "", conversation: "watch", created_ms: created + 2 });
+  mock.turn({ task: "And then?", conversation: "watch", created_ms: created + 3 });
+  const link = page.getByRole("link", { name: "its next turn" });
+  await link.waitFor();
+  same(await link.count(), 1, "the turn that was asked for leads to the one that the agent has begun");
+  await link.click();
+  await page.getByRole("heading", { name: "(begun by the agent)" }).waitFor();
+  await page.getByRole("link", { name: "And then?" }).waitFor();
+  same(await page.locator(".note", { hasText: "gone on by itself" }).count(), 0, "a turn that somebody asked for is none of these");
+});
+
 await visit("a lost connection", "", desktop, async (page) => {
   const turn = mock.turn({ task: "Long work" });
   await page.goto(url + at(turn));

@@ -135,6 +135,7 @@ export async function choose(page, message) {
   await field.press("Enter");
   await page.locator(".turn-facts .fact", { hasText: "second" }).waitFor();
   same((await message).agent, "second", "the agent that was chosen is asked");
+  same((await message).background, "follow", "and may go on by itself behind its answer");
 }
 
 export async function submit(page) {

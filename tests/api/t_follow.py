@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Agents that work on behind their answer, for clients of HTTP: who wants to follow gets the answer at
+once, and what comes of the work is a turn that the agent begins; everybody else waits for one answer."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from ag_ui_run import Run, run_input, text_of  # noqa: E402
+from door import KEYS, Door, done, equal, ok, until  # noqa: E402
+
+AGENT = 'keep_alive_s = 60; background = "follow";'
+FOLLOW = {"background": "follow"}
+KEYS["kim"] = ("kim-0123456789abcdef", ["submit", "cancel"])  # as bob, neither sees what others do
+
+
+def begin(host, prompt, **more):
+    return host.begin(prompt, "bob", **more)
+
+
+def of_agent(host, first, key="bob"):
+    """The turns that the agent has begun in the conversation of that one."""
+    return [t for t in host.turns(key) if t["conversation"] == first["conversation"] and not t["task"]]
+
+
+def answer_of(host, turn):
+    """The text of its outcome, when it is over."""
+    turn = host.await_state(turn["id"], "final", "error", "cancelled", key="bob")
+    items = host.follow(f"/turns/{turn['id']}/events", "bob").rest()
+    told = [json.loads(data) for _, event, data in items if event == "message"]
+    return "".join(e["payload"]["text"] for e in told if e["type"] == "final")
+
+
+def later(host, first):
+    """The one turn that the agent begins, when it has."""
+    until(lambda: of_agent(host, first), "the agent begins a turn")
+    return of_agent(host, first)[0]
+
+
+def follows(host):
+    first = begin(host, "behind id=a1", conversation="a", **FOLLOW)
+    ok(answer_of(host, first).startswith("Answer a1"), "the answer comes while the work goes on")
+    host.let_go("a1.behind")
+    turn = later(host, first)
+    ok(answer_of(host, turn).startswith("Later a1"), "what comes of it is a turn of the agent")
+    equal((turn["source"], turn["agent"]), ("http", "main"), "it is of the same source and agent")
+    equal(of_agent(host, first, "kim"), [], "another client does not see it")
+    third = begin(host, "id=a3", conversation="a", **FOLLOW)
+    ok(answer_of(host, third).startswith("Answer a3"), "the conversation goes on")
+    equal(len(of_agent(host, first)), 1, "and nothing came twice")
+    return turn
+
+
+def waits(host):
+    """One answer is what is waited for: the last."""
+    for number, more in enumerate(({}, {"background": "wait"})):
+        first = begin(host, f"behind id=b{number}", conversation=f"b{number}", **more)
+        host.let_go(f"b{number}.behind")
+        ok(answer_of(host, first).startswith(f"Later b{number}"), f"one answer, with {more}")
+        equal(of_agent(host, first), [], "and no other turn")
+    alone = begin(host, "behind id=b9", **FOLLOW)
+    host.let_go("b9.behind")
+    ok(answer_of(host, alone).startswith("Later b9"), "a turn without a conversation has no other")
+
+
+def runs(host):
+    """An AG-UI client gets the answer in its run; the later turn is among those of its key."""
+    body = run_input("behind id=c1", thread="c", forwardedProps=FOLLOW)
+    ok(text_of(Run(host, body, "bob").rest()).startswith("Answer c1"), "a run ends with its answer")
+    host.let_go("c1.behind")
+    first = next(t for t in host.turns("bob") if t["task"] == "behind id=c1")
+    turn = later(host, first)
+    ok(answer_of(host, turn).startswith("Later c1"), "what comes of the work is another turn")
+    equal(turn["source"], "ag-ui", "of the same source")
+    body = run_input("behind id=c2", thread="c2")
+    host.let_go("c2.behind")
+    ok("Later c2" in text_of(Run(host, body, "bob").rest()), "a run that does not follow waits")
+    return turn
+
+
+def stops(host):
+    first = begin(host, "behind id=d1", conversation="d", **FOLLOW)
+    answer_of(host, first)
+    path = f"/turns/{first['id']}/cancel"
+    equal(host.status("POST", path, key="kim"), 404, "no other client ends the work")
+    equal(host.status("POST", path, key="bob"), 202, "the work behind a turn is ended with it")
+    host.let_go("d1.behind")
+    second = begin(host, "id=d2", conversation="d", **FOLLOW)
+    ok(answer_of(host, second).startswith("Answer d2"), "the next message is answered")
+    equal(of_agent(host, first), [], "and nothing came of the work")
+    until(lambda: host.status("POST", path, key="bob") == 409, "then there is nothing to end")
+
+
+def refuses(host):
+    for value in "", "later", 1, True:
+        body = {"prompt": "id=e", "conversation": "e", "background": value}
+        equal(host.status("POST", "/turns", key="bob", body=body), 400, f"background = {value!r}")
+        run = Run(host, run_input("id=e", thread="e", forwardedProps={"background": value}))
+        equal(run.status, 400, f"forwardedProps.background = {value!r}")
+
+
+def outlives(host, turns):
+    """Their outcomes are kept for their client, and for nobody else."""
+    host.stop()
+    host.start()
+    for turn in turns:
+        told = host.turn(turn["id"], "bob")
+        ok(told["state"] == "final" and told["answer"].startswith("Later"),
+           f"the next host knows the turn of the agent, {turn['source']}", told)
+        equal(host.status("GET", f"/turns/{turn['id']}", key="kim"), 404, "and whose it is")
+
+
+def main():
+    with Door(agent=AGENT) as host:
+        turns = [follows(host), runs(host)]
+        for case in waits, stops, refuses:
+            case(host)
+        outlives(host, turns)
+    done()
+
+
+main()
