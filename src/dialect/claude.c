@@ -433,7 +433,8 @@ void claude_end(void *state, const struct dialect_out *out, const struct stream_
     claude_finish_subs(c);
     if (end->how == STREAM_CANCELLED)
         claude_message_keep_open(c, &c->main);
-    claude_message_end_step(c);
+    claude_message_finish(c, &c->main);
+    claude_step_end(c);
     claude_work_settle(c, out);
     if (end->how == STREAM_CANCELLED)
         claude_result_cancelled(c);

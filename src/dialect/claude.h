@@ -238,8 +238,8 @@ void claude_message_drop_open(struct claude *c, struct claude_lane *lane);
 void claude_message_keep_open(struct claude *c, struct claude_lane *lane);
 /* Tells it, if anything of it counts, and clears it. */
 void claude_message_finish(struct claude *c, struct claude_lane *lane);
-/* The model is done for now: the main agent's message is complete, and its step over. */
-void claude_message_end_step(struct claude *c);
+/* The step that is open, if there is one, has ended. */
+void claude_step_end(struct claude *c);
 void claude_lane_fini(struct claude_lane *lane);
 
 /* claude_block.c */

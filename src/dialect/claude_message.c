@@ -51,11 +51,10 @@ static void message_clear(struct claude_message *m)
     m->usage = CLAUDE_USAGE_NONE;
 }
 
-void claude_message_end_step(struct claude *c)
+void claude_step_end(struct claude *c)
 {
     struct event ev;
-    claude_message_finish(c, &c->main);
-    if (!c->closed && steps_end(&c->steps, &ev))
+    if (steps_end(&c->steps, &ev))
         claude_emit(c, &c->main, &ev);
 }
 
@@ -78,10 +77,9 @@ void claude_message_begin(struct claude *c, struct claude_lane *lane, const stru
 {
     struct claude_message *const m = &lane->message;
     const bool begins = begins_step(c, lane);
+    claude_message_finish(c, lane);
     if (begins)
-        claude_message_end_step(c);
-    else
-        claude_message_finish(c, lane);
+        claude_step_end(c);
     m->next_index = 0;
     claude_set(c, &m->source, l->body.message_id);
     claude_set(c, &m->id, l->body.message_id);

@@ -357,7 +357,8 @@ static void check_index(struct claude *c, const struct result *r)
 static void close_turn(struct claude *c)
 {
     claude_message_drop_open(c, &c->main);
-    claude_message_end_step(c);
+    claude_message_finish(c, &c->main);
+    claude_step_end(c);
 }
 
 static void after_result(struct claude *c)
@@ -396,6 +397,7 @@ void claude_result(struct claude *c, const struct claude_line *l)
 void claude_ending_tell(struct claude *c, struct claude_ending *e)
 {
     claude_finish_subs(c);
+    claude_step_end(c);
     struct tc_usage *const usage = &e->usage.u.usage;
     usage->input_tokens = c->spent.tokens.input;
     usage->output_tokens = c->spent.tokens.output;

@@ -30,14 +30,21 @@ static void note(struct buf *out, const char *told)
     json_decref(payload);
 }
 
+static void told_is(const struct reading *r, const char *wanted, const char *what)
+{
+    CLEANUP_BUF struct buf got = {0};
+    for (const char *p = r->told.p; *p; p = strchr(p, '\n') + 1)
+        note(&got, p);
+    is_str(got.p, wanted, "%s", what);
+}
+
 static void steps_are(const char *dialect, const char *lines, const char *wanted, const char *what)
 {
     struct reading r;
-    CLEANUP_BUF struct buf got = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s: %s", dialect, what);
     reading_of(&r, dialect, lines);
-    for (const char *p = r.told.p; *p; p = strchr(p, '\n') + 1)
-        note(&got, p);
-    is_str(got.p, wanted, "%s: %s", dialect, what);
+    told_is(&r, wanted, name);
     reading_fini(&r);
 }
 
@@ -84,6 +91,22 @@ static void test_claude(void)
               "a step ends with its result, though the outcome is held");
 }
 
+static void test_settled(void)
+{
+    struct reading r;
+    reading_init(&r, "claude");
+    reading_feed(&r, INIT TASKS("{'task_id':'a'}") SAID("m1", "a") SUCCESS("a") SAID("m2", "b"));
+    translate_settle(&r.t);
+    reading_end(&r);
+    told_is(&r, "[0 narration message ]0 [1 narration ]1 final message",
+            "claude: an outcome that is held no longer ends the step that is open");
+    reading_fini(&r);
+}
+
+#define QWEN_SUB                                                                                   \
+    "{'type':'stream_event','parent_tool_use_id':'t1','session_id':'s','event':{'type':"           \
+    "'message_start','message':{'id':'s1','model':'o','content':[]}}}\n"                           \
+    "{'type':'user','parent_tool_use_id':'t1','session_id':'s','message':{'content':'x'}}\n"
 #define QWEN_INIT "{'type':'system','subtype':'init','session_id':'s','qwen_code_version':'1'}\n"
 #define RETRY "{'type':'system','subtype':'retry','data':{}," TAIL
 
@@ -94,6 +117,9 @@ static void test_qwen(void)
                   SAID("m3", "b") SUCCESS("b"),
               "[0 narration message tool_call tool_result message ]0 [1 narration message ]1 final",
               "each block has an id of its own: what is between results is one call");
+    steps_are(
+        "qwen", QWEN_INIT CALLED("m1", "t1", "{}") QWEN_SUB CALLED("m2", "t2", "{}") SUCCESS("b"),
+        "[0 tool_call message tool_call message ]0 final", "what a sub-agent is asked begins none");
     steps_are("qwen", QWEN_INIT SAID("m1", "a") RETRY SAID("m2", "b") SUCCESS("b"),
               "[0 narration ]0 [1 narration message ]1 final", "a retry is another one");
     steps_are("qwen",
@@ -153,6 +179,7 @@ int main(void)
 {
     plan_lazy();
     test_claude();
+    test_settled();
     test_qwen();
     test_gemini();
     test_counts();
