@@ -2,6 +2,9 @@
  * Owns the comparing of a line with those before it. What is not the same is read as ever. */
 #include "dialect/claude_shape.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "event/json_scan.h"
 
 /* What is longer is not worth the copy. */
@@ -50,7 +53,7 @@ static const struct claude_line *read_as(struct claude_delta *d, const char *lin
         !is_same_tail(line, len, &d->text, behind, d->uuid) ||
         (!json_memo_take(memo, raw) && json_string_end(piece, line + len) != close))
         return NULL;
-    struct claude_line *const l = &d->line;
+    struct claude_line *const l = d->line;
     const size_t body_at = (size_t)(l->body.self.p - l->self.p);
     l->body.self = (struct str){line + body_at, l->body.self.len + len - l->self.len};
     l->body.piece = raw;
@@ -78,8 +81,10 @@ static bool keep_line(struct claude_delta *d, struct str line)
 {
     buf_reset(&d->text);
     buf_add(&d->text, line.p, line.len);
-    const struct claude_line *const l = &d->line;
-    if (claude_line_read(&d->line, d->text.p, d->text.len, NULL) < 0 || !l->body.piece.p ||
+    if (!d->line)
+        d->line = xmalloc(sizeof *d->line);
+    const struct claude_line *const l = d->line;
+    if (claude_line_read(d->line, d->text.p, d->text.len, NULL) < 0 || !l->body.piece.p ||
         l->uuid.p < l->body.piece.p)
         return false;
     d->piece = hole_of(l->body.piece, &d->text);
@@ -178,8 +183,10 @@ const struct claude_line *claude_shape_read(struct claude_shape *s, const char *
 
 void claude_shape_fini(struct claude_shape *s)
 {
-    for (size_t i = 0; i < CLAUDE_DELTAS; i++)
+    for (size_t i = 0; i < CLAUDE_DELTAS; i++) {
         buf_fini(&s->deltas[i].text);
+        free(s->deltas[i].line);
+    }
     for (size_t i = 0; i < CLAUDE_AROUNDS; i++)
         buf_fini(&s->around[i].text);
     buf_fini(&s->memo.text);

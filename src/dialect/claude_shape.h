@@ -23,7 +23,8 @@ struct claude_shape {
     struct claude_delta {
         struct buf text;                /* a line that was read; empty: none */
         struct claude_hole piece, uuid; /* in the text, in this order */
-        struct claude_line line;        /* read from the text; both are those of the newest */
+        /* Read from the text; both are those of the newest line. Owned; NULL: there was none. */
+        struct claude_line *line;
     } deltas[CLAUDE_DELTAS];
     unsigned newest; /* of them */
     struct claude_around {

@@ -15,7 +15,7 @@ static unsigned compared, known, passed_over, undone, different;
 static bool is_delta(const struct claude_shape *s, const struct claude_line *l)
 {
     for (unsigned i = 0; i < CLAUDE_DELTAS; i++)
-        if (l == &s->deltas[i].line)
+        if (l && l == s->deltas[i].line)
             return true;
     return false;
 }
