@@ -36,7 +36,7 @@ BENCH_SERVE_NEEDS = turncast$(EXEEXT) bench/serve$(EXEEXT) bench/ticker$(EXEEXT)
 bench/meter.so: bench/meter.h include/turncast/plugin.h
 
 EXTRA_DIST += bench/meter.c bench/parse.mjs bench/run bench/lab.py bench/machine.py bench/report.py \
-	bench/stream.py bench/turns.py bench/plot bench/plot.gp bench/RESULTS.md bench/results.dat \
+	bench/stream.py bench/turns.py bench/waiting.py bench/plot bench/plot.gp bench/RESULTS.md bench/results.dat \
 	bench/results.png bench/results.svg
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs) bench/meter.so

@@ -9,15 +9,21 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from ag_ui_run import Run, run_input, text_of  # noqa: E402
-from door import KEYS, Door, done, equal, ok, until  # noqa: E402
+from door import KEYS, LOG, Door, done, equal, ok, until  # noqa: E402
 
 AGENT = 'keep_alive_s = 60; background = "follow";'
+CROWD, SLOTS = 100, 8
+EXTRA = f"conversations : {{ max_turns = 16; per_user = 16; max_warm = {SLOTS}; }};"
 FOLLOW = {"background": "follow"}
 KEYS["kim"] = ("kim-0123456789abcdef", ["submit", "cancel"])  # as bob, neither sees what others do
 
 
 def begin(host, prompt, **more):
-    return host.begin(prompt, "bob", **more)
+    """The turn, which is accepted."""
+    status, _, text = host.ask("POST", "/turns", key="bob", body={"prompt": prompt, **more})
+    if status != 202:
+        equal((status, text), (202, None), f"a turn is accepted: {prompt}")
+    return json.loads(text)
 
 
 def of_agent(host, first, key="bob"):
@@ -101,6 +107,23 @@ def refuses(host):
         equal(run.status, 400, f"forwardedProps.background = {value!r}")
 
 
+def crowd(host):
+    """Many more conversations than processes that may wait: each goes on in its own session."""
+    names = [f"crowd-{i}" for i in range(CROWD)]
+    asked = [(name, begin(host, f"id={name}-{k}", conversation=name)) for k in range(3) for name in names]
+    sessions = {name: set() for name in names}
+    wrong = []
+    for number, (name, turn) in enumerate(asked):
+        answer = answer_of(host, turn)
+        if not answer.startswith(f"Answer {name}-{number // CROWD} of "):
+            wrong.append((turn["task"], answer))
+        sessions[name].add(answer.split(" of ")[-1].rstrip("."))
+    equal(wrong, [], f"{len(asked)} messages of {CROWD} conversations, each with its answer")
+    equal([name for name in names if len(sessions[name]) != 1], [], "each in one session")
+    waiting = json.loads(host.run("status", "--json")[1])["waiting_agents"]
+    ok(0 < waiting <= SLOTS, f"at most {SLOTS} processes wait", waiting)
+
+
 def outlives(host, turns):
     """Their outcomes are kept for their client, and for nobody else."""
     host.stop()
@@ -113,9 +136,9 @@ def outlives(host, turns):
 
 
 def main():
-    with Door(agent=AGENT) as host:
+    with Door(agent=AGENT, extra=LOG + EXTRA) as host:
         turns = [follows(host), runs(host)]
-        for case in waits, stops, refuses:
+        for case in waits, stops, refuses, crowd:
             case(host)
         outlives(host, turns)
     done()
