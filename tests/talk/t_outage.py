@@ -8,7 +8,7 @@ import time
 from people import SlackPeople, TelegramPeople, messages, outcomes
 from talk import LONG, Fake, Host, done, equal, note, ok, slack, telegram, until, written
 
-OUTAGE_S = 3600 if LONG else 20
+OUTAGE_S = 1500 if LONG else 20
 PEOPLE = 5  # on each service; one more is in the middle of something when the host dies
 BACK_S = 60  # a probe goes every 30 s, at most 5 s are its own, and then there is the pace
 # Attempts in vain: a conversation's back-off doubles to a mean of 150 s in each of the host's two
@@ -47,7 +47,8 @@ def begin(crowds):
 def judge(crowd, asked, name, since):
     fake = crowd.fake
     equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"R2: {name}: each once")
-    for who in range(PEOPLE):
+    # A thread of Slack is a conversation of its own, and no conversation waits for another one.
+    for who in range(PEOPLE if name == "Telegram" else 0):
         mine = [outcomes(crowd, q)[0] for q in (asked[who], asked[PEOPLE + who])]
         order = [float(m["id"]) for m in mine]
         ok(order == sorted(order), f"R26: {name}: in order for person {who}", order)
