@@ -38,7 +38,7 @@ extern "C" {
 /* Members, types and macros that are newer than TURNCAST_API_MINOR are not declared: a plugin that
  * compiles uses nothing that a host of that minor lacks. */
 #define TURNCAST_API_MAJOR 1
-#define TURNCAST_API_LATEST 2 /* the newest minor this header knows */
+#define TURNCAST_API_LATEST 3 /* the newest minor this header knows */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
 #define TURNCAST_API_MINOR TURNCAST_API_LATEST
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST

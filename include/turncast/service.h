@@ -169,12 +169,17 @@ struct tc_inbound {
 
 enum tc_accepted {
     TC_ACCEPTED, /* on disk: a turn begins */
-    TC_QUEUED,   /* on disk: it waits for the running turn */
+    TC_QUEUED,   /* on disk: it waits for the running turn; `answer` says how many do */
     TC_COMMAND,  /* the host has done what was asked (stop, status…): show `answer` */
     TC_KNOWN,    /* had it already: acknowledge, and show `answer` if there is one */
     TC_DENIED,   /* not allowed: acknowledge, say nothing */
     TC_FULL,     /* acknowledge; show `answer` */
     TC_NOT_KEPT, /* not on disk: do not acknowledge, it has to come again */
+#if TURNCAST_API_MINOR >= 3
+    /* Since 1.3; what is built for less gets TC_QUEUED instead. */
+    TC_GIVEN,     /* on disk: it was given to the agent, which works at the running turn */
+    TC_INTERRUPT, /* on disk: the running turn is stopped for it */
+#endif
 };
 
 struct tc_receipt {

@@ -158,15 +158,39 @@ static const char *with_option(struct tc_turn *lobby, const char *text, const ch
     return both ? both : answer;
 }
 
+/* By which the person sees what the message waits for; NULL: it was not taken. */
+static const char *reaction_to(enum tc_accepted accepted)
+{
+    switch (accepted) {
+    case TC_ACCEPTED:
+        return "eyes";
+    case TC_QUEUED:
+        return "writing_hand";
+    case TC_GIVEN:
+        return "technologist";
+    case TC_INTERRUPT:
+        return "zap";
+    case TC_COMMAND:
+    case TC_KNOWN:
+    case TC_DENIED:
+    case TC_FULL:
+    case TC_NOT_KEPT:
+        break;
+    }
+    return NULL;
+}
+
 static void tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
                  const char *answer)
 {
     const char *channel = text_at(message, "channel"), *thread = text_at(message, "thread");
     const struct route to = {
         .channel = channel, .thread = thread, .lane = route_lane(lobby, channel, thread)};
-    if (accepted == TC_ACCEPTED || accepted == TC_QUEUED) {
+    const char *const reaction = reaction_to(accepted);
+    if (reaction) {
         talk_note(&state_of(lobby)->talks, to.lane, NULL);
-        status_react(lobby, channel, text_at(message, "ts"), "eyes");
+        if (!status_react(lobby, channel, text_at(message, "ts"), reaction) && answer)
+            message_tell(lobby, &to, answer);
     } else if (answer && (accepted == TC_COMMAND || accepted == TC_FULL)) {
         message_tell(lobby, &to, with_option(lobby, text_at(message, "text"), answer));
     }

@@ -132,16 +132,17 @@ int status_on_set(struct tc_turn *turn, const struct tc_reply *r, struct tc_verd
     return 0;
 }
 
-void status_react(struct tc_turn *lobby, const char *channel, const char *ts, const char *name)
+bool status_react(struct tc_turn *lobby, const char *channel, const char *ts, const char *name)
 {
     if (state_of(lobby)->off.reaction)
-        return;
+        return false;
     const struct call how = {.tag = "react",
                              .lane = tc_sprint(lobby, "react:%s:%s", channel, ts),
                              .priority = TC_P_NOTICE,
                              .flags = TC_IDEMPOTENT,
                              .max_age_ms = 60000};
     call_json(lobby, ADD_REACTION, reaction_body(channel, ts, name), &how);
+    return true;
 }
 
 int status_on_react(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)

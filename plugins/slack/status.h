@@ -20,8 +20,9 @@ void status_set(struct tc_turn *turn, enum status_now now);
 void status_refresh(struct tc_turn *turn);
 int status_on_set(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v);
 
-/* A reaction to a message of a person; what became of it is of no interest. */
-void status_react(struct tc_turn *lobby, const char *channel, const char *ts, const char *name);
+/* A reaction to a message of a person; what became of it is of no interest. False: the app may give
+ * none. */
+bool status_react(struct tc_turn *lobby, const char *channel, const char *ts, const char *name);
 int status_on_react(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v);
 
 #endif

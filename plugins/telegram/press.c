@@ -285,7 +285,7 @@ static void tell(struct act *a, const json_t *message)
     if (a->result == TC_NOT_KEPT)
         return; /* it comes again */
     if (a->counts)
-        update_react(a->lobby, message, "👌");
+        update_react(a->lobby, message, "👌", NULL);
     else if (a->text && (a->result != TC_DENIED || tc_may_submit(a->lobby, user, chat)))
         update_say(a->lobby, message, a->text);
 }

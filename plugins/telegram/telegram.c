@@ -203,7 +203,7 @@ static const struct {
     {"final", final_on_reply},   {"clear", final_on_cleared},      {"ask", question_on_asked},
     {"form", question_on_shown}, {"decided", question_on_decided}, {"create", live_on_created},
     {"edit", live_on_edited},    {"draft", live_on_draft},         {"file", inbox_on_file},
-    {"save", inbox_on_saved},    {"typing", live_on_typed},
+    {"save", inbox_on_saved},    {"typing", live_on_typed},        {"react", update_on_reacted},
 };
 
 static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *v)

@@ -257,7 +257,11 @@ const char *update_text(const json_t *message);
 char *update_spoken(struct tc_turn *lobby, const char *text);
 /* Tells who wrote the message, under it. */
 void update_say(struct tc_turn *lobby, const json_t *message, const char *text);
-void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji);
+/* `instead` is said where the reaction is refused; or NULL. */
+void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji,
+                  const char *instead);
+int update_on_reacted(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                      struct tc_verdict *v);
 
 /* ---- inbox.c ---- */
 

@@ -127,7 +127,36 @@ static const char *quote_of(const json_t *message)
 
 /* ---- what the person sees of it ---- */
 
-void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji)
+/* What update_say needs of the message, and the text: for the case that Telegram refuses the
+ * reaction. */
+static json_t *react_tag(const json_t *message, const char *instead)
+{
+    static const char *const keys[] = {"chat", "message_id", "message_thread_id",
+                                       "is_topic_message"};
+    json_t *const tag = call_tag("react"), *const kept = json_object();
+    for (size_t i = 0; instead && i < sizeof keys / sizeof *keys; i++)
+        json_object_set(kept, keys[i], json_object_get(message, keys[i]));
+    if (instead)
+        json_object_set_new(tag, "text", json_string(instead));
+    json_object_set_new(tag, "message", kept);
+    return tag;
+}
+
+int update_on_reacted(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                      struct tc_verdict *v)
+{
+    struct answer a = answer_read(reply);
+    if (reply->outcome == TC_REJECTED && !answer_rule(lobby, &a, v)) {
+        v->next = TC_NEXT_DONE;
+        if (call_str(tag, "text"))
+            update_say(lobby, json_object_get(tag, "message"), call_str(tag, "text"));
+    }
+    answer_free(&a);
+    return 0;
+}
+
+void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji,
+                  const char *instead)
 {
     const int64_t chat = call_int(json_object_get(message, "chat"), "id");
     const struct target to = {.chat = chat, .group = is_group(message)};
@@ -137,7 +166,7 @@ void update_react(struct tc_turn *lobby, const json_t *message, const char *emoj
                         json_pack("[{s:s, s:s}]", "type", "emoji", "emoji", emoji));
     call_send(lobby, &(struct call){.method = "setMessageReaction",
                                     .body = body,
-                                    .tag = call_tag("react"),
+                                    .tag = react_tag(message, instead),
                                     .to = &to,
                                     .apart = true,
                                     .priority = TC_P_NOTICE,
@@ -193,10 +222,16 @@ static enum taken show(struct tc_turn *lobby, const json_t *message, const char 
 {
     switch (accepted) {
     case TC_ACCEPTED:
-        update_react(lobby, message, "👀");
+        update_react(lobby, message, "👀", NULL);
         return TAKEN;
     case TC_QUEUED: /* an hourglass is not among the reactions a bot may give */
-        update_react(lobby, message, "✍");
+        update_react(lobby, message, "✍", receipt->answer);
+        return TAKEN;
+    case TC_GIVEN:
+        update_react(lobby, message, "👨‍💻", receipt->answer);
+        return TAKEN;
+    case TC_INTERRUPT:
+        update_react(lobby, message, "⚡", receipt->answer);
         return TAKEN;
     case TC_COMMAND:
     case TC_FULL:

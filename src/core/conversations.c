@@ -233,11 +233,24 @@ void conversations_note_waiting(const struct conversations *cs, const struct tur
         turnlog_wait(cs->spec.turnlog, spec);
 }
 
-/* What waits already has interrupted the turn. */
-static void interrupt(struct conversation *c, struct buf *text)
+/* What a message waits for, and what the person is told of that. */
+static enum tc_accepted find_place(struct conversations *cs, struct conversation *c,
+                                   struct message *m, struct buf *text)
 {
-    buf_add_str(text, "The running turn is stopped for this.");
-    job_cancel(c->job);
+    const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
+    if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
+        buf_add_str(text, "The agent gets this while it works.");
+        return TC_GIVEN;
+    }
+    if (c->job && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
+        buf_add_str(text, "The running turn is stopped for this.");
+        job_cancel(c->job); /* what waits already has done that, too */
+        return TC_INTERRUPT;
+    }
+    if (!c->job && has_room(cs, c->source, c->first->user))
+        return TC_ACCEPTED;
+    answer_queued(text, c, cs->draining);
+    return TC_QUEUED;
 }
 
 static void queue_message(struct conversations *cs, const struct admission *a)
@@ -254,18 +267,10 @@ static void queue_message(struct conversations *cs, const struct admission *a)
                                                           .source = m->source,
                                                           .owner = m->owner,
                                                           .task = m->prompt.p});
-    const bool waits = c->job || !has_room(cs, c->source, c->first->user);
     CLEANUP_BUF struct buf text = {0};
-    const enum conf_running how = cs->draining ? CONF_QUEUE : m->agent->while_running;
-    if (c->job && how == CONF_STEER && conversation_steer(c, kept))
-        buf_add_str(&text, "The agent gets this while it works.");
-    else if (c->job && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone)
-        interrupt(c, &text);
-    else if (waits)
-        answer_queued(&text, c, cs->draining);
-    a->done(a->ctx, &(struct conversations_result){.accepted = waits ? TC_QUEUED : TC_ACCEPTED,
-                                                   .turn = m->alone ? a->id : c->first->id,
-                                                   .text = waits ? text.p : NULL});
+    const enum tc_accepted how = find_place(cs, c, kept, &text);
+    a->done(a->ctx, &(struct conversations_result){
+                        .accepted = how, .turn = m->alone ? a->id : c->first->id, .text = text.p});
     if (!c->ready)
         conversation_await_calm(c, m->alone ? 0 : cs->limits->debounce_ms);
 }

@@ -131,7 +131,7 @@ void frame_pack_asked(struct buf *out, const struct frame_asked *a)
 
 void frame_unpack_asked(struct unpack *u, struct frame_asked *a)
 {
-    a->accepted = (enum tc_accepted)unpack_count(u, TC_NOT_KEPT);
+    a->accepted = (enum tc_accepted)unpack_count(u, TC_INTERRUPT);
     a->turn = unpack_text(u);
     a->text = unpack_text(u);
 }

@@ -48,7 +48,9 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
         services_refuse(t->in, "tc_submit", fault);
         return TC_DENIED;
     }
-    return put(t->in, ask_new_submit(t->in->name, &in), receipt);
+    const enum tc_accepted how = put(t->in, ask_new_submit(t->in->name, &in), receipt);
+    const bool knows = t->in->loaded->plugin.minor >= 3;
+    return knows || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
 }
 
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,

@@ -26,9 +26,9 @@ static void steer(const char *const *words)
     talk_await_working(1);
 }
 
-static void say_two(const char *answer)
+static void say_two(enum tc_accepted how, const char *answer)
 {
-    talk_is(talk_say("two"), TC_QUEUED, answer, "two");
+    talk_is(talk_say("two"), how, answer, "two");
 }
 
 #define GIVEN "The agent gets this while it works."
@@ -38,7 +38,7 @@ static void test_steer(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", "ack=started", SAYS("m2", "both"),
                                 ENDS("both", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states("ended merged", "it is part of the turn that runs");
     talk_await_log("notice(steered)", "which tells that");
     talk_await_log("final(both)", "and answers both");
@@ -51,7 +51,7 @@ static void test_steer_late(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", ENDS("hi", "0", ""), "ack=started", "text=" INIT,
                                 SAYS("m2", "second"), ENDS("second", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states("ended ended", "it is a turn of its own");
     talk_await_log("final(second)", "which has its own answer");
     ok(!talk_is_logged("steered"), "and was not part of the first one");
@@ -66,7 +66,7 @@ static void test_steer_death(void)
     steer((const char *const[]){count, "on=1", "await=one", "text=" INIT, SAYS("m1", "hi"),
                                 "await=two", ENDS("hi", "0", ""), "exit=0", "on=2", "await=two",
                                 "text=" INIT, ENDS("second", "0", ""), "on=0", "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states("ended ended", "what a dead process had is answered");
     talk_await_log("final(second)", "by another one");
     talk_end_quiet("death with a message that waits");
@@ -76,7 +76,7 @@ static void test_steer_stop(void)
 {
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
     talk_await_states("ended cancelled", "the message is withdrawn");
     talk_end_quiet("stop with a message that waits");
@@ -89,8 +89,8 @@ static void test_steer_order(void)
                                 "ack=queued", "await=three", "ack=queued", ENDS("hi", "0", ""),
                                 "text=" INIT, SAYS("m2", "two and three"),
                                 ENDS("two and three", "0", ""), "eof", NULL});
-    say_two(GIVEN);
-    talk_is(talk_say("three"), TC_QUEUED, GIVEN, "three");
+    say_two(TC_GIVEN, GIVEN);
+    talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
     talk_await_states("ended ended merged", "what waits together is answered together");
     talk_end_quiet("two messages that came too late");
 }
@@ -105,7 +105,7 @@ static void test_steer_agents_turn(void)
           CONF_STEER);
     talk_say("one");
     talk_await_log("n(12)", "the agent begins a turn by itself");
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states("ended ended merged", "a message is part of it");
     talk_await_log("final(both)", "and has its answer");
     talk_end_quiet("a message for a turn that the agent has begun");
@@ -125,7 +125,7 @@ static void test_steer_retry(void)
                                 "await=one", "text=" INIT, ENDS("first", "0", ""), "await=two",
                                 "text=" INIT, ENDS("second", "0", ""), "on=0", "eof", NULL});
     talk.agent->attempts = 2;
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_log("notice(retry)", "the turn is tried again");
     talk_await_states("ended ended", "the message is sent to the next process");
     talk_await_log("final(second)", "which answers it");
@@ -138,7 +138,7 @@ static void test_steer_dropped(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=cancelled", ENDS("hi", "0", ""), "await=two", "text=" INIT,
                                 ENDS("second", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states("ended ended", "what the agent drops has a turn of its own");
     talk_await_log("final(second)", "with an answer");
     talk_end_quiet("a message that the agent dropped");
@@ -157,10 +157,10 @@ static void test_clear(void)
                                 "ack=queued", "await=cancel_async_message", "ack=cancelled",
                                 "await=three", "ack=started", SAYS("m2", "more"),
                                 ENDS("more", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was dropped.");
     talk_await_states("running cancelled", "the agent has dropped it");
-    talk_is(talk_say("three"), TC_QUEUED, GIVEN, "three");
+    talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
     talk_await_states("ended cancelled merged", "and goes on");
     talk_end_quiet("/queue clear");
 }
@@ -170,7 +170,7 @@ static void test_clear_late(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "await=cancel_async_message", "ack=started", SAYS("m2", "both"),
                                 ENDS("both", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was not dropped: the agent has taken it into the running turn.");
     talk_await_states("ended merged", "what the agent has taken is part of its turn");
     talk_end_quiet("/queue clear, too late");
@@ -181,7 +181,7 @@ static void test_clear_unsettled(void)
 {
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "await=cancel_async_message", ENDS("hi", "0", ""), "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was dropped.");
     talk_await_states("ended cancelled", "an agent that does not answer to that");
     talk_await_quiet();
@@ -193,7 +193,7 @@ static void test_clear_death(void)
 {
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "await=cancel_async_message", "exit=1", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was dropped.");
     talk_await_states("ended cancelled", "a process that dies has dropped what it had");
     talk_end_quiet("/queue clear and a death");
@@ -208,7 +208,7 @@ static void test_clear_retry(void)
                                 "await=two", "await=cancel_async_message", OVERLOADED, "exit=1",
                                 "on=2", "await=one", "text=" INIT, SAYS("m1", "hi"), "eof", NULL});
     talk.agent->attempts = 2;
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     clear_queue("1 message was dropped.");
     talk_await_states("running cancelled", "an attempt that ends has dropped what it had");
     talk_say("/stop");
@@ -227,7 +227,7 @@ static void test_stop_behind(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", ENDS("hi", "0", ""), "eof", NULL});
     talk.disk.holds = true;
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_spin(waits, NULL);
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
     is_int((int64_t)conversations_warm(talk.all), 0, "a process that has a dropped message ends");
@@ -242,8 +242,8 @@ static void test_cancel_given(void)
                                 "await=three", "await=cancel_async_message", "ack=cancelled",
                                 ENDS("hi", "0", ""), "ms=50", "text=" INIT, SAYS("m2", "three"),
                                 ENDS("three", "0", ""), "eof", NULL});
-    say_two(GIVEN);
-    talk_is(talk_say("three"), TC_QUEUED, GIVEN, "three");
+    say_two(TC_GIVEN, GIVEN);
+    talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
     ok(conversations_cancel_turn(talk.all, talk.disk.turns[1].id), "one of two is cancelled");
     talk_await_states("ended cancelled ended", "that one and no other");
     talk_end_quiet("the end of a turn that the agent was given");
@@ -256,7 +256,7 @@ static void test_steer_stop_written(void)
     snprintf(tee, sizeof tee, "tee=%s", path);
     steer((const char *const[]){tee, "await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", "await=interrupt", "eof", NULL});
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_say("/stop");
     talk_await_states("ended cancelled", "/stop");
     size_t len;
@@ -274,7 +274,7 @@ static void test_interrupt(void)
           CONF_INTERRUPT);
     talk_say("one");
     talk_await_working(1);
-    say_two("The running turn is stopped for this.");
+    say_two(TC_INTERRUPT, "The running turn is stopped for this.");
     talk_await_log("done(cancelled)", "the turn that runs is stopped");
     talk_await_states("ended running", "and the message is next");
     talk_say("/stop");
@@ -295,7 +295,7 @@ static void test_steer_codex(const char *reply, const char *states)
     talk.agent->dialect = (char[]){"codex-app"};
     talk_say("one");
     talk_await_working(1);
-    say_two(GIVEN);
+    say_two(TC_GIVEN, GIVEN);
     talk_await_states(states, reply);
     ok(!talk_is_logged("error"), "codex-app: nobody is told an error");
     talk_end_quiet("codex-app");

@@ -41,6 +41,7 @@ struct batch *actor_batches[ACTOR_BATCHES];
 size_t actor_n_batches;
 struct buf actor_told;
 bool actor_answers = true;
+enum tc_accepted actor_accepts = TC_QUEUED;
 
 static void take_batch(void *ctx, struct batch *b)
 {
@@ -66,7 +67,7 @@ static void take_ask(void *ctx, struct ask *a)
     else
         buf_printf(&actor_told, "cancel:%s:%s;", a->turn, a->user);
     if (actor_answers)
-        ask_answer(a, TC_QUEUED, "t9", "wait a bit");
+        ask_answer(a, actor_accepts, "t9", "wait a bit");
     else
         ask_answer(a, TC_KNOWN, NULL, NULL);
 }

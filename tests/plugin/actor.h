@@ -14,7 +14,8 @@
 extern struct batch *actor_batches[ACTOR_BATCHES];
 extern size_t actor_n_batches;
 extern struct buf actor_told; /* routes, sockets, asks, frames */
-extern bool actor_answers;    /* asks: with texts */
+extern bool actor_answers;    /* asks: with texts, and this: */
+extern enum tc_accepted actor_accepts;
 extern const struct channel_host actor_host;
 
 /* What the plugin does. */

@@ -455,6 +455,11 @@ static void test_ask(void)
     frame_unpack_asked(&u, &b);
     ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
     whole_only(reads_asked, "  it");
+    frame_pack_asked(&packed, &(struct frame_asked){TC_INTERRUPT, "t", NULL});
+    u = unpacked();
+    frame_unpack_asked(&u, &b);
+    is_int(b.accepted, TC_INTERRUPT, "the last of them");
+    buf_reset(&packed);
 }
 
 /* Frames one behind the other, in pieces of any size. */

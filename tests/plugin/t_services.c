@@ -91,6 +91,27 @@ static void submit(struct tc_turn *t)
            "the host was asked");
 }
 
+/* A plugin that was built for an older host does not know that there is more than to wait. */
+static void submit_as(struct tc_turn *t, uint32_t minor, enum tc_accepted of_host,
+                      enum tc_accepted wanted)
+{
+    actor_loaded.plugin.minor = minor;
+    actor_accepts = of_host;
+    is_int(tc_submit(t->inst->lobby,
+                     TC_INBOUND(.id = "m1", .chat = "c1", .user = "u1", .text = "hello"), NULL),
+           wanted, "1.%u: a message that the host took as %d", minor, (int)of_host);
+}
+
+static void submit_during_turn(struct tc_turn *t)
+{
+    submit_as(t, 2, TC_GIVEN, TC_QUEUED);
+    submit_as(t, 2, TC_INTERRUPT, TC_QUEUED);
+    submit_as(t, 2, TC_FULL, TC_FULL);
+    submit_as(t, 3, TC_GIVEN, TC_GIVEN);
+    submit_as(t, 3, TC_INTERRUPT, TC_INTERRUPT);
+    actor_accepts = TC_QUEUED;
+}
+
 static void submit_wrong(struct tc_turn *t)
 {
     static const char *const no_paths[] = {NULL};
@@ -126,6 +147,7 @@ static void test_people(void)
     struct instance *const in = actor_make(&actor_host);
     struct instance_turn *const t = actor_open(in, "t1");
     actor_deliver(in, t, TC_START, submit);
+    actor_deliver(in, t, TC_START, submit_during_turn);
     buf_reset(&actor_told);
     actor_deliver(in, t, TC_START, submit_wrong);
     is_int((long long)actor_told.len, 0, "the host was asked none of it");

@@ -33,7 +33,7 @@
  * Before a step, what the people side answers to it:
  *   submit JSON = RESULT [TURN [ANSWER]]      tc_submit must be called, as the JSON says
  *   cancel TURN USER = RESULT [ANSWER]        RESULT: accepted queued command known denied full
- *                                             not_kept
+ *                                             not_kept given interrupt
  *
  *   decide JSON = RESULT [- [ANSWER]]         tc_answer; the ticket of request r is "ticket-r"
  *   stranger USER                             tc_may_submit says no to this one

@@ -8,8 +8,8 @@
 
 static enum tc_accepted accepted(struct script *s, const char *name)
 {
-    static const char *const names[] = {"accepted", "queued", "command", "known",
-                                        "denied",   "full",   "not_kept"};
+    static const char *const names[] = {"accepted", "queued",   "command", "known",    "denied",
+                                        "full",     "not_kept", "given",   "interrupt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum tc_accepted)i;

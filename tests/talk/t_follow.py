@@ -17,9 +17,8 @@ from people import TelegramPeople, messages
 from talk import LONG, Fake, Host, done, equal, note, ok, rounds, telegram, until
 
 PEOPLE = list(range(1000, 1009))
-AGENT = 'keep_alive_s = 60; background = "follow";'
+AGENT = 'keep_alive_s = 60; background = "follow"; while_running = "steer";'
 EXTRA = "conversations : { max_turns = 8; max_warm = 4; debounce_ms = 0; };"
-STEER = ' while_running = "steer";'
 KILLS = rounds(150 if LONG else 15)
 OUTCOME = re.compile(r"(?P<said>Answer|Later) (?P<id>q[0-9]+) of ")
 WITH = re.compile(r"With (q[0-9]+)\.")
@@ -90,6 +89,29 @@ def stop(fake, host):
     equal(chat.texts("Later"), [], "what was stopped is not told")
 
 
+def reactions(fake):
+    """Those of the bot, in their order."""
+    calls = [r["params"] for r in fake.record() if r.get("method") == "setMessageReaction" and r.get("status")]
+    return [call["reaction"][0]["emoji"] for call in calls]
+
+
+def given(fake, host):
+    """What comes during a turn joins it, unless it is taken back in time."""
+    chat = Chat(fake, PEOPLE[2])
+    chat.say("gated tools=1 id=g1")
+    chat.hear("Looking at part 1")
+    chat.say("id=g2")
+    until(lambda: reactions(fake)[-1] == "👨‍💻", "a reaction says that the agent has it")
+    chat.say("/queue clear")
+    chat.hear("1 message was dropped.")
+    chat.say("id=g3")
+    until(lambda: reactions(fake).count("👨‍💻") == 2, "so it does of the next one")
+    host.let_go("g1")
+    answer = chat.hear("Answer g1")
+    ok("With g3." in answer[0] and "g2" not in answer[0], "the answer is to the first and the last", answer)
+    equal([chat.texts(f"Answer {id_}") for id_ in ("g2", "g3")], [[], []], "which have none of their own")
+
+
 class Talk:
     """People who write again while the agent works, and what came of that. With .asked as judge
     wants it."""
@@ -99,12 +121,13 @@ class Talk:
         self.asked = []
         self.behind = []  # (id, who) of tasks in the background
         self.names = {}  # (chat, message) -> id
+        self.busy = None  # whose task has ended
 
     def ask(self, who):
         id_ = f"q{len(self.asked)}"
         words = f"tools={self.chance.choice([0, 1, 2, 3])} ms={self.chance.choice([20, 80, 200])}"
-        if self.chance.random() < 0.4:
-            words += " behind"
+        if self.chance.random() < 0.5:
+            words = "tools=2 ms=200 behind"  # the turn that the agent begins is to be long enough
             self.behind.append((id_, who))
         question = self.people.ask(who, id_, words)
         self.asked.append((self.people, question))
@@ -116,8 +139,11 @@ class Talk:
         while time.monotonic() < deadline:
             if self.chance.random() < 0.25:
                 self.ask(self.chance.randrange(len(self.people.ids)))
-            if self.behind and self.chance.random() < 0.1:
-                self.ask(self.end_task(self.chance.randrange(len(self.behind))))
+            if self.behind and self.chance.random() < 0.2:
+                self.busy = self.end_task(self.chance.randrange(len(self.behind)))
+            elif self.busy is not None and self.chance.random() < 0.2:
+                self.ask(self.busy)
+                self.busy = None
             time.sleep(0.03)
 
     def end_task(self, number):
@@ -222,10 +248,10 @@ def main():
     with Fake("telegram") as fake:
         with Host(telegram(fake, allow=PEOPLE), agent=AGENT, extra=EXTRA) as host:
             until(host.has_started, "the host starts")
-            for case in follow, silent, stop:
+            for case in follow, silent, stop, given:
                 case(fake, host)
         # A host of its own: its journal has the turns of these people alone.
-        with Host(telegram(fake, allow=PEOPLE), agent=AGENT + STEER, extra=EXTRA) as host:
+        with Host(telegram(fake, allow=PEOPLE), agent=AGENT, extra=EXTRA) as host:
             until(host.has_started, "the host starts")
             deaths(fake, host)
     done()
