@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "dialect/steps.h"
 #include "dialect/tally.h"
 #include "dialect/tell.h"
 #include "dialect/tool.h"
@@ -17,6 +18,7 @@ struct opencode {
     struct buf answer_id;
     struct buf error, error_code;
     struct tally tally; /* of the steps */
+    struct steps steps;
     bool ended, failed;
     bool told; /* the outcome */
     bool started;
@@ -49,12 +51,14 @@ static void tell_start(const struct opencode_call *call, const char *session)
     dialect_emit(call->out, &ev);
 }
 
-static void tell_step(const struct opencode_call *call, const char *state, const char *outcome)
+/* outcome: as its finish says; NULL: it has none. */
+static void end_step(const struct opencode_call *call, const char *outcome)
 {
     struct event ev;
-    event_init(&ev, TC_STEP);
-    ev.u.step.state = state;
-    ev.u.step.message_id = text_of(call, value_member(call->part, "messageID"));
+    if (!steps_end(&call->o->steps, &ev))
+        return;
+    if (outcome)
+        ev.u.step.message_id = text_of(call, value_member(call->part, "messageID"));
     ev.u.step.outcome = outcome;
     dialect_emit(call->out, &ev);
 }
@@ -62,9 +66,12 @@ static void tell_step(const struct opencode_call *call, const char *state, const
 static void take_step_start(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
+    struct event ev;
     buf_reset(&o->text);
     o->ended = false;
-    tell_step(call, "start", NULL);
+    end_step(call, NULL); /* of one without a finish */
+    steps_start(&o->steps, &ev, text_of(call, value_member(call->part, "messageID")));
+    dialect_emit(call->out, &ev);
 }
 
 static void take_text(const struct opencode_call *call)
@@ -166,7 +173,7 @@ static void take_step_finish(const struct opencode_call *call)
     const char *const reason = text_of(call, value_member(call->part, "reason"));
     utf8_copy(o->reason, sizeof o->reason, reason);
     take_usage(call);
-    tell_step(call, "end", reason);
+    end_step(call, reason);
     if (strcmp(o->reason, "unknown") == 0)
         tell_notice(call->out, "warn", "retry", "the model's stream broke; it is asked again",
                     NULL);

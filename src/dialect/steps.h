@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Numbers the steps of a turn for agents whose streams do not mark them: a step is one call of the
- * model with the tools that it uses. One step is open at a time. The caller emits the events; a
- * step that is still open at the end of the turn is ended by the guard. */
+ * Numbers the steps of a turn for agents whose streams do not: a step is one call of the model with
+ * the tools that it uses. One step is open at a time. The caller emits the events; a step that is
+ * still open at the end of the turn is ended by the guard. */
 #ifndef DIALECT_STEPS_H
 #define DIALECT_STEPS_H
 

@@ -160,6 +160,21 @@ static void test_gemini(void)
               "an error ends it, too");
 }
 
+#define O_STARTS "{'type':'step_start','sessionID':'s','part':{'messageID':'m'}}\n"
+#define O_SAID "{'type':'text','sessionID':'s','part':{'messageID':'m','id':'p','text':'a'}}\n"
+#define O_ENDS(reason)                                                                             \
+    "{'type':'step_finish','sessionID':'s','part':{'messageID':'m','reason':'" reason "'}}\n"
+
+static void test_opencode(void)
+{
+    steps_are("opencode", O_STARTS O_SAID O_ENDS("tool-calls") O_STARTS O_SAID O_ENDS("stop"),
+              "[0 narration message ]0 [1 narration message ]1 final", "its steps are numbered");
+    steps_are("opencode", O_STARTS O_STARTS O_SAID O_ENDS("stop"),
+              "[0 ]0 [1 narration message ]1 final", "one without a finish ends with the next");
+    steps_are("opencode", O_SAID O_ENDS("stop"), "narration message final",
+              "an end without a start is none");
+}
+
 static void test_counts(void)
 {
     struct reading r;
@@ -182,6 +197,7 @@ int main(void)
     test_settled();
     test_qwen();
     test_gemini();
+    test_opencode();
     test_counts();
     return 0;
 }
