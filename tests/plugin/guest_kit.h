@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "plugin/channel.h"
 
-#define KIT_DEADLINE_MS 30000
+#define KIT_DEADLINE_MS 120000
 #define KIT_BATCHES 256
 
 extern struct loop *kit_loop;
