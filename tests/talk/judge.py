@@ -77,7 +77,10 @@ def judge_repeats(ends, seen, doubts):
 
 
 def judge_dead(host, dead, doubts):
-    equal([d for d in dead if not doubts[d[0]]], [], "so was what became a dead letter")
+    # In flight at three deaths says the journal itself, also of a request that the service did not
+    # come to read.
+    unfounded = [d for d in dead if not doubts[d[0]] and d[1] != "poison"]
+    equal(unfounded, [], "so was what became a dead letter")
     status, listed = host.run("dead", "list")
     equal((status, len(listed.splitlines())), (0, len(dead)), "the dead letters are reported")
     for reason, count in collections.Counter(reason for _, reason in dead).items():
