@@ -114,7 +114,7 @@ is "$status $out" \
 try check "$plugins/jsonl.so"
 is "$status" 0 "a plugin's file"
 has "$out" "jsonl " "its name"
-has "$out" "ABI: 1.2" "its ABI"
+has "$out" "ABI: 1.3" "its ABI"
 has "$out" "sees: all events" "what it sees"
 has "$out" "callbacks: on_" "its callbacks"
 has "$out" "path (text)" "its options"

@@ -20,7 +20,6 @@ npm-clean:
 		rm -rf tests/$$folder/node_modules; \
 		test . -ef $(srcdir) || rm -f tests/$$folder/package.json tests/$$folder/package-lock.json; \
 	done
-# Of what they start, what is not built for every test.
 list-clients:
 	@echo $(CLIENT_TESTS)
 .PHONY: npm agents agents/more npm-clean list-clients

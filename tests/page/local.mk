@@ -10,3 +10,6 @@ clean-local: page-clean
 page-clean:
 	rm -rf tests/page/screens
 .PHONY: page-clean
+
+# Of what they start, what is not built for every test.
+$(CLIENT_TESTS:.t=.log): tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
