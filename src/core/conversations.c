@@ -233,6 +233,12 @@ void conversations_note_waiting(const struct conversations *cs, const struct tur
         turnlog_wait(cs->spec.turnlog, spec);
 }
 
+/* For the moment between an answer and the end of its turn nobody has to be told to wait. */
+static bool is_busy(const struct conversation *c)
+{
+    return c->job && (!job_has_outcome(c->job) || c->n_waiting > 1);
+}
+
 /* What a message waits for, and what the person is told of that. */
 static enum tc_accepted find_place(struct conversations *cs, struct conversation *c,
                                    struct message *m, struct buf *text)
@@ -242,12 +248,12 @@ static enum tc_accepted find_place(struct conversations *cs, struct conversation
         buf_add_str(text, "The agent gets this while it works.");
         return TC_GIVEN;
     }
-    if (c->job && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
+    if (is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
         buf_add_str(text, "The running turn is stopped for this.");
         job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
-    if (!c->job && has_room(cs, c->source, c->first->user))
+    if (!is_busy(c) && has_room(cs, c->source, c->first->user))
         return TC_ACCEPTED;
     answer_queued(text, c, cs->draining);
     return TC_QUEUED;

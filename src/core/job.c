@@ -416,6 +416,12 @@ unsigned job_tools(const struct job *j, const char **last)
     return r ? r->n_tool_uses + r->n_omitted : 0;
 }
 
+bool job_has_outcome(const struct job *j)
+{
+    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    return r && (r->has_final || r->has_error);
+}
+
 const char *job_session(const struct job *j)
 {
     const char *const id = j->turn ? turn_session_id(j->turn) : "";

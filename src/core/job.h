@@ -63,6 +63,8 @@ const char *job_id(const struct job *j);
 int64_t job_elapsed_ms(const struct job *j);
 /* Calls of tools so far; *last: the name of the newest, or NULL. Borrowed. */
 unsigned job_tools(const struct job *j, const char **last);
+/* It has answered, or failed; only its end is awaited. */
+bool job_has_outcome(const struct job *j);
 /* Of the agent; "" while it is not known. Borrowed. */
 const char *job_session(const struct job *j);
 /* Not before `over`, unless the ledger has been closed. */

@@ -175,6 +175,24 @@ static void test_queue(void)
     talk_end("a queue");
 }
 
+static void test_queue_behind_answer(void)
+{
+    talk_begin((const char *const[]){SAY_INIT, "print_on=10", SAY_HI, SAY_RESULT, "sleep", NULL});
+    talk.agent->exit_grace_ms = 20000;
+    talk_say("first");
+    talk_await_states("ended", "the answer is there, and the agent not gone yet");
+    talk_is(talk_say("second"), TC_ACCEPTED, NULL, "nobody is told to wait for that");
+    talk_is(talk_say("third"), TC_QUEUED, "Queued: 2 messages wait for the running turn.",
+            "but for another message");
+    talk_await_working(1);
+    talk_finish(0);
+    talk_await_states("ended ended merged", "both are answered");
+    talk_await_working(2);
+    talk_finish(1);
+    talk_await_quiet();
+    talk_end("a message behind an answer");
+}
+
 static void test_stop(void)
 {
     static const char *const spellings[] = {"/stop",  "stop",         "!stop",
@@ -425,6 +443,7 @@ int main(void)
     test_help();
     test_burst();
     test_queue();
+    test_queue_behind_answer();
     test_stop();
     test_cancel();
     test_session();
