@@ -257,7 +257,7 @@ const char *update_text(const json_t *message);
 char *update_spoken(struct tc_turn *lobby, const char *text);
 /* Tells who wrote the message, under it. */
 void update_say(struct tc_turn *lobby, const json_t *message, const char *text);
-/* `instead` is said where the reaction is refused; or NULL. */
+/* When Telegram refuses the reaction, the text `instead` is sent; NULL: nothing is. */
 void update_react(struct tc_turn *lobby, const json_t *message, const char *emoji,
                   const char *instead);
 int update_on_reacted(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,

@@ -307,6 +307,7 @@ static void start(struct conversation *c, struct job_spec *spec, void (*over)(vo
     spec->conversation = c->key;
     spec->submitter = c->source;
     spec->owner = c->owner;
+    spec->keeps_result = conversations_is_api(c->source);
     spec->settled = on_settled;
     spec->lost = on_lost;
     c->job = job_start(spec, over, c);
@@ -330,7 +331,6 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     full.route = head->route;
     full.has_message = head->given;
     full.follows = head->follows;
-    full.keeps_result = conversations_is_api(c->source);
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->user = head->user;
     head->user = NULL;
@@ -358,7 +358,6 @@ void conversation_begin_by_agent(struct conversation *c, const struct job_spec *
     full.prompt = STR("");
     full.by_agent = true;
     full.follows = true;
-    full.keeps_result = conversations_is_api(c->source);
     start(c, &full, over);
 }
 

@@ -74,7 +74,7 @@ static bool withdraw(void *state, struct buf *out, const char *id)
     return true;
 }
 
-/* Else it begins a turn with them that nobody waits for. */
+/* Without this, the CLI answers these messages in a turn of its own, which the host has ended. */
 static void withdraw_all(void *state, struct buf *out)
 {
     const struct claude_control *const c = state;
