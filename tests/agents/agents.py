@@ -223,3 +223,51 @@ def outcome(host, turn):
     until(lambda: host.turn(turn)["state"] in OVER, "the turn ends", PATIENCE_S)
     lines = [json.loads(data) for _, _, data in host.follow(f"/turns/{turn}/events").rest()]
     return host.turn(turn)["state"], Ran(0, host.log(), lines)
+
+
+# ---- cases of every agent that asks ----
+
+
+def check_approvals(host, stage, script, denied="The end"):
+    """It asks before it runs the command that `script` (a format of the fake model's script) makes it
+    run, and does what was decided. denied: its answer then."""
+    for choice, done_it, answer in (("allow", True, "The end"), ("deny", False, denied)):
+        mark = stage.work / choice
+        turn = host.begin(f"DO {script(f'touch {mark}')} | say The end")["id"]
+        requests = asked(host, turn)
+        ok([(r["kind"], f"touch {mark}" in r["subject"]) for r in requests] == [("approval", True)],
+           f"{choice}: it asks before it acts", requests)
+        ok(not mark.exists(), f"{choice}: it waits")
+        for request in requests:
+            equal(decide(host, turn, request, choice=choice), 200, f"{choice}: is accepted")
+        state, ran = outcome(host, turn)
+        ok((state, ran.finals()) == ("final", [answer]), f"{choice}: the turn goes on to its end",
+           explain(ran))
+        equal(mark.exists(), done_it, f"{choice}: is what happens")
+
+
+def check_question(host, script):
+    """It asks for a colour, and takes the answer."""
+    turn = host.begin(f"DO {script} | say Noted")["id"]
+    requests = asked(host, turn)
+    equal([(r["kind"], [q["prompt"] for q in r.get("questions", [])]) for r in requests],
+          [("ask", ["Which colour?"])], "a question is asked")
+    for request in requests:
+        question = request["questions"][0]["id"]
+        equal(decide(host, turn, request, choice="answer", answers={question: "Blue"}), 200,
+              "its answer is accepted")
+    state, ran = outcome(host, turn)
+    ok((state, ran.finals()) == ("final", ["Noted"]), "and the turn goes on", explain(ran))
+
+
+def check_stop(host, stage, asks=True):
+    """A turn is stopped while its command runs. asks: the command has to be allowed."""
+    began = stage.work / "began"
+    turn = host.begin(f"DO bash touch {began}; sleep 600 | say Never")["id"]
+    for request in asked(host, turn) if asks else ():
+        decide(host, turn, request, choice="allow")
+    until(began.exists, "the command runs")
+    host.ask("POST", f"/turns/{turn}/cancel", key="ann", body={})
+    state, ran = outcome(host, turn)
+    ok((state, len(ran.payloads("done"))) == ("cancelled", 1), "a turn that is stopped is cancelled, once",
+       explain(ran))

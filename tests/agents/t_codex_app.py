@@ -3,8 +3,8 @@
 stop, errors."""
 import json
 
-from agents import Model, Stage, asked, decide, done, ends_well, equal, explain, fails, ok, outcome
-from agents import program, until
+from agents import Model, Stage, check_approvals, check_question, check_stop, done, ends_well, equal
+from agents import fails, program
 from t_codex import configure
 
 FLAGS = ("-c", "sandbox_mode=workspace-write", "-c", "features.default_mode_request_user_input=true")
@@ -33,45 +33,6 @@ def test_resume(stage):
               f"{text}: its own usage")
 
 
-def test_approval(host, stage):
-    for choice, done_it in (("allow", True), ("deny", False)):
-        mark = stage.work / choice
-        turn = host.begin(f"DO {escalated(f'touch {mark}')} | say The end")["id"]
-        requests = asked(host, turn)
-        equal([(r["kind"], f"touch {mark}" in r["subject"]) for r in requests], [("approval", True)],
-              f"{choice}: it asks before it acts")
-        ok(not mark.exists(), f"{choice}: it waits")
-        for request in requests:
-            equal(decide(host, turn, request, choice=choice), 200, f"{choice}: is accepted")
-        state, ran = outcome(host, turn)
-        ok((state, ran.finals()) == ("final", ["The end"]), f"{choice}: the turn goes on to its end",
-           explain(ran))
-        equal(mark.exists(), done_it, f"{choice}: is what happens")
-
-
-def test_question(host):
-    turn = host.begin(f"DO call request_user_input {QUESTION} | say Noted")["id"]
-    requests = asked(host, turn)
-    equal([(r["kind"], [q["prompt"] for q in r.get("questions", [])]) for r in requests],
-          [("ask", ["Which colour?"])], "a question is asked")
-    for request in requests:
-        question = request["questions"][0]["id"]
-        equal(decide(host, turn, request, choice="answer", answers={question: "Blue"}), 200,
-              "its answer is accepted")
-    state, ran = outcome(host, turn)
-    ok((state, ran.finals()) == ("final", ["Noted"]), "and the turn goes on", explain(ran))
-
-
-def test_stop(host, stage):
-    began = stage.work / "began"
-    turn = host.begin(f"DO bash touch {began}; sleep 600 | say Never")["id"]
-    until(began.exists, "the command runs")
-    host.ask("POST", f"/turns/{turn}/cancel", key="ann", body={})
-    state, ran = outcome(host, turn)
-    ok((state, len(ran.payloads("done"))) == ("cancelled", 1), "a turn that is stopped is cancelled, once",
-       explain(ran))
-
-
 def main():
     if not program("codex"):
         print("1..0 # SKIP no Codex in tests/agents/node_modules: tools/check agents")
@@ -81,9 +42,9 @@ def main():
         test_run(stage)
         test_resume(stage)
         with stage.serve(flags=FLAGS) as host:
-            test_approval(host, stage)
-            test_question(host)
-            test_stop(host, stage)
+            check_approvals(host, stage, escalated)
+            check_question(host, f"call request_user_input {QUESTION}")
+            check_stop(host, stage, asks=False)
     done()
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Gemini CLI, OpenCode, Qwen Code and Copilot with a scripted model, through `turncast run`: a text, a
-tool, and errors."""
+tool, and what fails at the model's server."""
+import contextlib
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -26,7 +28,8 @@ def variables_of(name, url):
     }[name]
 
 
-def configure(stage, name, url):
+def configure(stage, name, url, bash="allow"):
+    """bash: whether OpenCode may run commands."""
     if name == "gemini":
         written(stage, ".gemini/settings.json", {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -37,7 +40,7 @@ def configure(stage, name, url):
             "privacy": {"usageStatisticsEnabled": False}})
     if name == "opencode":
         written(stage, ".config/opencode/opencode.json", {
-            "model": "scripted/model",
+            "model": "scripted/model", "permission": {"bash": bash},
             "provider": {"scripted": {
                 "npm": "@ai-sdk/openai-compatible", "name": "scripted",
                 "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
@@ -52,6 +55,34 @@ AGENTS = {
     "qwen": ((ASKING, '"--approval-mode", "yolo"'), ()),
     "copilot": (None, ("--allow-all-tools",)),
 }
+
+
+@contextlib.contextmanager
+def scripted(agent, name, **more):
+    """A stage for the file `agent` of etc/agents, whose program is `name`, with a model of its own."""
+    with Model() as model:
+        url = f"http://127.0.0.1:{model.port}"
+        with Stage(agent, program(name, more=True), variables_of(name, url)) as stage:
+            configure(stage, name, url, **more)
+            yield stage
+
+
+# What each says of a request that fails. OpenCode and Qwen Code try again for longer than a test
+# can wait, without a word: the host ends them.
+SILENT = "silent"
+FAULTS = {
+    "gemini": {"429": "429", "500": "500", "cut": "terminated"},
+    "opencode": {"429": SILENT, "500": SILENT, "cut": SILENT},
+    "qwen": {"429": SILENT, "500": SILENT, "cut": "terminated"},
+    "copilot": {"429": "429", "500": "500", "cut": "response body"},
+}
+
+
+def test_faults(stage, name, flags):
+    stage.shipped = re.sub(r"idle_timeout_s = \d+", "idle_timeout_s = 20", stage.shipped)
+    for fault, words in FAULTS[name].items():
+        ran = stage.run(f"DO fail {fault}", flags=flags, options="attempts = 1;")
+        fails(ran, words, f"{name}: a request that fails with {fault}")
 
 
 def test_agent(stage, name, flags):
@@ -75,14 +106,12 @@ def main():
     if not LONG or not all(program(name, more=True) for name in AGENTS):
         print("1..0 # SKIP no agents in tests/agents/more/node_modules: tools/check --long agents")
         return
-    with Model() as model:
-        url = f"http://127.0.0.1:{model.port}"
-        for name, (change, flags) in AGENTS.items():
-            with Stage(name, program(name, more=True), variables_of(name, url)) as stage:
-                configure(stage, name, url)
-                if change:
-                    stage.shipped = stage.shipped.replace(*change)
-                test_agent(stage, name, flags)
+    for name, (change, flags) in AGENTS.items():
+        with scripted(name, name) as stage:
+            if change:
+                stage.shipped = stage.shipped.replace(*change)
+            test_agent(stage, name, flags)
+            test_faults(stage, name, flags)
     done()
 
 
