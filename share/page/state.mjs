@@ -30,14 +30,20 @@ export function asks(turn) {
   return !isOver(turn) && Array.isArray(turn.requests) ? turn.requests.length : 0;
 }
 
+// The turn is over, and its agent works on.
+export function worksOn(turn) {
+  return isOver(turn) && turn.background === true;
+}
+
 // Changes with what is to be seen of it.
 export function look(turn) {
-  return `${text(turn.state)} ${asks(turn) > 0}`;
+  return `${text(turn.state)} ${asks(turn) > 0} ${worksOn(turn)}`;
 }
 
 export function word(turn) {
   if (asks(turn)) return "Waits for a person";
-  return known(turn) ? states[turn.state].word : oneLine(turn.state, 20) || "Unknown";
+  const state = known(turn) ? states[turn.state].word : oneLine(turn.state, 20) || "Unknown";
+  return worksOn(turn) ? `${state}, works in the background` : state;
 }
 
 export function sign(turn) {

@@ -4,7 +4,7 @@ import { encoded, get, post, turnPath } from "./api.mjs";
 import { Connection } from "./connection.mjs";
 import { icon, make, setText, spinner } from "./dom.mjs";
 import { moment, number, text } from "./format.mjs";
-import { facts, isOver, look, setTaken, sign, title, word } from "./state.mjs";
+import { facts, isOver, look, setTaken, sign, title, word, worksOn } from "./state.mjs";
 import { Stream } from "./stream.mjs";
 import { Tail } from "./tail.mjs";
 import { watch } from "./ticker.mjs";
@@ -53,7 +53,7 @@ export class TurnView {
     this.word = make("span.state-word");
     this.facts = make("span.facts");
     this.taken = make("span.taken");
-    this.cancel = make("button.danger", { type: "button", hidden: true, click: () => this.#stop() }, icon("stop"), "Stop");
+    this.cancel = make("button.danger", { type: "button", hidden: true, click: () => this.#stop() });
     this.trouble = make("p.trouble", { role: "alert", hidden: true });
     this.prompt = make("div.prompt", { dir: "auto", hidden: true });
     this.activity = make("span.activity");
@@ -116,10 +116,20 @@ export class TurnView {
     this.facts.replaceChildren(...facts(turn));
     watch(this.taken, (time) => setTaken(this.taken, this.#turn, time));
     if (number(turn.created_ms)) this.word.title = moment(turn.created_ms);
-    this.cancel.hidden = (isOver(turn) && !this.#stopping) || !this.app.turns.may("cancel");
+    this.#showCancel();
     this.element.dataset.state = isOver(turn) ? "over" : "on";
     document.title = `${title(turn, 60)} · turncast`;
     this.showNext();
+  }
+
+  // What it stops: the turn, or the work behind one that is over.
+  #showCancel() {
+    const works = worksOn(this.#turn);
+    const over = (isOver(this.#turn) || this.#ended) && !works && !this.#stopping;
+    this.cancel.hidden = over || !this.app.turns.may("cancel");
+    this.cancel.disabled = this.#stopping;
+    if (this.#stopping) this.cancel.replaceChildren(spinner(), "Stopping…");
+    else this.cancel.replaceChildren(icon("stop"), works ? "Stop background work" : "Stop");
   }
 
   // The turn in which the agent goes on behind this one.
@@ -175,7 +185,7 @@ export class TurnView {
   // Nothing of it is left.
   #settle() {
     this.#stopping = false;
-    this.cancel.replaceChildren(icon("stop"), "Stopped");
+    if (this.#turn) this.#showCancel();
   }
 
   #done() {
@@ -231,19 +241,17 @@ export class TurnView {
 
   async #stop() {
     this.#stopping = true;
-    this.cancel.disabled = true;
-    this.cancel.replaceChildren(spinner(), "Stopping…");
+    this.#showCancel();
     this.app.say("Stopping");
     this.#tell("");
     try {
       const turn = await post(turnPath(this.id, "/cancel"));
+      if (this.#ended) this.#settle(); // No other done comes.
       if (turn) this.app.turns.put(turn);
     } catch (error) {
-      this.#stopping = false;
+      this.#settle();
       if (error.status === 401) this.app.denied();
       this.#tell(error.message);
-      this.cancel.disabled = false;
-      this.cancel.replaceChildren(icon("stop"), "Stop");
       this.#refresh();
     }
   }

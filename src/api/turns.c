@@ -53,6 +53,8 @@ void turns_add(struct buf *out, const struct turnlog_turn *t, const struct reque
     if (t->cost_usd >= 0)
         jsonw_member_real(out, "cost_usd", t->cost_usd);
     jsonw_member_int(out, "tools", t->tools);
+    if (t->works)
+        jsonw_member_bool(out, "background", true);
     asked_add(out, requests, s->id, p);
     buf_add_char(out, '}');
 }

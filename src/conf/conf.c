@@ -137,6 +137,7 @@ static struct conf_box *box_new(const char *path)
                           .debounce_ms = 500,
                           .max_turns = 32,
                           .max_warm = 4,
+                          .max_warm_mb = 4096,
                           .per_user = 2,
                           .drain_ms = 30 * 1000},
         .http = {.hosts = arena_alloc(a, sizeof(char *)),

@@ -155,6 +155,7 @@ struct conf_conversations {
     int64_t debounce_ms; /* a burst ends with so long a silence */
     int64_t max_turns;   /* at once in the host */
     int64_t max_warm;    /* agents that wait for a message, or work in the background */
+    int64_t max_warm_mb; /* memory of all of those together; 0: no limit */
     int64_t per_user;    /* at once of one person */
     int64_t drain_ms;    /* what running turns get when the host is asked to end */
 };

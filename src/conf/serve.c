@@ -13,6 +13,7 @@ static const struct row conversation_rows[] = {
     {"queue", read_int, CONVERSATIONS(queue), 1, 1000, NULL},
     {"debounce_ms", read_int, CONVERSATIONS(debounce_ms), 0, 60000, NULL},
     {"max_warm", read_int, CONVERSATIONS(max_warm), 0, 1000, NULL},
+    {"max_warm_mb", read_int, CONVERSATIONS(max_warm_mb), 0, 1 << 20, NULL},
     {"max_turns", read_int, CONVERSATIONS(max_turns), 1, 10000, NULL},
     {"per_user", read_int, CONVERSATIONS(per_user), 1, 10000, NULL},
     {"drain_s", read_ms, CONVERSATIONS(drain_ms), 0, 3600, NULL},

@@ -36,6 +36,13 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     conversation_begin_by_agent(c, &spec, conversations_turn_over);
 }
 
+static void on_works(void *ctx, const char *turn, bool works)
+{
+    const struct conversations *const cs = ctx;
+    if (cs->spec.turnlog)
+        turnlog_set_works(cs->spec.turnlog, turn, works);
+}
+
 static void on_emptied(void *ctx)
 {
     conversations_look_for_drained(ctx);
@@ -43,7 +50,7 @@ static void on_emptied(void *ctx)
 
 void conversations_open_warm(struct conversations *cs)
 {
-    static const struct warm_events events = {on_begins, on_emptied};
+    static const struct warm_events events = {on_begins, on_works, on_emptied};
     cs->warm = warm_new(cs->spec.loop, cs->spec.conf, &events, cs);
 }
 

@@ -167,6 +167,7 @@ static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n
     const struct job *const j = ctx;
     const struct job_spec *const s = &j->spec;
     const struct warm_place place = {.conf = s->conf,
+                                     .turn = s->id,
                                      .conversation = s->conversation,
                                      .session_id = turn_session_id(j->turn),
                                      .source = s->submitter,

@@ -336,6 +336,15 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
     apply_limits(log);
 }
 
+void turnlog_set_works(struct turnlog *log, const char *id, bool works)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (!e || e->turn.works == works)
+        return;
+    e->turn.works = works;
+    tell(log, &e->turn, false);
+}
+
 void turnlog_end(struct turnlog *log, struct turnlog_entry *e)
 {
     seal(log, e, turnlog_is_over(&e->turn) ? e->turn.state : TURNLOG_ERROR);

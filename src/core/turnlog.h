@@ -48,6 +48,7 @@ struct turnlog_turn {
     uint64_t last_seq;                        /* of its newest event; 0: none */
     unsigned tools;                           /* calls so far */
     double cost_usd;                          /* negative: not known */
+    bool works; /* it is over, and the agent works on in the background */
 };
 
 struct turnlog;
@@ -71,6 +72,8 @@ void turnlog_cancel(struct turnlog *log, const char *id);
  * stripped of something (NULL: not). Takes over both references. */
 void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
                  struct event_box *stripped);
+/* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
+void turnlog_set_works(struct turnlog *log, const char *id, bool works);
 /* No more events: one without an outcome has ended as an error. */
 void turnlog_end(struct turnlog *log, struct turnlog_entry *e);
 
@@ -86,7 +89,8 @@ void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struc
 uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
 
 struct turnlog_watcher;
-/* Calls `changed` for every turn that appears, changes its state, or asks or is answered. */
+/* Calls `changed` for every turn that appears, changes its state, asks or is answered, or whose
+ * agent begins or ends to work in the background. */
 struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx);

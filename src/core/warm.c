@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "io/process_tree.h"
 
+#define MEASURE_MS 1000               /* between two measurements of memory, of one process each */
 #define UNREAD_MAX ((size_t)16 << 20) /* bytes of a turn that waits for its beginning on disk */
 
 struct waiter {
@@ -25,10 +28,13 @@ struct entry {
     struct agent_process *process;
     struct loop_timer *keep;
     const struct conf *conf; /* of the agent */
-    char *conversation, *session_id, *source, *route, *owner, *log_name;
+    char *turn, *conversation, *session_id, *source, *route, *owner, *log_name;
     struct buf unread; /* lines of the turn that it has begun by itself */
     bool begins;       /* it has begun one */
     bool leaves;       /* it is being ended */
+    bool told_works;   /* what events->works was last called with */
+    uint64_t resident; /* bytes, of it and of all that it has started, when it was measured last */
+    int64_t measured_ms;
 };
 
 struct warm {
@@ -37,6 +43,7 @@ struct warm {
     const struct warm_events *events;
     void *ctx;
     struct entry *list; /* the one that came last is first */
+    struct loop_timer *measure;
     struct waiter *waiters;
     bool closing;
 };
@@ -120,6 +127,7 @@ static void free_entry(struct entry *e)
 {
     loop_timer_free(e->keep);
     buf_fini(&e->unread);
+    free(e->turn);
     free(e->conversation);
     free(e->session_id);
     free(e->source);
@@ -130,11 +138,20 @@ static void free_entry(struct entry *e)
     free(e);
 }
 
+static void tell_works(struct entry *e, bool now)
+{
+    if (e->told_works == now)
+        return;
+    e->told_works = now;
+    e->all->events->works(e->all->ctx, e->turn, now);
+}
+
 static void leave(struct entry *e, const char *why)
 {
     if (e->leaves)
         return;
     e->leaves = true;
+    tell_works(e, false);
     log_line(LOG_INFO, e->log_name, "the process that waits for %s ends: %s", e->conversation, why);
     loop_timer_set(e->keep, -1);
     agent_process_leave(e->process);
@@ -214,8 +231,11 @@ static void listen_to(struct entry *e, const char *bytes, size_t n)
 {
     const bool worked = works(e);
     lines_feed(&agent_process_stream(e->process)->lines, bytes, n);
-    if (!e->leaves && works(e) != worked)
+    if (e->leaves)
+        return;
+    if (works(e) != worked)
         set_clock(e);
+    tell_works(e, works(e));
 }
 
 static void on_out(void *ctx, const char *bytes, size_t n)
@@ -242,6 +262,7 @@ static void on_exited(void *ctx)
                  WIFSIGNALED(status) ? "signal" : "status",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     e->leaves = true;
+    tell_works(e, false);
 }
 
 static void on_stuck(void *ctx, unsigned left)
@@ -273,10 +294,48 @@ static struct entry *find_oldest(struct warm *w)
     return idle ? idle : busy;
 }
 
+static uint64_t resident_of_all(const struct warm *w)
+{
+    uint64_t sum = 0;
+    for (const struct entry *e = w->list; e; e = e->next)
+        sum += e->leaves ? 0 : e->resident;
+    return sum;
+}
+
+/* The last one may use what it needs: limits.memory_mb is for that. */
+static bool uses_too_much(const struct warm *w)
+{
+    const uint64_t limit = (uint64_t)w->conf->conversations.max_warm_mb << 20;
+    return limit && warm_count(w) > 1 && resident_of_all(w) > limit;
+}
+
 static void make_room(struct warm *w)
 {
     while (warm_count(w) > (size_t)w->conf->conversations.max_warm)
-        leave(find_oldest(w), "there are too many");
+        leave(find_oldest(w), "there are more than max_warm");
+    while (uses_too_much(w))
+        leave(find_oldest(w), "together they use more memory than max_warm_mb");
+}
+
+static void measure(struct entry *e)
+{
+    e->measured_ms = clock_mono_ms();
+    e->resident = process_tree_resident(agent_process_pid(e->process));
+}
+
+/* One at a time: a host may have a thousand, and the loop waits for /proc. */
+static void on_measure(void *arg)
+{
+    struct warm *const w = arg;
+    struct entry *stalest = NULL;
+    for (struct entry *e = w->list; e; e = e->next)
+        if (!e->leaves && (!stalest || e->measured_ms <= stalest->measured_ms))
+            stalest = e;
+    if (!stalest)
+        return;
+    measure(stalest);
+    make_room(w);
+    loop_timer_set(w->measure, MEASURE_MS);
 }
 
 static void attach(struct entry *e)
@@ -300,6 +359,7 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
         .process = p,
         .keep = loop_timer_new(w->loop, on_time, e),
         .conf = conf_ref(place->conf),
+        .turn = xstrdup(place->turn),
         .conversation = xstrdup(place->conversation),
         .session_id = xstrdup(place->session_id),
         .source = xstrdup(place->source),
@@ -315,7 +375,9 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
     }
     set_clock(e);
     listen_to(e, bytes, n);
+    measure(e);
     make_room(w);
+    loop_timer_set(w->measure, MEASURE_MS);
 }
 
 static struct entry *find(const struct warm *w, const struct conf_agent *agent,
@@ -340,6 +402,7 @@ struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
     lines_give_back(&agent_process_stream(p)->lines, unread);
+    tell_works(e, false);
     unlink_entry(e);
     free_entry(e);
     return p;
@@ -388,6 +451,7 @@ struct warm *warm_new(struct loop *l, const struct conf *conf, const struct warm
 {
     struct warm *const w = xcalloc(1, sizeof *w);
     *w = (struct warm){.loop = l, .conf = conf, .events = events, .ctx = ctx};
+    w->measure = loop_timer_new(l, on_measure, w);
     return w;
 }
 
@@ -412,6 +476,7 @@ void warm_free(struct warm *w)
 {
     if (!w)
         return;
+    loop_timer_free(w->measure);
     while (w->list) {
         struct entry *const e = w->list;
         w->list = e->next;

@@ -4,9 +4,10 @@
  * write to the same session without knowing of each other. Loop thread only.
  *
  * A process that has waited for keep_alive_s ends; so does the one that has waited longest when
- * there are more than max_warm. One that works in the background is not idle: it may take
- * background_timeout_s, and others go first. One that dies is logged, and the next message of its
- * conversation resumes the session with a new process. */
+ * there are more than max_warm, or when they use more memory than max_warm_mb together. One that
+ * works in the background is not idle: it may take background_timeout_s, and others go first. One
+ * that dies is logged, and the next message of its conversation resumes the session with a new
+ * process. */
 #ifndef CORE_WARM_H
 #define CORE_WARM_H
 
@@ -18,6 +19,7 @@ struct warm;
 /* Whose an agent is. Strings are borrowed. */
 struct warm_place {
     const struct conf *conf; /* of its agent: it is kept */
+    const char *turn;        /* id of the last turn */
     const char *conversation, *session_id;
     const char *source; /* where the conversation's messages come from */
     const char *route;  /* of the last message, or NULL */
@@ -27,6 +29,9 @@ struct warm_place {
 struct warm_events {
     /* The agent has begun a turn by itself. Its output is kept for warm_take until then. */
     void (*begins)(void *ctx, const struct warm_place *place, const struct conf_agent *agent);
+    /* Whether the agent works in the background behind that turn has changed. At first it does not.
+     */
+    void (*works)(void *ctx, const char *turn, bool works);
     void (*emptied)(void *ctx); /* there is none left; may be NULL */
 };
 

@@ -174,6 +174,32 @@ uint64_t process_tree_began(pid_t pid)
     return read_stat(pid, &st) && !is_dead(&st) ? st.began : 0;
 }
 
+/* The second number of /proc/PID/statm (proc(5)): resident pages. */
+static uint64_t read_resident(pid_t pid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    unsigned long long pages;
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+uint64_t process_tree_resident(pid_t pid)
+{
+    struct pid_set set = {0};
+    uint64_t bytes = 0;
+    set_add(&set, pid);
+    add_below(&set);
+    for (size_t i = 0; i < set_count(&set); i++)
+        bytes += read_resident(set_at(&set, i));
+    buf_fini(&set.pids);
+    return bytes;
+}
+
 static bool has_mark(pid_t pid, const char *mark)
 {
     char path[64];

@@ -12,6 +12,9 @@
 void process_tree_boot(char out[64]);
 /* When the process began, in clock ticks since boot; 0: it is gone. */
 uint64_t process_tree_began(pid_t pid);
+/* Bytes of memory in RAM (RSS) of the process and everything below it. Pages that several of them
+ * share count for each. */
+uint64_t process_tree_resident(pid_t pid);
 /* SIGKILL to everything below the process that can be found now, itself not included. Whoever forks
  * meanwhile is found the next time. */
 void process_tree_kill_below(pid_t pid);

@@ -45,11 +45,18 @@ def later(host, first):
     return of_agent(host, first)[0]
 
 
+def works(host, turn):
+    """Whether the host says that the agent works in the background behind a turn that is over."""
+    return json.loads(host.ask("GET", f"/turns/{turn['id']}", key="bob")[2]).get("background", False)
+
+
 def follows(host):
     first = begin(host, "behind id=a1", conversation="a", **FOLLOW)
     ok(answer_of(host, first).startswith("Answer a1"), "the answer comes while the work goes on")
+    until(lambda: works(host, first), "the turn says so")
     host.let_go("a1.behind")
     turn = later(host, first)
+    ok(not works(host, first), "until the agent begins another turn")
     ok(answer_of(host, turn).startswith("Later a1"), "what comes of it is a turn of the agent")
     equal((turn["source"], turn["agent"]), ("http", "main"), "it is of the same source and agent")
     equal(of_agent(host, first, "kim"), [], "another client does not see it")
@@ -89,9 +96,11 @@ def runs(host):
 def stops(host):
     first = begin(host, "behind id=d1", conversation="d", **FOLLOW)
     answer_of(host, first)
+    until(lambda: works(host, first), "the turn says that its agent works in the background")
     path = f"/turns/{first['id']}/cancel"
     equal(host.status("POST", path, key="kim"), 404, "no other client ends the work")
     equal(host.status("POST", path, key="bob"), 202, "the work behind a turn is ended with it")
+    ok(not works(host, first), "and the turn says that it is")
     host.let_go("d1.behind")
     second = begin(host, "id=d2", conversation="d", **FOLLOW)
     ok(answer_of(host, second).startswith("Answer d2"), "the next message is answered")

@@ -354,7 +354,8 @@ struct watcher {
 static void on_changed(void *ctx, const struct turnlog_turn *t)
 {
     struct watcher *const w = ctx;
-    sprintf(w->text + strlen(w->text), "%s:%s ", t->spec.id, turnlog_state_name(t->state));
+    sprintf(w->text + strlen(w->text), "%s:%s%s ", t->spec.id, turnlog_state_name(t->state),
+            t->works ? "+" : "");
     turnlog_unwatch(w->other);
     w->other = NULL;
     if (w->leaves)
@@ -384,6 +385,13 @@ static void test_watch(void)
     turnlog_end(turns, run("c"));
     is_str(stays.text, "a:waiting a:running a:running a:final b:running b:error c:running c:error ",
            "each change of a state, once, and what is asked");
+    *stays.text = *ends.text = '\0';
+    turnlog_set_works(turns, "a", false);
+    turnlog_set_works(turns, "a", true);
+    turnlog_set_works(turns, "a", true);
+    turnlog_set_works(turns, "a", false);
+    turnlog_set_works(turns, "unknown", true);
+    is_str(stays.text, "a:final+ a:final ", "when work in the background begins and ends");
     is_str(last.text, "a:final b:error c:error ", "each end, once, with the state that stays");
     is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
     is_str(ends.text, stays.text, "the others go on");

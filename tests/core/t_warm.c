@@ -191,6 +191,25 @@ static void test_number(void)
     talk_end_quiet("max_warm");
 }
 
+/* Together they use more than a megabyte, whatever they are: the last one stays. */
+static void test_memory(void)
+{
+    begin((const char *const[]){"await=one", "text=" INIT, ENDS("first", "0", ""), "eof", NULL});
+    talk.conf.conversations.max_warm_mb = 1;
+    talk_say("one");
+    await_warm(1, "max_warm_mb: one alone stays");
+    talk_as("tg", "1", "B", "one");
+    talk_await_states("ended ended", "max_warm_mb: another conversation");
+    await_warm(1, "max_warm_mb: the older one ends");
+    talk.conf.conversations.max_warm_mb = 4096;
+    talk_say("one");
+    talk_await_states("ended ended ended", "max_warm_mb: and the first again");
+    await_warm(2, "max_warm_mb: within the limit both stay");
+    talk.conf.conversations.max_warm_mb = 1;
+    await_warm(1, "max_warm_mb: they are measured again while they wait");
+    talk_end_quiet("max_warm_mb");
+}
+
 static void test_off(void)
 {
     begin(two);
@@ -393,6 +412,7 @@ int main(void)
     test_new();
     test_time();
     test_number();
+    test_memory();
     test_off();
     test_drain();
     test_codex();

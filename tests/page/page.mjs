@@ -247,6 +247,12 @@ await visit("a stop", "", desktop, async (page) => {
   await story.stopping(page, turn, mock);
 });
 
+await visit("work behind a turn", "", desktop, async (page) => {
+  const turn = mock.turn();
+  await page.goto(url + at(turn));
+  await story.background(page, turn, mock);
+});
+
 await visit("a key", "", desktop, async (page) => {
   mock.key = "sesame";
   await page.reload();

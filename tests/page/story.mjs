@@ -304,6 +304,26 @@ export async function stopping(page, turn, mock) {
   mock.cancel = cancel;
 }
 
+export async function background(page, turn, mock) {
+  const cancel = mock.cancel;
+  mock.cancel = (t) => t.change({ background: undefined });
+  turn.say("start", {});
+  turn.say("final", { text: "It runs." });
+  turn.change({ background: true });
+  turn.say("done", { reason: "completed" });
+  await page.locator(".turn .state-word", { hasText: "Answered, works in the background" }).waitFor();
+  const button = page.getByRole("button", { name: "Stop background work" });
+  await button.click();
+  await button.waitFor({ state: "hidden" });
+  same(await page.locator(".turn .state-word").innerText(), "Answered", "the work behind a turn that is over can be stopped");
+  ok(!(await page.getByRole("button", { name: /Stop/ }).isVisible()), "then there is nothing to stop");
+  turn.change({ background: true });
+  await button.waitFor();
+  turn.change({ background: undefined });
+  await button.waitFor({ state: "hidden" });
+  mock.cancel = cancel;
+}
+
 export async function login(page, key) {
   const field = page.getByLabel("Key");
   await field.fill("wrong");
