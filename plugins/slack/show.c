@@ -268,13 +268,14 @@ static bool begin_end(struct tc_turn *turn)
     return true;
 }
 
-/* What a person reads: of a turn that somebody stopped, that. */
+/* The answer; of a turn that somebody stopped, what the agent had written, and that it was stopped.
+ * NULL: no memory. */
 static const char *text_of(struct tc_turn *turn, const struct tc_final *ev)
 {
-    const char *reason = ev->synthesized && !ev->text_len && ev->meta->x
-                             ? tc_json_get(turn, ev->meta->x, "/reason")
-                             : NULL;
-    return reason && strcmp(reason, "cancelled") == 0 ? "*Stopped.*" : ev->text;
+    const char *reason = ev->meta->x ? tc_json_get(turn, ev->meta->x, "/reason") : NULL;
+    if (!reason || strcmp(reason, "cancelled") != 0)
+        return ev->text;
+    return ev->text_len ? tc_sprint(turn, "%s\n\n_Stopped._", ev->text) : "*Stopped.*";
 }
 
 int show_final(struct tc_turn *turn, const struct tc_final *ev)
@@ -283,6 +284,8 @@ int show_final(struct tc_turn *turn, const struct tc_final *ev)
     if (!begin_end(turn))
         return 0;
     const char *text = text_of(turn, ev);
+    if (!text)
+        return -1;
     const char *rest = cast->surface == SURFACE_STREAM ? rest_of(turn, text) : NULL;
     const bool ended = rest && answer_end_stream(turn, text, rest);
     cast->over = true;

@@ -152,17 +152,22 @@ static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 
 static bool was_stopped(struct tc_turn *turn, const struct tc_final *ev)
 {
-    const char *const reason = ev->synthesized && !ev->text_len && ev->meta->x
-                                   ? tc_json_get(turn, ev->meta->x, "/reason")
-                                   : NULL;
+    const char *const reason = ev->meta->x ? tc_json_get(turn, ev->meta->x, "/reason") : NULL;
     return reason && strcmp(reason, "cancelled") == 0;
+}
+
+/* The live message, which showed what the agent was writing, is about to be deleted. */
+static int send_stopped(struct tc_turn *turn, const struct tc_final *ev)
+{
+    const char *const text =
+        ev->text_len ? tc_sprint(turn, "%s\n\n_Stopped._", ev->text) : "Stopped.";
+    return text ? final_send(turn, text, strlen(text), !ev->text_len) : -1;
 }
 
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
-    static const char stopped[] = "Stopped.";
     question_end(turn);
-    return was_stopped(turn, ev) ? final_send(turn, stopped, sizeof stopped - 1, true)
+    return was_stopped(turn, ev) ? send_stopped(turn, ev)
                                  : final_send(turn, ev->text, ev->text_len, false);
 }
 

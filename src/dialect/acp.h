@@ -47,6 +47,7 @@ struct acp {
     double cost;        /* of the session, negative: not said */
     double cost_before; /* of its turns before this one in the stream */
     char currency[16];
+    bool denied; /* the newest result of a tool is that it was not allowed */
     bool started, greeted, ready, over;
 };
 

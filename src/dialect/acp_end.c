@@ -101,6 +101,22 @@ static void begin_end(const struct acp_call *call)
     acp_seal(call->a, call->out);
 }
 
+/* OpenCode and Copilot end a turn without a word when a tool is not allowed, and say "end_turn". */
+static bool ends_by_denial(const struct acp *a, const struct stop *stop)
+{
+    return a->denied && !a->answer.len && strcmp(stop->reason, "completed") == 0;
+}
+
+static void tell_denied(const struct dialect_out *out)
+{
+    struct event ev;
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = "stopped";
+    ev.u.done.code = "permission_denied";
+    ev.u.done.detail = "The agent ended the turn because a tool was not allowed.";
+    dialect_emit(out, &ev);
+}
+
 /* The turn ended well, or so it says: a failure that came as text has no usage. */
 static void take_stop(const struct acp_call *call, struct str said)
 {
@@ -114,7 +130,13 @@ static void take_stop(const struct acp_call *call, struct str said)
     else
         tell_final(call->out, a->answer.p, a->answer.len, NULL);
     tell_usage(call, failed);
-    tell_done(call->out, failed ? "error" : stop.reason, failed ? NULL : stop.code);
+    if (failed)
+        tell_done(call->out, "error", NULL);
+    else if (ends_by_denial(a, &stop))
+        tell_denied(call->out);
+    else
+        tell_done(call->out, stop.reason, stop.code);
+    a->denied = false;
     buf_reset(&a->answer);
     buf_reset(&a->trouble);
 }

@@ -278,6 +278,7 @@ static void tell_result(const struct acp_call *call, struct acp_tool *tool, cons
     set_content(call, tool, f, result);
     ev.meta.x = value_rest(call->out->scratch, f->self, other ? with_content : told);
     tell_resolved(call, tool, denied ? "deny" : "allow");
+    call->a->denied = denied;
     acp_send(call, &ev);
     acp_tool_fini(tool);
 }

@@ -25,6 +25,7 @@ void guard_fini(struct guard *g)
     book_fini(&g->tools);
     book_fini(&g->steps);
     book_fini(&g->requests);
+    kept_fini(&g->kept);
     event_box_unref(g->held_done);
     event_box_unref(g->held_usage);
     event_box_unref(g->held_final);
@@ -259,6 +260,8 @@ static void feed_open(struct guard *g, struct event *ev)
         [TC_STEP] = guard_pair,          [TC_ERROR] = feed_error,       [TC_USAGE] = feed_usage,
         [TC_NOTICE] = guard_tell,        [TC_STATE] = guard_tell,       [TC_RAW] = guard_tell,
     };
+    if (!is_child(ev))
+        kept_see(&g->kept, ev);
     if (ev->kind == TC_DONE)
         hold_done(g, ev);
     else
@@ -369,20 +372,33 @@ static void tell_missing_error(struct guard *g, const char *code, const char *me
     tell_outcome(g, &ev, GUARD_ERROR);
 }
 
-/* The text is what a person should read where the agent wrote nothing; or NULL. That somebody
- * stopped it is said with it: done comes when the agent is gone. */
-static void tell_missing_final(struct guard *g, const char *text, bool cancelled)
+static void tell_invented_final(struct guard *g, struct event *final)
+{
+    final->u.final.synthesized = true;
+    g->stats.invented++;
+    tell_outcome(g, final, GUARD_FINAL);
+}
+
+/* The text is for people, where the agent wrote nothing; or NULL. */
+static void tell_missing_final(struct guard *g, const char *text)
 {
     struct event ev;
     event_init(&ev, TC_FINAL);
-    ev.u.final.synthesized = true;
-    ev.meta.x = cancelled ? "{\"reason\":\"cancelled\"}" : NULL;
     if (text) {
         ev.u.final.text = text;
         ev.u.final.text_len = strlen(text);
     }
-    g->stats.invented++;
-    tell_outcome(g, &ev, GUARD_FINAL);
+    tell_invented_final(g, &ev);
+}
+
+/* The final says that somebody stopped the turn, because done comes only when the agent is gone. */
+static void tell_cancelled_final(struct guard *g)
+{
+    struct event ev;
+    event_init(&ev, TC_FINAL);
+    ev.meta.x = "{\"reason\":\"cancelled\"}";
+    kept_fill(&g->kept, &ev.u.final);
+    tell_invented_final(g, &ev);
 }
 
 static bool is_failure(const struct event *done)
@@ -409,9 +425,11 @@ static void tell_outcome_of_done(struct guard *g, const struct event *done)
                            detail ? detail : endings[STREAM_EOF].message);
     else if (is_failure(done) || !is_known_reason(done))
         tell_missing_error(g, code, detail ? detail : "The agent reported an error.");
+    else if (is_reason(done, "cancelled"))
+        tell_cancelled_final(g);
     else
-        tell_missing_final(g, is_reason(done, "refused") ? detail : NULL,
-                           is_reason(done, "cancelled"));
+        tell_missing_final(g, is_reason(done, "refused") || is_reason(done, "stopped") ? detail
+                                                                                       : NULL);
 }
 
 /* Gives the outcome that is missing; `done` is what the stream said of its end, or a blank one
@@ -428,7 +446,7 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
     if (e.code)
         tell_missing_error(g, e.code, e.message);
     else
-        tell_missing_final(g, NULL, cancelled);
+        tell_cancelled_final(g);
     done->u.done.reason = e.reason;
     done->u.done.code = e.code;
 }

@@ -9,6 +9,7 @@
 
 #include "dialect/dialect.h"
 #include "turn/book.h"
+#include "turn/kept.h"
 
 struct guard_stats {
     uint64_t late;       /* events after the outcome, not passed on */
@@ -31,6 +32,7 @@ struct guard {
     bool started, usage_told, done;
     bool error_noted, duplicate_noted;  /* told once each, after the outcome */
     struct book tools, steps, requests; /* what is open, and what was */
+    struct kept kept;                   /* what a turn that is stopped has for an answer */
     bool resumes;                       /* see guard_may_resume */
     /* Until their time has come, or NULL; held_final: of a suspended run that may be resumed. */
     struct event_box *held_done, *held_usage, *held_final;

@@ -15,6 +15,8 @@ libtcturn_a_SOURCES = \
 	src/turn/guard.h \
 	src/turn/guard_pairs.c \
 	src/turn/guard_parts.h \
+	src/turn/kept.c \
+	src/turn/kept.h \
 	src/turn/match_loose.c \
 	src/turn/match_loose.h \
 	src/turn/match_strict.c \

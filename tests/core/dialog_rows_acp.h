@@ -17,6 +17,8 @@
     "swap=" #n "," HEAD(id) "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}"
 #define CANCELLED HEAD(0) "\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}"
 
+#define NOT_ALLOWED "final(The agent ended the turn because a tool was not allowed.) done(stopped)"
+
 static const struct dialog_row acp_rows[] = {
     {"codex-cancel-stream", "final(slow answer slow answer slow a*", .mode = "workspace-write",
      .also = "done(cancelled)", .cancel_at = "n("},
@@ -39,14 +41,13 @@ static const struct dialog_row acp_rows[] = {
      .decisions = {ALLOW}},
     {"copilot-permission-always", "final(Both.) done(completed)", "?execute =allow ?execute =allow",
      .decisions = {ALLOW_ALWAYS, ALLOW_ALWAYS}},
-    {"copilot-permission-cancelled", "final() done(completed)", "?execute =deny",
-     .decisions = {DENY(NULL)}, .words = {CHOSEN(4, 0, "reject_once")}},
+    {"copilot-permission-cancelled", NOT_ALLOWED, "?execute =deny", .decisions = {DENY(NULL)},
+     .words = {CHOSEN(4, 0, "reject_once")}},
     {"copilot-permission-edit", "final(Edited.) done(completed)", "?edit =allow",
      .decisions = {ALLOW}},
     {"copilot-permission-hang-cancel", "final() done(cancelled)", "?execute =cancelled",
      .cancel_at = "request", .words = {"more=" CANCELLED}},
-    {"copilot-permission-reject", "final() done(completed)", "?execute =deny",
-     .decisions = {DENY(NULL)}},
+    {"copilot-permission-reject", NOT_ALLOWED, "?execute =deny", .decisions = {DENY(NULL)}},
     {"copilot-two-turns", "final(First.) done(completed)", .message = "one", .words = {"until=3"}},
     {"copilot-unicode", "final(Grüße*", .message = "grüße 🦊", .also = "done(completed)"},
     {"gemini-cancel-stream", "final(word0 word919 word838 word757 *", .also = "done(cancelled)",
@@ -87,14 +88,13 @@ static const struct dialog_row acp_rows[] = {
     {"opencode-narration-tool-final", "final(Two lines.) done(completed)", .requests = NULL},
     {"opencode-permission-always", "final(Both.) done(completed)", "?execute =allow",
      .decisions = {ALLOW_ALWAYS}},
-    {"opencode-permission-cancelled", "final() done(completed)", "?execute =deny",
-     .decisions = {DENY(NULL)}, .words = {CHOSEN(4, 0, "reject")}},
+    {"opencode-permission-cancelled", NOT_ALLOWED, "?execute =deny", .decisions = {DENY(NULL)},
+     .words = {CHOSEN(4, 0, "reject")}},
     {"opencode-permission-edit", "final(Edited.) done(completed)", "?edit =allow ?edit =allow",
      .decisions = {ALLOW, ALLOW}, .words = {"ignore=error.message"}},
     {"opencode-permission-hang-cancel", "final() done(cancelled)", "?execute =deny",
      .cancel_at = "request", .words = {"more=" CANCELLED}},
-    {"opencode-permission-reject", "final() done(completed)", "?execute =deny",
-     .decisions = {DENY(NULL)}},
+    {"opencode-permission-reject", NOT_ALLOWED, "?execute =deny", .decisions = {DENY(NULL)}},
     {"opencode-sse-error", "final(Partial textAgain.) done(completed)", .requests = NULL},
     {"opencode-todos", "final(Planned.) done(completed)", .requests = NULL},
     {"opencode-tool-fail", "final(Missing.) done(completed)", .requests = NULL},

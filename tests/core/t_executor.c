@@ -42,7 +42,7 @@ static void test_cancel(void)
     stage_wait(&s, "n(hi)");
     executor_cancel(s.executor);
     ok(!s.ended, "a cancel is a request");
-    stage_end(&s, "final() done(cancelled)", "an agent that obeys the interrupt");
+    stage_end(&s, "final(hi) done(cancelled)", "an agent that obeys the interrupt");
     ok(s.took_ms < 10000, "which costs no grace");
 
     s = (struct stage){0};
@@ -108,7 +108,7 @@ static void test_confirmations(void)
 {
     test_confirmed(WORDS(SAY_INIT, "children=6", "child=double", SAY_HI, "await=interrupt",
                          SAY_ERROR("aborted"), "eof"),
-                   1, "final() done(cancelled)", "an agent that obeys and leaves others behind");
+                   1, "final(hi) done(cancelled)", "an agent that obeys and leaves others behind");
     test_confirmed(WORDS(SAY_INIT, "ignore=2", "ignore=15", "child=setsid", "child=orphan",
                          "child=double", SAY_HI, "sleep"),
                    1, "final(hi) done(cancelled)", "one that ignores SIGINT and SIGTERM");

@@ -11,6 +11,7 @@
 /* What the turn was, by its canonical events. */
 struct conform_turn {
     char *final;     /* or NULL: it ended with an error */
+    bool by_host;    /* the host has put the final into words; formats of others leave it out */
     double cost_usd; /* of the turn; negative: not known */
     bool failed;     /* it ended with an error */
     bool retracts;   /* it takes back text of the agent */

@@ -68,11 +68,12 @@ static void note_event(struct conform_turn *turn, const json_t *line)
     const json_t *const cost = json_object_get(payload, "cost_usd");
     if (!kind)
         return;
-    if (strcmp(kind, "final") == 0)
+    if (strcmp(kind, "final") == 0) {
         turn->final = copy_text(payload, "text");
-    else if (strcmp(kind, "error") == 0)
+        turn->by_host = json_is_true(json_object_get(payload, "synthesized"));
+    } else if (strcmp(kind, "error") == 0) {
         turn->failed = true;
-    else if (strcmp(kind, "done") == 0)
+    } else if (strcmp(kind, "done") == 0)
         snprintf(turn->reason, sizeof turn->reason, "%s",
                  json_string_value(json_object_get(payload, "reason")));
     else if (strcmp(kind, "notice") == 0)

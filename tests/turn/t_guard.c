@@ -3,9 +3,12 @@
  * may follow it. Every turn also goes past the checker of promises. */
 #include "turn/guard.h"
 
+#include <string.h>
+
 #include "tap/tap.h"
 #include "turn/turn_test.h"
 
+#define SET_TEXT(s) p->text = (s), p->text_len = sizeof(s) - 1
 #define STOPPED "x={\"reason\":\"cancelled\"}"
 
 static void test_plain_turn(void)
@@ -68,7 +71,7 @@ static void test_no_terminal(void)
         {STREAM_EXIT, "start, narration Hi, error agent_exit, done lost agent_exit"},
         {STREAM_SIGNAL, "start, narration Hi, error agent_signal, done lost agent_signal"},
         {STREAM_TIMEOUT, "start, narration Hi, error agent_timeout, done error agent_timeout"},
-        {STREAM_CANCELLED, "start, narration Hi, final made: " STOPPED ", done cancelled"},
+        {STREAM_CANCELLED, "start, narration Hi, final made:Hi " STOPPED ", done cancelled"},
         {STREAM_SHUTDOWN, "start, narration Hi, error host_shutdown, done error host_shutdown"},
         {STREAM_SPAWN, "start, narration Hi, error agent_spawn, done error agent_spawn"},
     };
@@ -77,7 +80,8 @@ static void test_no_terminal(void)
         begin(&t);
         start(&t);
         say(&t, "Hi");
-        finish(&t, rows[i].how, rows[i].wanted, "no outcome: never one made of narrated text");
+        finish(&t, rows[i].how, rows[i].wanted,
+               "no outcome: narrated text is one only of a turn that was stopped");
     }
     struct turn_test t;
     begin(&t);
@@ -115,7 +119,7 @@ static void test_outcome_of_done(void)
         const char *reason, *wanted;
     } rows[] = {
         {"completed", "start, final made:, done completed"},
-        {"stopped", "start, final made:, done stopped"},
+        {"stopped", "start, final made:because, done stopped"},
         {"cancelled", "start, final made: " STOPPED ", done cancelled"},
         {"suspended", "start, final made:, done suspended"},
         {"refused", "start, final made:because, done refused"},
@@ -152,6 +156,77 @@ static void test_cancel(void)
     error(&t, "overloaded");
     finish(&t, STREAM_SIGNAL, "start, error overloaded, done error",
            "the stream's own error counts, not how the process died");
+}
+
+/* What was written since the last tool call stays, and nothing that was taken back. */
+static void test_kept_text(void)
+{
+    struct turn_test t;
+    begin(&t);
+    FEED(&t, narration, NARRATION, SET_TEXT("I look"), p->message_id = "m1");
+    call(&t, "t1");
+    result(&t, "t1");
+    finish(&t, STREAM_CANCELLED,
+           "start, narration I look, tool_call t1 Bash, tool_result t1, final made: " STOPPED
+           ", done cancelled",
+           "text ahead of a tool call is no answer");
+
+    begin(&t);
+    FEED(&t, narration, NARRATION, SET_TEXT("One"), p->message_id = "m1");
+    FEED(&t, narration, NARRATION, SET_TEXT("Tw"), p->message_id = "m2");
+    FEED(&t, narration, NARRATION, SET_TEXT("sub"), ev.meta.agent = "sub");
+    FEED(&t, narration, NARRATION, SET_TEXT("o"), p->message_id = "m2");
+    done(&t, "cancelled");
+    finish(&t, STREAM_EOF,
+           "start, narration One, narration Tw, narration sub @sub, narration o, final "
+           "made:Two " STOPPED ", done cancelled",
+           "of several messages the last one, without a sub-agent's words");
+
+    begin(&t);
+    say(&t, "Hi");
+    call(&t, "t1");
+    FEED(&t, message, MESSAGE, p->role = "assistant", SET_TEXT("Hi"));
+    finish(&t, STREAM_CANCELLED,
+           "start, narration Hi, tool_call t1 Bash, message Hi, progress t1 cancelled, "
+           "tool_result t1 failed cancelled, final made: " STOPPED ", done cancelled",
+           "a whole message repeats what has been told");
+
+    begin(&t);
+    say(&t, "Hi");
+    FEED(&t, message, MESSAGE, p->role = "user", SET_TEXT("And this?"));
+    finish(&t, STREAM_CANCELLED,
+           "start, narration Hi, message And this?, final made: " STOPPED ", done cancelled",
+           "what a person said between is not the agent's, nor what was before it");
+
+    begin(&t);
+    FEED(&t, narration, NARRATION, SET_TEXT("Wrong"), p->message_id = "m1");
+    FEED(&t, notice, NOTICE, p->level = "info", p->code = "retracted", p->text = "",
+         p->message_id = "m0");
+    FEED(&t, notice, NOTICE, p->level = "info", p->code = "retracted", p->text = "",
+         p->message_id = "m1");
+    finish(
+        &t, STREAM_CANCELLED,
+        "start, narration Wrong, notice info retracted, notice info retracted, final made: " STOPPED
+        ", done cancelled",
+        "what was taken back is gone");
+}
+
+/* Its memory does not grow with the stream. */
+static void test_kept_bound(void)
+{
+    struct kept kept = {0};
+    struct event ev;
+    char text[1000];
+    memset(text, 'x', sizeof text);
+    event_init(&ev, TC_NARRATION);
+    ev.u.narration.text = text;
+    ev.u.narration.text_len = sizeof text;
+    for (int i = 0; i < 1000; i++)
+        kept_see(&kept, &ev);
+    struct tc_final final = {0};
+    kept_fill(&kept, &final);
+    is_int((long long) final.text_len, (long long)KEPT_MAX, "no more than that is kept");
+    kept_fini(&kept);
 }
 
 static void test_done_fits_the_outcome(void)
@@ -359,6 +434,8 @@ int main(void)
     test_end_details();
     test_outcome_of_done();
     test_cancel();
+    test_kept_text();
+    test_kept_bound();
     test_done_fits_the_outcome();
     test_second_outcomes();
     test_late_events();
