@@ -29,7 +29,7 @@ struct agent_process {
     const struct conf_agent *agent;
     const struct agent_process_events *events;
     void *ctx;
-    char *log_name;
+    char *log_name, *turn;
     struct process *process;
     struct dialog dialog;
     struct stream *stream; /* or NULL */
@@ -277,6 +277,7 @@ struct agent_process *agent_process_spawn(struct loop *l, const struct agent_pro
     p->events = events;
     p->ctx = ctx;
     p->log_name = xasprintf("agent %s", spec->agent->name);
+    p->turn = xstrdup(spec->turn);
     p->step = loop_timer_new(l, on_step, p);
     p->process = spawn(p, spec, err);
     if (p->process)
@@ -302,6 +303,7 @@ void agent_process_free(struct agent_process *p)
     stream_free(p->stream);
     tail_fini(&p->tail);
     free(p->log_name);
+    free(p->turn);
     free(p);
 }
 
@@ -313,6 +315,11 @@ struct dialog *agent_process_dialog(struct agent_process *p)
 pid_t agent_process_pid(const struct agent_process *p)
 {
     return process_pid(p->process);
+}
+
+const char *agent_process_turn(const struct agent_process *p)
+{
+    return p->turn;
 }
 
 bool agent_process_runs(const struct agent_process *p)

@@ -78,9 +78,10 @@ void agent_process_interrupt(struct agent_process *p);
 void agent_process_terminate(struct agent_process *p);
 void agent_process_kill(struct agent_process *p);
 
-pid_t agent_process_pid(const struct agent_process *p);  /* of its shim */
-bool agent_process_runs(const struct agent_process *p);  /* nobody has begun to end it */
-int agent_process_status(const struct agent_process *p); /* of waitid, once it has exited */
+pid_t agent_process_pid(const struct agent_process *p);        /* of its shim */
+const char *agent_process_turn(const struct agent_process *p); /* for which it was started */
+bool agent_process_runs(const struct agent_process *p);        /* nobody has begun to end it */
+int agent_process_status(const struct agent_process *p);       /* of waitid, once it has exited */
 struct tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);
 

@@ -51,7 +51,7 @@ static void on_emptied(void *ctx)
 void conversations_open_warm(struct conversations *cs)
 {
     static const struct warm_events events = {on_begins, on_works, on_emptied};
-    cs->warm = warm_new(cs->spec.loop, cs->spec.conf, &events, cs);
+    cs->warm = warm_new(cs->spec.loop, cs->spec.ledger, cs->spec.conf, &events, cs);
 }
 
 bool conversations_stop_background(struct conversations *cs, const char *key)

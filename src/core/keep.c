@@ -2,6 +2,8 @@
  * Owns what is written down of a turn, and for whom. */
 #include "core/keep.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,52 @@ void keep_agent(struct ledger *l, const char *turn, pid_t pid)
         .agent_start = (int64_t)process_tree_began(pid),
     };
     ledger_note_agent(l, &noted, NULL, NULL);
+}
+
+/* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */
+
+#define WAITING "process:"
+
+static char *waiting_key(const char *turn)
+{
+    return xasprintf(WAITING "%s", turn);
+}
+
+void keep_waiting(struct ledger *l, const char *turn, pid_t pid)
+{
+    char boot[64];
+    process_tree_boot(boot);
+    CLEANUP_FREE char *key = waiting_key(turn);
+    CLEANUP_FREE char *value = xasprintf("%s %d %" PRIu64, boot, (int)pid, process_tree_began(pid));
+    ledger_put(l, key, value, NULL, NULL);
+}
+
+void keep_not_waiting(struct ledger *l, const char *turn)
+{
+    CLEANUP_FREE char *key = waiting_key(turn);
+    ledger_put(l, key, NULL, NULL, NULL);
+}
+
+struct waiting {
+    void (*each)(void *ctx, const struct keep_process *p);
+    void *ctx;
+};
+
+static void read_waiting(void *ctx, const char *key, const char *value)
+{
+    const struct waiting *const w = ctx;
+    char boot[64];
+    struct keep_process p = {.turn = key + strlen(WAITING), .boot_id = boot};
+    if (sscanf(value, "%63s %" SCNd64 " %" SCNd64, boot, &p.pid, &p.start) == 3)
+        w->each(w->ctx, &p);
+}
+
+enum record_status keep_each_waiting(struct ledger *l,
+                                     void (*each)(void *ctx, const struct keep_process *p),
+                                     void *ctx)
+{
+    struct waiting w = {each, ctx};
+    return ledger_each_value(l, WAITING, read_waiting, &w);
 }
 
 /* ---- an outcome ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the ledger keeps of a turn that runs: who sees it, which process its agent is, and how it
- * ended, with a row for everybody who has to be told. Loop thread only. */
+ * ended, with a row for everybody who has to be told; and which processes wait for another turn.
+ * Loop thread only. */
 #ifndef CORE_KEEP_H
 #define CORE_KEEP_H
 
@@ -16,6 +17,19 @@ char *keep_seen(const struct dispatch *d);
 void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
                ledger_done *done, void *ctx);
 void keep_agent(struct ledger *l, const char *turn, pid_t pid);
+
+/* Where a process is to be found after the host's death. */
+struct keep_process {
+    const char *turn, *boot_id; /* turn: for which it was started */
+    int64_t pid, start;
+};
+/* The process waits, and belongs to no turn; or it does so no more. */
+void keep_waiting(struct ledger *l, const char *turn, pid_t pid);
+void keep_not_waiting(struct ledger *l, const char *turn);
+/* Those that waited when the host died; `each` asks nothing of the ledger. */
+enum record_status keep_each_waiting(struct ledger *l,
+                                     void (*each)(void *ctx, const struct keep_process *p),
+                                     void *ctx);
 
 /* What is kept of a message, and told of a turn: the first bytes. */
 #define KEEP_TASK_BYTES ((size_t)400)

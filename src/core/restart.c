@@ -57,21 +57,57 @@ static void wait_for_shim(const struct process_lost *l)
         poll(NULL, 0, SHIM_WAIT_MS);
 }
 
-static void kill_agent(const struct record_turn *t)
+static void kill_process(const struct keep_process *p)
 {
     char boot[64];
     process_tree_boot(boot);
-    if (t->agent_pid <= 1 || !t->boot_id || strcmp(boot, t->boot_id) != 0)
+    if (p->pid <= 1 || !p->boot_id || strcmp(boot, p->boot_id) != 0)
         return;
-    CLEANUP_FREE char *mark = launch_mark(t->id);
-    const struct process_lost l = {(pid_t)t->agent_pid, (uint64_t)t->agent_start, mark};
+    CLEANUP_FREE char *mark = launch_mark(p->turn);
+    const struct process_lost l = {(pid_t)p->pid, (uint64_t)p->start, mark};
     unsigned killed = 0;
     wait_for_shim(&l);
     if (!process_tree_kill_lost(&l, &killed))
-        log_line(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", t->id);
+        log_line(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", p->turn);
     else if (killed)
-        log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", t->id,
+        log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", p->turn,
                  killed);
+}
+
+static void kill_agent(const struct record_turn *t)
+{
+    kill_process(&(struct keep_process){t->id, t->boot_id, t->agent_pid, t->agent_start});
+}
+
+/* ---- processes that waited ---- */
+
+struct waited {
+    struct arena arena;
+    struct keep_process *all;
+    size_t n;
+};
+
+static void add_process(void *ctx, const struct keep_process *p)
+{
+    struct waited *const w = ctx;
+    w->all = xrealloc(w->all, (w->n + 1) * sizeof *w->all);
+    w->all[w->n++] = (struct keep_process){.turn = arena_strdup(&w->arena, p->turn),
+                                           .boot_id = arena_strdup(&w->arena, p->boot_id),
+                                           .pid = p->pid,
+                                           .start = p->start};
+}
+
+static void end_waiting(struct ledger *ledger)
+{
+    struct waited w = {0};
+    if (keep_each_waiting(ledger, add_process, &w) == RECORD_FAILED)
+        log_line(LOG_ERR, "host", "the list of agents that waited cannot be read");
+    for (size_t i = 0; i < w.n; i++) {
+        kill_process(&w.all[i]);
+        keep_not_waiting(ledger, w.all[i].turn);
+    }
+    free(w.all);
+    arena_fini(&w.arena);
 }
 
 /* ---- for clients ---- */
@@ -113,6 +149,7 @@ int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
 {
     struct left l = {0};
     size_t ended = 0;
+    end_waiting(ledger);
     const bool read = ledger_open_turns(ledger, add_turn, &l) != RECORD_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
         const struct record_turn *const t = &l.turns[i];

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "core/keep.h"
 #include "io/process_tree.h"
 
 #define MEASURE_MS 1000               /* between two measurements of memory, of one process each */
@@ -39,6 +40,7 @@ struct entry {
 
 struct warm {
     struct loop *loop;
+    struct ledger *ledger;
     const struct conf *conf;
     const struct warm_events *events;
     void *ctx;
@@ -274,6 +276,7 @@ static void on_over(void *ctx)
 {
     struct entry *const e = ctx;
     struct warm *const w = e->all;
+    keep_not_waiting(w->ledger, agent_process_turn(e->process));
     unlink_entry(e);
     agent_process_free(e->process);
     free_entry(e);
@@ -369,6 +372,7 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
     };
     w->list = e;
     attach(e);
+    keep_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
         leave(e, w->closing ? "the host ends" : "the configuration has changed");
         return;
@@ -403,6 +407,7 @@ struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
         buf_add(unread, e->unread.p, e->unread.len);
     lines_give_back(&agent_process_stream(p)->lines, unread);
     tell_works(e, false);
+    keep_not_waiting(w->ledger, agent_process_turn(p));
     unlink_entry(e);
     free_entry(e);
     return p;
@@ -446,11 +451,11 @@ void warm_forget_waiter(struct warm *w, const void *ctx)
 
 /* ---- its life ---- */
 
-struct warm *warm_new(struct loop *l, const struct conf *conf, const struct warm_events *events,
-                      void *ctx)
+struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *conf,
+                      const struct warm_events *events, void *ctx)
 {
     struct warm *const w = xcalloc(1, sizeof *w);
-    *w = (struct warm){.loop = l, .conf = conf, .events = events, .ctx = ctx};
+    *w = (struct warm){.loop = l, .ledger = ledger, .conf = conf, .events = events, .ctx = ctx};
     w->measure = loop_timer_new(l, on_measure, w);
     return w;
 }

@@ -13,6 +13,7 @@
 
 #include "conf/conf.h"
 #include "core/agent_process.h"
+#include "io/ledger.h"
 
 struct warm;
 
@@ -35,8 +36,9 @@ struct warm_events {
     void (*emptied)(void *ctx); /* there is none left; may be NULL */
 };
 
-struct warm *warm_new(struct loop *l, const struct conf *conf, const struct warm_events *events,
-                      void *ctx);
+/* The ledger notes which processes wait. */
+struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *conf,
+                      const struct warm_events *events, void *ctx);
 /* Kills what there is. NULL is fine. */
 void warm_free(struct warm *w);
 

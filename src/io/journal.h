@@ -168,6 +168,11 @@ enum record_status journal_put(struct journal *j, const char *key, struct str va
 /* Appends. UNCHANGED: no such key. */
 enum record_status journal_get(struct journal *j, const char *key, struct buf *value) MUST_CHECK;
 
+/* Each key that begins with `prefix`, in their order, with its value. */
+enum record_status journal_each_value(struct journal *j, const char *prefix,
+                                      void (*each)(void *ctx, const char *key, const char *value),
+                                      void *ctx) MUST_CHECK;
+
 /* What a connector wants to know of a turn after a death; NULL: nothing. It goes with the turn,
  * but that of the turn "" stays. */
 enum record_status journal_remember(struct journal *j, const char *conn, const char *turn,

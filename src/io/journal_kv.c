@@ -47,6 +47,19 @@ enum record_status journal_get(struct journal *j, const char *key, struct buf *v
         value);
 }
 
+enum record_status journal_each_value(struct journal *j, const char *prefix,
+                                      void (*each)(void *ctx, const char *key, const char *value),
+                                      void *ctx)
+{
+    struct sql_rows rows =
+        sql_select(store_sql(j->store),
+                   "select key, value from kv where substr(key, 1, length(?1)) = ?1 order by key",
+                   sql_text(prefix));
+    while (sql_next(&rows))
+        each(ctx, sql_column_text(&rows, 0).p, sql_column_text(&rows, 1).p);
+    return journal_read_end(j, &rows, RECORD_DONE);
+}
+
 static int remember(struct sql *db, void *ctx)
 {
     struct pair *const p = ctx;

@@ -48,6 +48,11 @@ enum record_status ledger_find_turn(struct ledger *l, const char *turn,
 enum record_status ledger_approvals(struct ledger *l,
                                     void (*each)(void *ctx, const struct record_approval *a),
                                     void *ctx);
+/* Each key that begins with `prefix`, in their order, with its value. `each` asks nothing of the
+ * ledger. */
+enum record_status ledger_each_value(struct ledger *l, const char *prefix,
+                                     void (*each)(void *ctx, const char *key, const char *value),
+                                     void *ctx);
 /* Appends what the connector remembered of the turn. UNCHANGED: nothing. */
 enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
                                  struct buf *text);

@@ -10,7 +10,9 @@ struct reading {
     void (*each_turn)(void *ctx, const struct record_turn *t);
     void (*each_row)(void *ctx, const struct record_row *row);
     void (*each_approval)(void *ctx, const struct record_approval *a);
+    void (*each_value)(void *ctx, const char *key, const char *value);
     void *ctx;
+    const char *prefix;
     struct buf *text;
 };
 
@@ -67,6 +69,21 @@ enum record_status ledger_recall(struct ledger *l, const char *conn, const char 
 {
     struct reading r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
     worker_wait(l->worker, read_memory, &r);
+    return r.status;
+}
+
+static void read_values(void *arg)
+{
+    struct reading *const r = arg;
+    r->status = journal_each_value(r->ledger->journal, r->prefix, r->each_value, r->ctx);
+}
+
+enum record_status ledger_each_value(struct ledger *l, const char *prefix,
+                                     void (*each)(void *ctx, const char *key, const char *value),
+                                     void *ctx)
+{
+    struct reading r = {.ledger = l, .prefix = prefix, .each_value = each, .ctx = ctx};
+    worker_wait(l->worker, read_values, &r);
     return r.status;
 }
 

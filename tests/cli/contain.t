@@ -97,6 +97,28 @@ kill "$host"
 wait "$host"
 host=
 
+# The same of agents that have answered, and wait for another message.
+end='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"hi\",\"session_id\":\"s-1\"}'
+conf ', "child=double", "child=setsid"' ", \"$end\", \"sleep\""
+sed -i 's/exit_grace_s/dialect = "claude"; keep_alive_s = 600; exit_grace_s/' "$scratch/turncast.conf"
+serve
+echo "m1 1 A work" >>"$in"
+told '^done'
+wait_for sh -c "'$turncast' status -c '$scratch/turncast.conf' | grep -q '1 agent waits'"
+result $? "an agent waits"
+kill -STOP "$host"
+pgrep -f "turncast-shim.*$mark" | xargs -r kill -9
+bury
+[ "$(count)" -ge 2 ]
+result $? "its children live on behind its shim and its host"
+serve
+wait_for nobody
+result $? "until the next host"
+has "$(cat "$scratch/err")" "processes that its agent left" "which says so"
+kill "$host"
+wait "$host"
+host=
+
 # --- an agent that attacks its shim ------------------------------------------------------------
 conf ', "child=double"' ', "parent=9", "sleep"'
 serve

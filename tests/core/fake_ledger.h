@@ -23,6 +23,7 @@ struct ledger {
     struct fake_turn turns[FAKE_TURNS];
     size_t n;
     char key[100], value[100];       /* the one pair it keeps */
+    int waiting;                     /* processes that are noted as waiting */
     enum record_status admits, ends; /* RECORD_DONE: as it should be */
     bool holds;                      /* end_turn answers when it is let go */
     ledger_done *held;

@@ -76,6 +76,7 @@ static void await_warm(size_t n, const char *what)
 {
     talk_spin(is_warm, &n);
     is_int((int64_t)conversations_warm(talk.all), (int64_t)n, "%s: that many wait", what);
+    ok(talk.disk.waiting >= (int)n, "%s: which the ledger knows", what);
 }
 
 /* ---- the next message ---- */

@@ -407,6 +407,11 @@ static void test_prompt(void)
     journal_close(j);
 }
 
+static void add_value(void *ctx, const char *key, const char *value)
+{
+    buf_printf(ctx, "%s=%s ", key, value);
+}
+
 static void test_kv(void)
 {
     struct journal *j = kit_fresh();
@@ -418,6 +423,13 @@ static void test_kv(void)
     j = kit_reopen(NULL);
     is_int(journal_get(j, "offset", &value), RECORD_DONE, "is there after a restart");
     is_str(value.p, "18", "the last one");
+    struct buf seen = {0};
+    is_int(journal_put(j, "offset:b%", STR("2")), RECORD_DONE, "another key");
+    is_int(journal_put(j, "offset:a", STR("1")), RECORD_DONE, "another key");
+    is_int(journal_put(j, "offsets", STR("3")), RECORD_DONE, "another key");
+    is_int(journal_each_value(j, "offset:", add_value, &seen), RECORD_DONE, "keys with a prefix");
+    is_str(seen.p, "offset:a=1 offset:b%=2 ", "in their order, and no other");
+    buf_fini(&seen);
     is_int(journal_put(j, "offset", (struct str){0}), RECORD_DONE, "and can be removed");
     is_int(journal_put(j, "offset", (struct str){0}), RECORD_UNCHANGED, "once");
     buf_reset(&value);
