@@ -3,11 +3,12 @@
 #ifndef API_API_IMPL_H
 #define API_API_IMPL_H
 
-#include "api/api.h"
 #include "api/auth.h"
 #include "api/feed.h"
 #include "api/reply.h"
+#include "conf/conf.h"
 #include "core/conversations.h"
+#include "core/server.h"
 #include "core/turnlog.h"
 #include "io/httpd.h"
 

@@ -20,6 +20,8 @@ libtcbase_a_SOURCES = \
 	src/base/dir.h \
 	src/base/err.c \
 	src/base/err.h \
+	src/base/nearest_word.c \
+	src/base/nearest_word.h \
 	src/base/log.c \
 	src/base/log.h \
 	src/base/log_redact.c \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "conf/options.h"
+#include "base/nearest_word.h"
 
 #define ROWS_MAX 16
 #define HELP_COLUMN 26
@@ -154,7 +154,7 @@ static int fail_option(const struct command *c, int got, const char *word)
         return args_fail(c, "%s takes no value", word);
     char bare[64];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    const char *near = options_nearest(bare, names, n);
+    const char *near = nearest_word_find(bare, names, n);
     return near ? args_fail(c, "unknown option %s: did you mean --%s?", word, near)
                 : args_fail(c, "unknown option %s", word);
 }

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/crash_point.h"
-#include "conf/options.h"
+#include "base/nearest_word.h"
 
 static const struct command *const commands[] = {
     &cmd_run,    &cmd_serve,   &cmd_status,    &cmd_reload, &cmd_restart,
@@ -61,7 +61,7 @@ static int fail_unknown(const char *word)
     const char *names[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i]->name;
-    const char *near = options_nearest(word, names, N_COMMANDS);
+    const char *near = nearest_word_find(word, names, N_COMMANDS);
     fprintf(stderr, "turncast: unknown command \"%s\"%s%s%s; see turncast --help\n", word,
             near ? ": did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return EXIT_USAGE;

@@ -11,10 +11,10 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "base/nearest_word.h"
 #include "conf/secret.h"
 
 #define HOST_KEYS_MAX ((size_t)32)
-#define WORD_MAX ((size_t)63) /* longer words are not compared */
 
 /* One value on its way into the struct. */
 struct cell {
@@ -81,7 +81,7 @@ static const struct type {
 static bool key_is_sane(const char *key)
 {
     const size_t n = strlen(key);
-    return n > 0 && n <= WORD_MAX && key[0] >= 'a' && key[0] <= 'z' &&
+    return n > 0 && n <= NEAREST_WORD_MAX && key[0] >= 'a' && key[0] <= 'z' &&
            strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
@@ -184,7 +184,7 @@ static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
         names[n] = f->rows[n].key;
     for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key(i)); i++)
         names[n++] = key;
-    const char *const near = options_nearest(pair->key, names, n);
+    const char *const near = nearest_word_find(pair->key, names, n);
     if (near)
         return fail(f, pair->line, "unknown option \"%s\": did you mean \"%s\"?", pair->key, near);
     return fail(f, pair->line, "unknown option \"%s\"", pair->key);
@@ -263,51 +263,4 @@ int options_fill_instance(void *out, const struct tc_option *rows, const struct 
         snprintf(err->text, sizeof err->text, "instance %.64s: %.640s", inst->name, why.text);
     }
     return -1;
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Edits (insert, delete, change, swap neighbours) that make b of a. */
-static size_t distance(const char *a, const char *b)
-{
-    const size_t n = strlen(a), m = strlen(b);
-    size_t rows[3][WORD_MAX + 1];
-    size_t *before = rows[0], *last = rows[1], *row = rows[2];
-    for (size_t k = 0; k <= m; k++)
-        last[k] = k;
-    for (size_t i = 1; i <= n; i++) {
-        row[0] = i;
-        for (size_t k = 1; k <= m; k++) {
-            row[k] = least(last[k - 1] + (a[i - 1] != b[k - 1]), least(last[k], row[k - 1]) + 1);
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                row[k] = least(row[k], before[k - 2] + 1);
-        }
-        size_t *const spare = before;
-        before = last;
-        last = row;
-        row = spare;
-    }
-    return last[m];
-}
-
-const char *options_nearest(const char *word, const char *const *names, size_t n)
-{
-    const size_t len = strlen(word);
-    if (len == 0 || len > WORD_MAX)
-        return NULL;
-    const char *best = NULL;
-    size_t best_distance = len < 3 ? 2 : len / 3 + 1; /* the first that is too far */
-    for (size_t i = 0; i < n; i++) {
-        if (strlen(names[i]) > WORD_MAX)
-            continue;
-        const size_t d = distance(word, names[i]);
-        if (d < best_distance) {
-            best = names[i];
-            best_distance = d;
-        }
-    }
-    return best;
 }

@@ -25,7 +25,5 @@ int options_fill(void *out, const struct tc_option *rows, const struct conf_pair
  * (autoload, --plugin) is named in the error. */
 int options_fill_instance(void *out, const struct tc_option *rows, const struct conf_instance *inst,
                           const char *file, struct arena *arena, struct tc_err *err) MUST_CHECK;
-/* The nearest of n names by edit distance, or NULL when none is near. */
-const char *options_nearest(const char *word, const char *const *names, size_t n);
 
 #endif

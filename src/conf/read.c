@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "conf/options.h"
+#include "base/nearest_word.h"
 
 #define ROWS_MAX 32 /* keys of one group, for the nearest one */
 
@@ -60,7 +60,7 @@ static int fail_unknown(const struct reader *r, const struct node *n, const stru
     size_t count = 0;
     for (; rows[count].key && count < ROWS_MAX; count++)
         names[count] = rows[count].key;
-    const char *near = options_nearest(n->name, names, count);
+    const char *near = nearest_word_find(n->name, names, count);
     if (near)
         return read_fail(r, n, "unknown key: did you mean \"%s\"?", near);
     CLEANUP_BUF struct buf all = {0};

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "conf/options.h"
+#include "base/nearest_word.h"
 #include "core/dispatch_impl.h"
 
 #define TICK_MS 50 /* between two looks at deadlines: what ends by itself is heard of at once */
@@ -552,7 +552,7 @@ const struct conf_instance *dispatch_wants(const struct dispatch *d, const char 
         if (strcmp(names[i], name) == 0)
             return r->wanted[i];
     }
-    const char *const near = options_nearest(name, names, r->n);
+    const char *const near = nearest_word_find(name, names, r->n);
     err_set(err, NULL, "there is no instance \"%s\"%s%s%s", name, near ? ": did you mean \"" : "",
             near ? near : "", near ? "\"?" : "");
     return NULL;

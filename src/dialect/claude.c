@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "dialect/claude_input.h"
 
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev)
 {

@@ -349,7 +349,4 @@ enum dialect_work claude_work_now(void *state);
 void claude_work_settle(void *state, const struct dialect_out *out);
 void claude_work_fini(struct claude_work *w);
 
-/* claude_input.c */
-extern const struct dialect_input claude_input;
-
 #endif

@@ -5,10 +5,11 @@
  *
  * It takes leave by the end of its input: end_session would kill at once what it left at work in
  * the background, which may take the grace the agent is given, and was not tried before 2.1. */
+#include "dialect/claude_input.h"
+
 #include <string.h>
 
 #include "base/utf8.h"
-#include "dialect/claude.h"
 #include "dialect/claude_control.h"
 #include "dialect/value.h"
 #include "event/jsonw.h"

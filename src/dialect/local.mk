@@ -43,6 +43,7 @@ libtcdialect_a_SOURCES = \
 	src/dialect/claude_control.c \
 	src/dialect/claude_control.h \
 	src/dialect/claude_input.c \
+	src/dialect/claude_input.h \
 	src/dialect/claude_line.c \
 	src/dialect/claude_line.h \
 	src/dialect/claude_session.c \

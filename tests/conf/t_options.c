@@ -160,18 +160,6 @@ static void test_rows(void)
             "has the default \"many\", a whole number is expected");
 }
 
-static void test_nearest(void)
-{
-    static const char *const names[] = {"enabled", "visibility", "audience", "fd"};
-    is_str(options_nearest("enable", names, 4), "enabled", "one letter short");
-    is_str(options_nearest("visobolity", names, 4), "visibility", "two letters changed");
-    is_str(options_nearest("adueince", names, 4), "audience", "two neighbours swapped");
-    is_str(options_nearest("df", names, 4), "fd", "a short word, swapped");
-    ok(options_nearest("colour", names, 4) == NULL, "nothing near");
-    ok(options_nearest("", names, 4) == NULL, "nothing said");
-    ok(options_nearest("x", NULL, 0) == NULL, "no names");
-}
-
 int main(void)
 {
     plan_lazy();
@@ -180,7 +168,6 @@ int main(void)
     test_secrets();
     test_secret_files();
     test_rows();
-    test_nearest();
     log_forget_secrets();
     arena_fini(&arena);
 }
