@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plugin/connector.h"
+#include "plugin/abi/connector_program.h"
 
 #define START_MS 20000
 

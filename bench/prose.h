@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 struct prose {
     uint64_t random;

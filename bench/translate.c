@@ -11,13 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "dialect/dialect.h"
-#include "event/json.h"
-#include "io/lines.h"
+#include "event/json/json_reader.h"
+#include "io/loop/line_splitter.h"
 #include "turn/guard.h"
-#include "turn/translate.h"
-#include "turn/visibility.h"
+#include "turn/translator.h"
+#include "turn/visibility/visibility.h"
 
 #define ROUNDS_MAX 100
 #define CHUNK_SIZE ((size_t)1 << 16)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
-#include "event/json.h"
+#include "base/bytes/utf8.h"
+#include "event/json/json_reader.h"
 
 /* A call, request or step, by its name. */
 struct thing {

@@ -9,8 +9,8 @@
 
 #include <turncast/plugin.h>
 
-#include "chain.h"
-#include "record.h"
+#include "audit_chain.h"
+#include "audit_record.h"
 
 #define AUDIT_VERSION "1.0"
 #define SCHEMA 1

@@ -4,14 +4,14 @@
 plugin_LTLIBRARIES += plugins/audit.la
 plugins_audit_la_SOURCES = \
 	plugins/audit/audit.c \
-	plugins/audit/chain.c \
-	plugins/audit/chain.h \
-	plugins/audit/out.c \
-	plugins/audit/out.h \
-	plugins/audit/record.c \
-	plugins/audit/record.h \
-	plugins/audit/seal.c \
-	plugins/audit/seal.h
+	plugins/audit/audit_chain.c \
+	plugins/audit/audit_chain.h \
+	plugins/audit/audit_buf.c \
+	plugins/audit/audit_buf.h \
+	plugins/audit/audit_record.c \
+	plugins/audit/audit_record.h \
+	plugins/audit/audit_seal.c \
+	plugins/audit/audit_seal.h
 plugins_audit_la_CPPFLAGS = $(PLUGIN_CPP) $(NETTLE_CFLAGS)
 plugins_audit_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_audit_la_LIBADD = $(NETTLE_LIBS) -lm

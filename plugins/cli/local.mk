@@ -3,26 +3,26 @@
 
 plugin_LTLIBRARIES += plugins/cli.la
 plugins_cli_la_SOURCES = \
-	plugins/cli/ask.c \
-	plugins/cli/ask.h \
-	plugins/cli/asked.c \
-	plugins/cli/asked.h \
-	plugins/cli/calls.c \
-	plugins/cli/cli.c \
-	plugins/cli/glyph.c \
-	plugins/cli/glyph.h \
-	plugins/cli/keyboard.c \
-	plugins/cli/keyboard.h \
-	plugins/cli/lines.c \
-	plugins/cli/lines.h \
-	plugins/cli/preview.c \
-	plugins/cli/preview.h \
-	plugins/cli/prompt.c \
-	plugins/cli/prompt.h \
-	plugins/cli/term.c \
-	plugins/cli/term.h \
-	plugins/cli/view.c \
-	plugins/cli/view.h
+	plugins/cli/question_dialog.c \
+	plugins/cli/question_dialog.h \
+	plugins/cli/terminal_request.c \
+	plugins/cli/terminal_request.h \
+	plugins/cli/turn_view_calls.c \
+	plugins/cli/cli_connector.c \
+	plugins/cli/terminal/safe_char.c \
+	plugins/cli/terminal/safe_char.h \
+	plugins/cli/terminal/keyboard.c \
+	plugins/cli/terminal/keyboard.h \
+	plugins/cli/progress_lines.c \
+	plugins/cli/progress_lines.h \
+	plugins/cli/call_preview.c \
+	plugins/cli/call_preview.h \
+	plugins/cli/terminal/input_line.c \
+	plugins/cli/terminal/input_line.h \
+	plugins/cli/terminal/terminal.c \
+	plugins/cli/terminal/terminal.h \
+	plugins/cli/turn_view.c \
+	plugins/cli/turn_view.h
 plugins_cli_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_cli_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_cli_la_LIBADD = $(JANSSON_LIBS) -lm

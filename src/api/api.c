@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-#include "api/abandoned.h"
-#include "api/ag_ui_legs.h"
-#include "api/api_impl.h"
-#include "api/asked.h"
-#include "api/chat_seen.h"
+#include "api/ag_ui/ag_ui_runs.h"
 #include "api/health.h"
-#include "api/metrics.h"
-#include "api/past.h"
+#include "api/metrics/metrics.h"
+#include "api/shared/abandoned_turns.h"
+#include "api/shared/api_internal.h"
+#include "api/shared/chat_dedup.h"
+#include "api/shared/past_turns.h"
+#include "api/turns/request_api.h"
 #include "base/alloc.h"
 
 struct api *api_new(const struct conf *conf, struct server *server)

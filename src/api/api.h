@@ -5,7 +5,7 @@
 #define API_API_H
 
 #include "conf/conf.h"
-#include "core/server.h"
+#include "core/host/host.h"
 
 struct api;
 

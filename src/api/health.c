@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "api/api_impl.h"
+#include "api/shared/api_internal.h"
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "io/ledger.h"
+#include "base/sys/clock.h"
+#include "io/journal/journal_async.h"
 
 #define CHECK_MS 5000
 #define KEY "health"

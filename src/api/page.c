@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/api_impl.h"
+#include "api/shared/api_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/log.h"
+#include "base/sys/log.h"
 
 #define FILE_MAX (1 << 20)
 #define POLICY                                                                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Where the program begins. */
-#include "cli/cli.h"
+#include "cli/command_table.h"
 
 int main(int argc, char **argv)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "conf/parts.h"
-#include "conf/paths.h"
+#include "conf/conf_internal.h"
+#include "conf/default_paths.h"
 
 /* What conf_load gives away: the struct, and the arena that everything in it lives in. */
 struct conf_box {

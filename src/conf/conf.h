@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 #include "base/attr.h"
-#include "base/err.h"
-#include "base/log.h"
+#include "base/sys/err.h"
+#include "base/sys/log.h"
 
 /* All strings and lists live as long as their struct conf. */
 

@@ -3,25 +3,20 @@
 
 noinst_LIBRARIES += libtcconf.a
 libtcconf_a_SOURCES = \
-	src/conf/agent.c \
-	src/conf/chaos.c \
 	src/conf/conf.c \
 	src/conf/conf.h \
-	src/conf/instance.c \
-	src/conf/key.c \
-	src/conf/node.c \
-	src/conf/node.h \
-	src/conf/options.c \
-	src/conf/options.h \
-	src/conf/parts.h \
-	src/conf/paths.c \
-	src/conf/proxy.c \
-	src/conf/paths.h \
-	src/conf/read.c \
-	src/conf/read.h \
-	src/conf/rule.c \
-	src/conf/secret.c \
-	src/conf/secret.h \
-	src/conf/serve.c \
-	src/conf/store.c \
-	src/conf/user.c
+	src/conf/conf_agent.c \
+	src/conf/conf_chaos.c \
+	src/conf/conf_http_key.c \
+	src/conf/conf_instance.c \
+	src/conf/conf_internal.h \
+	src/conf/conf_proxy.c \
+	src/conf/conf_rule.c \
+	src/conf/conf_serve.c \
+	src/conf/conf_store.c \
+	src/conf/conf_user.c \
+	src/conf/default_paths.c \
+	src/conf/default_paths.h \
+	src/conf/plugin_options.c \
+	src/conf/plugin_options.h
+include $(srcdir)/src/conf/parse/local.mk

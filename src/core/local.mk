@@ -2,111 +2,14 @@
 # Layer 5: a turn from the agent to the instances.
 
 noinst_LIBRARIES += libtccore.a
-libtccore_a_SOURCES = \
-	src/core/agent_process.c \
-	src/core/agent_process.h \
-	src/core/answer.c \
-	src/core/answer.h \
-	src/core/approvals.c \
-	src/core/approvals.h \
-	src/core/audit.c \
-	src/core/audit.h \
-	src/core/changes.c \
-	src/core/changes.h \
-	src/core/command.c \
-	src/core/command.h \
-	src/core/conversation.c \
-	src/core/conversation.h \
-	src/core/conversations.c \
-	src/core/conversations.h \
-	src/core/conversations_impl.h \
-	src/core/conversations_warm.c \
-	src/core/conversations_withdraw.c \
-	src/core/dispatch.c \
-	src/core/dispatch.h \
-	src/core/dispatch_change.c \
-	src/core/dispatch_impl.h \
-	src/core/dispatch_leave.c \
-	src/core/dispatch_plan.c \
-	src/core/dispatch_seat.c \
-	src/core/executor.c \
-	src/core/executor.h \
-	src/core/executor_end.c \
-	src/core/executor_impl.h \
-	src/core/executor_ladder.c \
-	src/core/job.c \
-	src/core/job.h \
-	src/core/keep.c \
-	src/core/keep.h \
-	src/core/launch.c \
-	src/core/launch.h \
-	src/core/permit.c \
-	src/core/permit.h \
-	src/core/outbound.c \
-	src/core/outbound.h \
-	src/core/people.c \
-	src/core/people.h \
-	src/core/prompt.c \
-	src/core/prompt.h \
-	src/core/recast.c \
-	src/core/reception.c \
-	src/core/reception.h \
-	src/core/reload.c \
-	src/core/reload.h \
-	src/core/requests.c \
-	src/core/requests.h \
-	src/core/requests_answer.c \
-	src/core/requests_ask.c \
-	src/core/requests_ask.h \
-	src/core/requests_impl.h \
-	src/core/requests_judge.c \
-	src/core/requests_ticket.c \
-	src/core/restart.c \
-	src/core/restart.h \
-	src/core/result.c \
-	src/core/result.h \
-	src/core/retry.c \
-	src/core/retry.h \
-	src/core/roster.c \
-	src/core/roster.h \
-	src/core/runner.c \
-	src/core/runner.h \
-	src/core/runner_impl.h \
-	src/core/runner_socket.c \
-	src/core/runner_web.c \
-	src/core/server.c \
-	src/core/server.h \
-	src/core/session_redis.c \
-	src/core/session_redis.h \
-	src/core/sessions.c \
-	src/core/sessions.h \
-	src/core/shelf.c \
-	src/core/shelf.h \
-	src/core/spent.c \
-	src/core/spent.h \
-	src/core/sticky.c \
-	src/core/sticky.h \
-	src/core/sticky_local.c \
-	src/core/sticky_local.h \
-	src/core/sticky_redis.c \
-	src/core/sticky_redis.h \
-	src/core/stream.c \
-	src/core/stream.h \
-	src/core/switches.c \
-	src/core/switches.h \
-	src/core/tail.c \
-	src/core/tail.h \
-	src/core/toggle.c \
-	src/core/toggle.h \
-	src/core/turn.c \
-	src/core/turn.h \
-	src/core/turn_impl.h \
-	src/core/turn_state.c \
-	src/core/turnlog.c \
-	src/core/turnlog.h \
-	src/core/turnlog_follow.c \
-	src/core/turnlog_impl.h \
-	src/core/uuid.c \
-	src/core/uuid.h \
-	src/core/warm.c \
-	src/core/warm.h
+libtccore_a_SOURCES =
+include $(srcdir)/src/core/agent/local.mk
+include $(srcdir)/src/core/connector/local.mk
+include $(srcdir)/src/core/conversation/local.mk
+include $(srcdir)/src/core/dispatch/local.mk
+include $(srcdir)/src/core/host/local.mk
+include $(srcdir)/src/core/inbound/local.mk
+include $(srcdir)/src/core/request/local.mk
+include $(srcdir)/src/core/settings/local.mk
+include $(srcdir)/src/core/turn/local.mk
+include $(srcdir)/src/core/turnlog/local.mk

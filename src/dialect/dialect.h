@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "base/str.h"
 #include "event/event.h"
 

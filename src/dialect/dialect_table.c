@@ -2,7 +2,7 @@
  * The table of dialects. */
 #include <string.h>
 
-#include "dialect/dialects.h"
+#include "dialect/dialect_list.h"
 
 /* clang-format off */
 static const struct dialect *const dialects[] = {

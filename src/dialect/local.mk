@@ -3,138 +3,29 @@
 
 noinst_LIBRARIES += libtcdialect.a
 libtcdialect_a_SOURCES = \
-	src/dialect/acp.c \
-	src/dialect/acp.h \
-	src/dialect/acp_end.c \
-	src/dialect/acp_input.c \
-	src/dialect/acp_mode.c \
-	src/dialect/acp_text.c \
-	src/dialect/acp_tool.c \
-	src/dialect/ag_ui.c \
-	src/dialect/ag_ui.h \
-	src/dialect/ag_ui_check.c \
-	src/dialect/ag_ui_check.h \
-	src/dialect/ag_ui_end.c \
-	src/dialect/ag_ui_state.c \
-	src/dialect/ag_ui_text.c \
-	src/dialect/ag_ui_tool.c \
-	src/dialect/ag_ui_write.c \
-	src/dialect/ag_ui_write.h \
-	src/dialect/ag_ui_write_end.c \
-	src/dialect/ag_ui_write_line.c \
-	src/dialect/ag_ui_write_request.c \
-	src/dialect/ag_ui_write_step.c \
-	src/dialect/ag_ui_write_text.c \
-	src/dialect/ag_ui_write_tool.c \
-	src/dialect/agenticore_redis.c \
-	src/dialect/agenticore_write.c \
-	src/dialect/awaken.c \
-	src/dialect/awaken.h \
-	src/dialect/awaken_activity.c \
-	src/dialect/awaken_tool.c \
-	src/dialect/awaken_write.c \
-	src/dialect/awaken_write.h \
-	src/dialect/awaken_write_tool.c \
-	src/dialect/claude.c \
-	src/dialect/claude.h \
-	src/dialect/claude_answer.c \
-	src/dialect/claude_assistant.c \
-	src/dialect/claude_block.c \
-	src/dialect/claude_control.c \
-	src/dialect/claude_control.h \
-	src/dialect/claude_input.c \
-	src/dialect/claude_input.h \
-	src/dialect/claude_line.c \
-	src/dialect/claude_line.h \
-	src/dialect/claude_session.c \
-	src/dialect/claude_session.h \
-	src/dialect/claude_session_chain.c \
-	src/dialect/claude_session_say.c \
-	src/dialect/claude_shape.c \
-	src/dialect/claude_shape.h \
-	src/dialect/claude_message.c \
-	src/dialect/claude_notice.c \
-	src/dialect/claude_reply.c \
-	src/dialect/claude_request.c \
-	src/dialect/claude_result.c \
-	src/dialect/claude_stream.c \
-	src/dialect/claude_tool.c \
-	src/dialect/claude_turns.c \
-	src/dialect/claude_work.c \
-	src/dialect/codex.c \
-	src/dialect/codex_app.c \
-	src/dialect/codex_app.h \
-	src/dialect/codex_app_form.c \
-	src/dialect/codex_app_input.c \
-	src/dialect/codex_app_item.c \
-	src/dialect/codex_app_request.c \
-	src/dialect/codex_rollout.c \
-	src/dialect/codex_rollout.h \
-	src/dialect/codex_rollout_item.c \
-	src/dialect/copilot.c \
 	src/dialect/dialect.h \
-	src/dialect/dialect_table.c \
-	src/dialect/dialects.h \
-	src/dialect/early.c \
-	src/dialect/early.h \
-	src/dialect/ethos.c \
-	src/dialect/ethos.h \
-	src/dialect/ethos_end.c \
-	src/dialect/ethos_event.c \
-	src/dialect/ethos_note.c \
-	src/dialect/ethos_tool.c \
-	src/dialect/ethos_write.c \
-	src/dialect/gemini.c \
-	src/dialect/member.c \
-	src/dialect/member.h \
-	src/dialect/missy.c \
-	src/dialect/missy.h \
-	src/dialect/missy_call.c \
-	src/dialect/missy_take.c \
-	src/dialect/missy_write.c \
-	src/dialect/openai.c \
-	src/dialect/openai.h \
-	src/dialect/openai_call.c \
-	src/dialect/openai_tag.c \
-	src/dialect/opencode.c \
-	src/dialect/pretty.c \
-	src/dialect/pretty.h \
-	src/dialect/qwen.c \
-	src/dialect/reasonix.c \
-	src/dialect/reasonix.h \
-	src/dialect/reasonix_end.c \
-	src/dialect/reasonix_log.c \
-	src/dialect/reasonix_notice.c \
-	src/dialect/reasonix_tool.c \
-	src/dialect/reasonix_turn.c \
-	src/dialect/reasonix_write.c \
-	src/dialect/reasonix_write_usage.c \
-	src/dialect/reasonix_writing.h \
-	src/dialect/rpc.c \
-	src/dialect/rpc.h \
-	src/dialect/said.c \
-	src/dialect/said.h \
-	src/dialect/sse.c \
-	src/dialect/sse.h \
-	src/dialect/steered.c \
-	src/dialect/steered.h \
-	src/dialect/steps.c \
-	src/dialect/steps.h \
-	src/dialect/style.c \
-	src/dialect/style.h \
-	src/dialect/style_json.c \
-	src/dialect/style_traits.h \
-	src/dialect/tally.c \
-	src/dialect/tally.h \
-	src/dialect/tell.c \
-	src/dialect/tell.h \
-	src/dialect/tool.c \
-	src/dialect/tool.h \
-	src/dialect/turncast_read.c \
-	src/dialect/turncast_write.c \
-	src/dialect/value.c \
-	src/dialect/value.h \
-	src/dialect/writer.c \
-	src/dialect/writer.h \
-	src/dialect/writer_table.c \
-	src/dialect/writers.h
+	src/dialect/dialect_list.h \
+	src/dialect/dialect_sniff.c \
+	src/dialect/dialect_sniff.h \
+	src/dialect/dialect_table.c
+include $(srcdir)/src/dialect/acp/local.mk
+include $(srcdir)/src/dialect/ag_ui/local.mk
+include $(srcdir)/src/dialect/agenticore/local.mk
+include $(srcdir)/src/dialect/awaken/local.mk
+include $(srcdir)/src/dialect/claude/local.mk
+include $(srcdir)/src/dialect/claude/input/local.mk
+include $(srcdir)/src/dialect/claude_session/local.mk
+include $(srcdir)/src/dialect/codex/local.mk
+include $(srcdir)/src/dialect/codex_rollout/local.mk
+include $(srcdir)/src/dialect/copilot/local.mk
+include $(srcdir)/src/dialect/ethos/local.mk
+include $(srcdir)/src/dialect/gemini/local.mk
+include $(srcdir)/src/dialect/missy/local.mk
+include $(srcdir)/src/dialect/openai/local.mk
+include $(srcdir)/src/dialect/opencode/local.mk
+include $(srcdir)/src/dialect/protocol/local.mk
+include $(srcdir)/src/dialect/qwen/local.mk
+include $(srcdir)/src/dialect/reader/local.mk
+include $(srcdir)/src/dialect/reasonix/local.mk
+include $(srcdir)/src/dialect/turncast/local.mk
+include $(srcdir)/src/dialect/writer/local.mk

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "event/json.h"
-#include "event/jsonw.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
 
 #define PAYLOAD_DEPTH 2 /* of the object "x" in a line */
 

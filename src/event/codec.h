@@ -5,7 +5,7 @@
 #define EVENT_CODEC_H
 
 #include "base/attr.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "event/event.h"
 
 /* Appends the line, no newline. Strings are valid UTF-8, JSON members valid JSON already. */

@@ -4,15 +4,15 @@
 #ifndef PLUGIN_CHANNEL_H
 #define PLUGIN_CHANNEL_H
 
-#include "base/err.h"
+#include "base/sys/err.h"
 #include "conf/conf.h"
 #include "event/event.h"
-#include "io/loop.h"
-#include "plugin/ask.h"
-#include "plugin/gauge.h"
-#include "plugin/letter.h"
-#include "plugin/limits.h"
-#include "plugin/loader.h"
+#include "io/loop/loop.h"
+#include "plugin/abi/loader.h"
+#include "plugin/connector_limits.h"
+#include "plugin/host_call.h"
+#include "plugin/outbound.h"
+#include "plugin/status_page.h"
 
 /* Turn as the host names it to an instance; strings are copied. */
 struct channel_turn {

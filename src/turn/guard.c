@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "event/codec.h"
-#include "turn/guard_parts.h"
+#include "turn/guard_internal.h"
 
 void guard_init(struct guard *g, const char *src, const char *correlation_id,
                 void (*emit)(void *ctx, struct event *ev), void *ctx)

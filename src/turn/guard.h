@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "dialect/dialect.h"
-#include "turn/book.h"
-#include "turn/kept.h"
+#include "turn/kept_text.h"
+#include "turn/open_items.h"
 
 struct guard_stats {
     uint64_t late;       /* events after the outcome, not passed on */

@@ -3,35 +3,19 @@
 
 noinst_LIBRARIES += libtcturn.a
 libtcturn_a_SOURCES = \
-	src/turn/argument.c \
-	src/turn/argument.h \
-	src/turn/book.c \
-	src/turn/book.h \
-	src/turn/dialog.c \
-	src/turn/dialog.h \
-	src/turn/glob.c \
-	src/turn/glob.h \
+	src/turn/agent_input.c \
+	src/turn/agent_input.h \
 	src/turn/guard.c \
 	src/turn/guard.h \
-	src/turn/guard_pairs.c \
-	src/turn/guard_parts.h \
-	src/turn/kept.c \
-	src/turn/kept.h \
-	src/turn/match_loose.c \
-	src/turn/match_loose.h \
-	src/turn/match_strict.c \
-	src/turn/match_strict.h \
-	src/turn/policy.c \
-	src/turn/policy.h \
-	src/turn/show.c \
-	src/turn/show.h \
-	src/turn/slash.c \
-	src/turn/slash.h \
-	src/turn/sniff.c \
-	src/turn/sniff.h \
-	src/turn/translate.c \
-	src/turn/translate.h \
-	src/turn/showing.c \
-	src/turn/showing.h \
-	src/turn/visibility.c \
-	src/turn/visibility.h
+	src/turn/guard_internal.h \
+	src/turn/guard_pairing.c \
+	src/turn/kept_text.c \
+	src/turn/kept_text.h \
+	src/turn/open_items.c \
+	src/turn/open_items.h \
+	src/turn/request_preview.c \
+	src/turn/request_preview.h \
+	src/turn/translator.c \
+	src/turn/translator.h
+include $(srcdir)/src/policy/local.mk
+include $(srcdir)/src/turn/visibility/local.mk

@@ -9,13 +9,13 @@ EXTRA_DIST += tests/api/ag_ui_run.py tests/api/door.py
 $(API_TESTS:.py=.log) tests/api/t_chat.log: turncast$(EXEEXT) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
 	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT) $(fault_modules)
 
-check_PROGRAMS += tests/api/t_auth
-tests_api_t_auth_SOURCES = tests/api/t_auth.c $(HTTPD_CLIENT)
-tests_api_t_auth_LDADD = $(TEST_API)
+check_PROGRAMS += tests/api/shared/t_auth
+tests_api_shared_t_auth_SOURCES = tests/api/shared/t_auth.c $(HTTPD_CLIENT)
+tests_api_shared_t_auth_LDADD = $(TEST_API)
 
-check_PROGRAMS += tests/api/t_chat_seen
-tests_api_t_chat_seen_SOURCES = tests/api/t_chat_seen.c
-tests_api_t_chat_seen_LDADD = $(TEST_API)
+check_PROGRAMS += tests/api/shared/t_chat_dedup
+tests_api_shared_t_chat_dedup_SOURCES = tests/api/shared/t_chat_dedup.c
+tests_api_shared_t_chat_dedup_LDADD = $(TEST_API)
 
-check_PROGRAMS += tests/api/t_prometheus
-tests_api_t_prometheus_LDADD = $(TEST_API)
+check_PROGRAMS += tests/api/metrics/t_prometheus
+tests_api_metrics_t_prometheus_LDADD = $(TEST_API)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "event/codec.h"
 #include "promise.h"
 #include "tap/tap.h"

@@ -4,12 +4,12 @@
 #	tests_conf_t_x_LDADD = $(TEST_CONF)
 # a shell test one line, dist_check_SCRIPTS += tests/conf/x.t; fixtures: EXTRA_DIST += folder.
 
-check_PROGRAMS += tests/conf/t_options
-tests_conf_t_options_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_plugin_options
+tests_conf_t_plugin_options_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf
 tests_conf_t_conf_LDADD = $(TEST_CONF)
-check_PROGRAMS += tests/conf/t_key
-tests_conf_t_key_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_conf_http_key
+tests_conf_t_conf_http_key_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "io/loop.h"
+#include "base/sys/clock.h"
+#include "io/loop/loop.h"
 
 struct asked asked;
 

@@ -4,9 +4,9 @@
 #ifndef TESTS_CORE_ASKED_H
 #define TESTS_CORE_ASKED_H
 
-#include "base/buf.h"
-#include "core/approvals.h"
-#include "core/requests.h"
+#include "base/bytes/buf.h"
+#include "core/request/approvals.h"
+#include "core/request/request_registry.h"
 
 struct asked {
     struct buf told;  /* what everybody is told: "ID:DECISION by BY" and, of some, " ANSWERS"; */

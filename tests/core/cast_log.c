@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 
 struct dispatch_turn {
     struct dispatch *d;

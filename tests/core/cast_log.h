@@ -3,8 +3,8 @@
 #ifndef TESTS_CORE_CAST_LOG_H
 #define TESTS_CORE_CAST_LOG_H
 
-#include "base/buf.h"
-#include "core/dispatch.h"
+#include "base/bytes/buf.h"
+#include "core/dispatch/dispatch.h"
 
 /* One word per event, blank between them: start(task) n(text) t(tool) r(tool) final(text)
  * error(code: message) usage(input tokens) notice(code) done(reason); other kinds by name. */

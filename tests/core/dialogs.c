@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "event/codec.h"
 #include "tap/tap.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_CORE_FAKE_LEDGER_H
 #define TESTS_CORE_FAKE_LEDGER_H
 
-#include "io/ledger.h"
+#include "io/journal/journal_async.h"
 
 #define FAKE_TURNS 200
 

@@ -4,57 +4,57 @@
 #	tests_core_t_x_LDADD = $(TEST_CORE)
 # a shell test one line, dist_check_SCRIPTS += tests/core/x.t; fixtures: EXTRA_DIST += folder.
 
-check_PROGRAMS += tests/core/t_people
-tests_core_t_people_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/conversation/t_user_limits
+tests_core_conversation_t_user_limits_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_sticky
-tests_core_t_sticky_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/settings/t_visibility_store
+tests_core_settings_t_visibility_store_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_tail
-tests_core_t_tail_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/agent/t_stderr_tail
+tests_core_agent_t_stderr_tail_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_retry
-tests_core_t_retry_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/agent/t_agent_retry
+tests_core_agent_t_agent_retry_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_launch
-tests_core_t_launch_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/agent/t_launch
+tests_core_agent_t_launch_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_result
-tests_core_t_result_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/turn/t_turn_result
+tests_core_turn_t_turn_result_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_dispatch
-tests_core_t_dispatch_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/dispatch/t_dispatch
+tests_core_dispatch_t_dispatch_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_spent
-tests_core_t_spent_SOURCES = tests/core/t_spent.c tests/core/cast_log.c tests/core/cast_log.h
-tests_core_t_spent_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/turn/t_usage_delta
+tests_core_turn_t_usage_delta_SOURCES = tests/core/turn/t_usage_delta.c tests/core/cast_log.c tests/core/cast_log.h
+tests_core_turn_t_usage_delta_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_turn
-tests_core_t_turn_SOURCES = tests/core/t_turn.c tests/core/cast_log.c tests/core/cast_log.h
-tests_core_t_turn_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/turn/t_turn
+tests_core_turn_t_turn_SOURCES = tests/core/turn/t_turn.c tests/core/cast_log.c tests/core/cast_log.h
+tests_core_turn_t_turn_LDADD = $(TEST_CORE)
 
 ASKED = tests/core/asked.c tests/core/asked.h
 
-check_PROGRAMS += tests/core/t_requests
-tests_core_t_requests_SOURCES = tests/core/t_requests.c $(ASKED)
-tests_core_t_requests_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/request/t_request_registry
+tests_core_request_t_request_registry_SOURCES = tests/core/request/t_request_registry.c $(ASKED)
+tests_core_request_t_request_registry_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_requests_random
-tests_core_t_requests_random_SOURCES = tests/core/t_requests_random.c $(ASKED)
-tests_core_t_requests_random_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/request/t_request_registry_random
+tests_core_request_t_request_registry_random_SOURCES = tests/core/request/t_request_registry_random.c $(ASKED)
+tests_core_request_t_request_registry_random_LDADD = $(TEST_CORE)
 
 STAGE = tests/core/stage.c tests/core/stage.h tests/core/cast_log.c tests/core/cast_log.h \
 	tests/fake/children.c tests/fake/children.h
 
-check_PROGRAMS += tests/core/t_executor_faults
-tests_core_t_executor_faults_SOURCES = tests/core/t_executor_faults.c $(STAGE)
-tests_core_t_executor_faults_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_executor_faults_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/agent/t_executor_faults
+tests_core_agent_t_executor_faults_SOURCES = tests/core/agent/t_executor_faults.c $(STAGE)
+tests_core_agent_t_executor_faults_LDADD = $(TEST_CORE)
+EXTRA_tests_core_agent_t_executor_faults_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
-check_PROGRAMS += tests/core/t_executor
-tests_core_t_executor_SOURCES = tests/core/t_executor.c $(STAGE)
-tests_core_t_executor_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/agent/t_executor
+tests_core_agent_t_executor_SOURCES = tests/core/agent/t_executor.c $(STAGE)
+tests_core_agent_t_executor_LDADD = $(TEST_CORE)
+EXTRA_tests_core_agent_t_executor_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
 check_PROGRAMS += tests/core/t_attempts
 tests_core_t_attempts_SOURCES = tests/core/t_attempts.c $(STAGE)
@@ -66,13 +66,13 @@ tests_core_t_background_SOURCES = tests/core/t_background.c $(STAGE)
 tests_core_t_background_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_background_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
-check_PROGRAMS += tests/core/t_approvals
-tests_core_t_approvals_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/request/t_approvals
+tests_core_request_t_approvals_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_executor_rpc
-tests_core_t_executor_rpc_SOURCES = tests/core/t_executor_rpc.c $(STAGE)
-tests_core_t_executor_rpc_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_executor_rpc_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/agent/t_executor_rpc
+tests_core_agent_t_executor_rpc_SOURCES = tests/core/agent/t_executor_rpc.c $(STAGE)
+tests_core_agent_t_executor_rpc_LDADD = $(TEST_CORE)
+EXTRA_tests_core_agent_t_executor_rpc_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
 # Recorded dialogs, played by tests/fake/dialog.py.
 DIALOGS = tests/core/dialogs.c tests/core/dialogs.h $(STAGE)
@@ -85,46 +85,46 @@ tests_core_t_dialogs_rpc_SOURCES = tests/core/t_dialogs_rpc.c tests/core/dialog_
 tests_core_t_dialogs_rpc_LDADD = $(TEST_CORE)
 EXTRA_DIST += tests/dialogs
 
-check_PROGRAMS += tests/core/t_command
-tests_core_t_command_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/inbound/t_user_command
+tests_core_inbound_t_user_command_LDADD = $(TEST_CORE)
 
 TALK = tests/core/talk.c tests/core/talk.h tests/core/fake_ledger.c tests/core/fake_ledger.h $(STAGE)
 
-check_PROGRAMS += tests/core/t_conversation
-tests_core_t_conversation_SOURCES = tests/core/t_conversation.c $(TALK)
-tests_core_t_conversation_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_conversation_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/conversation/t_conversation
+tests_core_conversation_t_conversation_SOURCES = tests/core/conversation/t_conversation.c $(TALK)
+tests_core_conversation_t_conversation_LDADD = $(TEST_CORE)
+EXTRA_tests_core_conversation_t_conversation_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
-check_PROGRAMS += tests/core/t_conversation_end
-tests_core_t_conversation_end_SOURCES = tests/core/t_conversation_end.c $(TALK)
-tests_core_t_conversation_end_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/conversation/t_conversation_end
+tests_core_conversation_t_conversation_end_SOURCES = tests/core/conversation/t_conversation_end.c $(TALK)
+tests_core_conversation_t_conversation_end_LDADD = $(TEST_CORE)
+EXTRA_tests_core_conversation_t_conversation_end_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
 check_PROGRAMS += tests/core/t_steer
 tests_core_t_steer_SOURCES = tests/core/t_steer.c tests/core/agent_lines.h $(TALK)
 tests_core_t_steer_LDADD = $(TEST_CORE)
 EXTRA_tests_core_t_steer_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
-check_PROGRAMS += tests/core/t_warm
-tests_core_t_warm_SOURCES = tests/core/t_warm.c tests/core/agent_lines.h $(TALK)
-tests_core_t_warm_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_warm_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/agent/t_warm_pool
+tests_core_agent_t_warm_pool_SOURCES = tests/core/agent/t_warm_pool.c tests/core/agent_lines.h $(TALK)
+tests_core_agent_t_warm_pool_LDADD = $(TEST_CORE)
+EXTRA_tests_core_agent_t_warm_pool_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
 FAKE_REDIS = tests/fake/redis.c tests/fake/redis.h
 
-check_PROGRAMS += tests/core/t_sticky_redis
-tests_core_t_sticky_redis_SOURCES = tests/core/t_sticky_redis.c $(FAKE_REDIS)
-tests_core_t_sticky_redis_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/settings/t_visibility_redis
+tests_core_settings_t_visibility_redis_SOURCES = tests/core/settings/t_visibility_redis.c $(FAKE_REDIS)
+tests_core_settings_t_visibility_redis_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_turnlog
-tests_core_t_turnlog_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/turnlog/t_turnlog
+tests_core_turnlog_t_turnlog_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_shelf
-tests_core_t_shelf_SOURCES = tests/core/t_shelf.c tests/core/fake_ledger.c \
+check_PROGRAMS += tests/core/settings/t_settings_worker
+tests_core_settings_t_settings_worker_SOURCES = tests/core/settings/t_settings_worker.c tests/core/fake_ledger.c \
 	tests/core/fake_ledger.h $(FAKE_REDIS)
-tests_core_t_shelf_LDADD = $(TEST_CORE)
+tests_core_settings_t_settings_worker_LDADD = $(TEST_CORE)
 
-check_PROGRAMS += tests/core/t_conversation_redis
-tests_core_t_conversation_redis_SOURCES = tests/core/t_conversation_redis.c $(TALK) $(FAKE_REDIS)
-tests_core_t_conversation_redis_LDADD = $(TEST_CORE)
-EXTRA_tests_core_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+check_PROGRAMS += tests/core/conversation/t_conversation_redis
+tests_core_conversation_t_conversation_redis_SOURCES = tests/core/conversation/t_conversation_redis.c $(TALK) $(FAKE_REDIS)
+tests_core_conversation_t_conversation_redis_LDADD = $(TEST_CORE)
+EXTRA_tests_core_conversation_t_conversation_redis_DEPENDENCIES = tests/fake/agent$(EXEEXT)

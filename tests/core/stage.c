@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "fake/children.h"
 #include "tap/tap.h"
 

@@ -4,9 +4,9 @@
 #ifndef TESTS_CORE_STAGE_H
 #define TESTS_CORE_STAGE_H
 
+#include "core/agent/executor.h"
 #include "core/cast_log.h"
-#include "core/executor.h"
-#include "core/requests.h"
+#include "core/request/request_registry.h"
 
 /* Lines of the claude dialect, as words of the fake agent. */
 #define SAY_INIT                                                                                   \

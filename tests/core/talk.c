@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/approvals.h"
+#include "base/sys/clock.h"
+#include "core/request/approvals.h"
 #include "core/stage.h"
 #include "fake/children.h"
 #include "tap/tap.h"

@@ -5,9 +5,9 @@
 #define TESTS_CORE_TALK_H
 
 #include "core/cast_log.h"
-#include "core/conversations.h"
+#include "core/conversation/turn_scheduler.h"
 #include "core/fake_ledger.h"
-#include "core/reception.h"
+#include "core/inbound/inbound.h"
 
 extern struct talk {
     struct loop *loop;

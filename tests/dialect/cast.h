@@ -6,7 +6,7 @@
 
 #include "promise.h"
 #include "turn/guard.h"
-#include "turn/translate.h"
+#include "turn/translator.h"
 
 struct cast {
     struct translate translate;

@@ -4,7 +4,7 @@
 #ifndef TESTS_DIALECT_READING_H
 #define TESTS_DIALECT_READING_H
 
-#include "turn/translate.h"
+#include "turn/translator.h"
 
 struct reading {
     struct translate t;

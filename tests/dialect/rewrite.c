@@ -9,7 +9,7 @@
 #include "promise.h"
 #include "tap/tap.h"
 #include "turn/guard.h"
-#include "turn/translate.h"
+#include "turn/translator.h"
 
 struct sink {
     struct writing writing;

@@ -5,7 +5,7 @@
 #define TESTS_DIALECT_REWRITE_H
 
 #include "dialect/dialect.h"
-#include "dialect/writer.h"
+#include "dialect/writer/writer.h"
 
 struct rewrite {
     const char *dialect, *writer; /* names */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dialect/pretty.h"
+#include "dialect/agenticore/json_pretty.h"
 #include "dialect/reading.h"
 #include "dialect/rewrite.h"
 #include "tap/tap.h"

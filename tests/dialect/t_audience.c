@@ -9,7 +9,7 @@
 
 #include "dialect/cast.h"
 #include "tap/tap.h"
-#include "turn/showing.h"
+#include "turn/visibility/view_pairing.h"
 
 #define SEED 20260728
 

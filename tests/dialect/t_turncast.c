@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Tests of dialect/turncast_read.c and turncast_write.c: canonical lines in, the same lines out. */
+ * Tests of dialect/turncast/turncast_read.c and turncast_write.c: canonical lines in, the same
+ * lines out. */
 #include <stdlib.h>
 
-#include "dialect/writer.h"
+#include "dialect/writer/writer.h"
 #include "tap/tap.h"
-#include "turn/translate.h"
+#include "turn/translator.h"
 
 struct copy {
     struct writing writing;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "event/json.h"
+#include "event/json/json_reader.h"
 #include "tap/tap.h"
 
 static void exchange(char *p, char from, char to)

@@ -4,7 +4,7 @@
 #ifndef TESTS_DIALECT_TALKING_H
 #define TESTS_DIALECT_TALKING_H
 
-#include "turn/dialog.h"
+#include "turn/agent_input.h"
 
 struct talking {
     struct dialog dialog;

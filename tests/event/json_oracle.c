@@ -4,10 +4,10 @@
 
 #include <jansson.h>
 
+#include "base/bytes/utf8.h"
 #include "base/cleanup.h"
-#include "base/utf8.h"
-#include "event/json.h"
-#include "event/jsonw.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
 
 /* A text being read into jansson's values. */
 struct reading {

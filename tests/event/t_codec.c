@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "event/json.h"
+#include "event/json/json_reader.h"
 #include "event/specimen.h"
 #include "tap/tap.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tap/tap.h"
 
 enum { CONNS_MAX = 64, REQUESTS_MAX = 256, DRIP_MS = 20, FLOOD_BYTES = 9 << 20 };

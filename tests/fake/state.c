@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/journal.h"
+#include "io/journal/journal.h"
 
 static int lay(struct journal *j, char **words)
 {

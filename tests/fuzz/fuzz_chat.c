@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/chat_ask.h"
-#include "base/cleanup.h"
+#include "api/chat/chat_request.h"
 #include "base/alloc.h"
+#include "base/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

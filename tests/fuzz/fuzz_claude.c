@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "dialect/cast.h"
-#include "dialect/dialects.h"
+#include "dialect/dialect_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

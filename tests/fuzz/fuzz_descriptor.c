@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "conf/options.h"
-#include "plugin/descriptor.h"
+#include "conf/plugin_options.h"
+#include "plugin/abi/descriptor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dialect/value.h"
-#include "event/json.h"
-#include "turn/dialog.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+#include "turn/agent_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

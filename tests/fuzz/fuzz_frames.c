@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/sys/log.h"
 #include "event/event.h"
 #include "plugin/channel.h"
 #include "plugin/events.h"
-#include "plugin/frame.h"
-#include "plugin/spawn.h"
+#include "plugin/ipc/ipc_frame.h"
+#include "plugin/process/connector_spawn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/httpd.h"
-#include "io/httpd_parse.h"
+#include "io/http/server/httpd.h"
+#include "io/http/server/httpd_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "dialect/sse.h"
-#include "io/lines.h"
+#include "dialect/protocol/sse.h"
+#include "io/loop/line_splitter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "event/jsonw.h"
-#include "turn/policy.h"
+#include "base/bytes/utf8.h"
+#include "event/json/json_writer.h"
+#include "policy/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "io/journal.h"
-#include "io/sql.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/journal/journal.h"
+#include "io/store/sql.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

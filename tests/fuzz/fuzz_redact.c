@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/sys/log.h"
 
 #define SECRET "bot-Secret/+%"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dialect/dialect.h"
-#include "dialect/writer.h"
+#include "dialect/writer/writer.h"
 #include "fuzz/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dialect/rewrite.h"
-#include "event/json.h"
+#include "event/json/json_reader.h"
 
 static void is_json(const char *line, size_t len, const char *writer)
 {

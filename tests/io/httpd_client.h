@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
-#include "io/httpd.h"
+#include "base/bytes/buf.h"
+#include "io/http/server/httpd.h"
 
 struct client {
     struct loop *loop;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "tap/tap.h"
 
 char kit_dir[600];

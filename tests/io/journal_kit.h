@@ -3,7 +3,7 @@
 #ifndef TESTS_IO_JOURNAL_KIT_H
 #define TESTS_IO_JOURNAL_KIT_H
 
-#include "io/journal.h"
+#include "io/journal/journal.h"
 
 #define SECOND ((int64_t)1000)
 #define MINUTE (60 * SECOND)

@@ -4,7 +4,7 @@
 #ifndef TESTS_IO_KILL_CHECK_H
 #define TESTS_IO_KILL_CHECK_H
 
-#include "io/sql.h"
+#include "io/store/sql.h"
 
 struct question {
     const char *name, *sql; /* sql gives a number */

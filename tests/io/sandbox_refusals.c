@@ -26,8 +26,8 @@
 
 #include "base/alloc.h"
 #include "base/attr.h"
+#include "io/sandbox/sandbox_internal.h"
 #include "io/sandbox_cases.h"
-#include "io/sandbox_parts.h"
 
 #define HIGH (1L << 32) /* what the kernel does not look at in an int */
 #define MPTCP 262

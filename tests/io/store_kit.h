@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
-#include "io/store.h"
+#include "base/sys/log.h"
+#include "io/store/store.h"
 #include "tap/tap.h"
 
 static struct tc_err why; /* of the last open_as */

@@ -90,7 +90,7 @@ options_not_told() {
 }
 
 tools_not_told() {
-    sed -n 's/^ *{"\([A-Za-z_]*\)", ARGUMENT_.*/\1/p' src/turn/argument.c |
+    sed -n 's/^ *{"\([A-Za-z_]*\)", ARGUMENT_.*/\1/p' src/policy/tool_argument.c |
         missing man/turncast.conf.5 "tool"
 }
 
@@ -110,7 +110,7 @@ for words in fields callbacks constants members keys tools; do
         callbacks) grep -c '(\*on_' include/turncast/plugin.h ;;
         constants) headers | grep -c '^ .*TC_[A-Z_]*,' ;;
         members) headers | grep -c '^struct tc_.*{' ;;
-        tools) grep -c '", ARGUMENT_' src/turn/argument.c ;;
+        tools) grep -c '", ARGUMENT_' src/policy/tool_argument.c ;;
         keys) cat src/conf/*.c | grep -c '", read_' ;;
     esac)" -gt 15 ]
     result $? "there are $words to look for"
@@ -128,7 +128,7 @@ catches "a constant without a word" constants_not_told 'turncast-plugin.3 is mis
     include/turncast/service.h <<'C'
 enum tc_new { TC_UNHEARD_OF, TC_OTHER };
 C
-catches "a tool without a word" tools_not_told 'turncast.conf.5 is missing' src/turn/argument.c <<'C'
+catches "a tool without a word" tools_not_told 'turncast.conf.5 is missing' src/policy/tool_argument.c <<'C'
     {"new_tool", ARGUMENT_TEXT, {"x"}, NULL},
 C
 catches "a key without a word" keys_not_told 'turncast.conf.5 is missing' src/conf/x.c <<'C'

@@ -439,7 +439,7 @@ export async function large(page, hash, note) {
 
 const answer = `The cause was a **step without a name**: \`name_of()\` returned a null pointer.
 
-1. It has a default now, in \`src/dialect/ag_ui_write_step.c\`.
+1. It has a default now, in \`src/dialect/ag_ui/ag_ui_write_step.c\`.
 2. The test for it is in place:
    - it failed before,
    - it passes now.
@@ -495,7 +495,7 @@ function busy(turn, began) {
   say("step", { state: "start", kind: "agent", name: "explorer", parent_id: "g", agent: "x" });
   say("narration", { text: "I search the sources.", message_id: "s1", parent_id: "g", agent: "x" });
   call("g1", "Grep", { pattern: "name_of\\(", path: "src/" }, { parent_id: "g", agent: "x" });
-  result("g1", "src/dialect/ag_ui_write_step.c:178\n", { duration_ms: 210, parent_id: "g" });
+  result("g1", "src/dialect/ag_ui/ag_ui_write_step.c:178\n", { duration_ms: 210, parent_id: "g" });
   call("g2", "WebFetch", { url: "https://docs.example.org/steps" }, { parent_id: "g", agent: "x" });
   result("g2", "403 Forbidden", { is_error: true, outcome: "failed", duration_ms: 860, parent_id: "g" });
   say("step", { state: "end", kind: "agent", name: "explorer", parent_id: "g", agent: "x", outcome: "completed" });
@@ -507,7 +507,7 @@ function busy(turn, began) {
   say("request", { request_id: "q", kind: "ask", state: "open", blocking: true, choices: [{ id: "answer", label: "Answer" }, { id: "deny", label: "Decline" }], questions: [{ id: "0", header: "Release", prompt: "Into which release should it go?", options: [{ label: "2.4.1", description: "the next patch" }, { label: "2.5", description: "in two weeks" }] }] });
   say("usage", { scope: "call", input_tokens: 2312, output_tokens: 842, cache_read_tokens: 18000, cost_usd: 0.0213, model: "claude-opus-5-5" });
   say("step", { state: "mark", name: "second attempt" });
-  call("e", "Edit", { file_path: "src/dialect/ag_ui_write_step.c", old_string: "return name;", new_string: "return name ? name : \"step\";" });
+  call("e", "Edit", { file_path: "src/dialect/ag_ui/ag_ui_write_step.c", old_string: "return name;", new_string: "return name ? name : \"step\";" });
   result("e", "ok", { added: 1, removed: 1, diff: "@@ -40,3 +40,3 @@\n {\n-    return name;\n+    return name ? name : \"step\";\n }", duration_ms: 400 });
   call("d", "Bash", { command: "make check TESTS=tests/npm/ag_ui.t" });
   say("progress", { tool_use_id: "d", phase: "running", message: "compiling ag_ui_write_step.c", percent: 42 });

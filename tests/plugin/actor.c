@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/sys/log.h"
 #include "tap/tap.h"
 
 /* ---- the log of this test ---- */

@@ -4,9 +4,9 @@
 #ifndef TESTS_PLUGIN_ACTOR_H
 #define TESTS_PLUGIN_ACTOR_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "plugin/events.h"
-#include "plugin/instance.h"
+#include "plugin/instance/instance.h"
 
 #define ACTOR_BATCHES 32
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "plugin/loader.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/abi/loader.h"
 #include "tap/tap.h"
 
 struct loop *kit_loop;

@@ -4,7 +4,7 @@
 #ifndef TESTS_PLUGIN_GUEST_KIT_H
 #define TESTS_PLUGIN_GUEST_KIT_H
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "plugin/channel.h"
 
 #define KIT_DEADLINE_MS 120000

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "plugin/child.h"
-#include "plugin/frame.h"
-#include "plugin/gauge.h"
-#include "plugin/ring.h"
+#include "plugin/child/child.h"
+#include "plugin/ipc/ipc_frame.h"
+#include "plugin/ipc/shm_ring.h"
+#include "plugin/status_page.h"
 
 #define PLENTY 5000
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "io/sql.h"
+#include "io/store/sql.h"
 #include "tap/tap.h"
 
 #define ROUNDS 20000

@@ -5,8 +5,8 @@
 #define TESTS_PLUGIN_POST_KIT_H
 
 #include "fake/httpd.h"
-#include "io/ledger.h"
-#include "plugin/post.h"
+#include "io/journal/journal_async.h"
+#include "plugin/outbox/outbox.h"
 
 #define CANARY "canary-0123456789-token"
 

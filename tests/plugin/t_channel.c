@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
 #include "plugin/events.h"
 #include "tap/tap.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "plugin/events.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"

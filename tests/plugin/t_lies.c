@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "plugin/child.h"
-#include "plugin/connector.h"
-#include "plugin/probe.h"
+#include "base/sys/clock.h"
+#include "plugin/abi/connector_program.h"
+#include "plugin/abi/probe_process.h"
+#include "plugin/child/child.h"
 #include "plugin/liar.h"
 #include "plugin/puppet_kit.h"
 #include "tap/tap.h"

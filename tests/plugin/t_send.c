@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/sys/clock.h"
 #include "plugin/actor.h"
 #include "tap/tap.h"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
-#include "conf/options.h"
+#include "base/sys/log.h"
+#include "conf/plugin_options.h"
 #include "event/codec.h"
-#include "event/redact.h"
+#include "event/json/json_redact.h"
 #include "tap/tap.h"
 
 #define PAIRS_MAX 16

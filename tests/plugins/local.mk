@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Tests of plugins/ and examples/: the modules as the host runs them, and their own parts alone.
-# t_x tests the module x.so through host.c; a part of a module is compiled into its test.
+# t_x tests the module x.so through oneshot_host.c; a part of a module is compiled into its test.
 
 PLUGIN_HOST = tests/plugins/host.c tests/plugins/host.h
 
 check_PROGRAMS += tests/plugins/t_audit
 tests_plugins_t_audit_SOURCES = tests/plugins/t_audit.c $(PLUGIN_HOST)
-tests_plugins_t_audit_LDADD = $(TEST_CORE)
+tests_plugins_t_audit_LDADD = $(TEST_CLI)
 
 check_PROGRAMS += tests/plugins/t_jsonl
 tests_plugins_t_jsonl_SOURCES = tests/plugins/t_jsonl.c $(PLUGIN_HOST)
@@ -23,12 +23,12 @@ tests_plugins_t_cli_ask_LDADD = $(tests_plugins_script_LDADD)
 
 check_PROGRAMS += tests/plugins/t_cli_glyph
 tests_plugins_t_cli_glyph_SOURCES = tests/plugins/t_cli_glyph.c tests/plugins/sequences.h \
-	plugins/cli/glyph.c plugins/cli/term.c
+	plugins/cli/terminal/safe_char.c plugins/cli/terminal/terminal.c
 tests_plugins_t_cli_glyph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_glyph_LDADD = libtap.a
 
 check_PROGRAMS += tests/plugins/t_cli_preview
-tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/preview.c
+tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/call_preview.c
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_preview_LDADD = libtap.a -lm
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 /* Whether `got` has all that `want` names; if not, where and why is appended. */
 bool match_json(const json_t *want, const json_t *got, struct buf *why);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tap/tap.h"
 
 #define WALL_S 1790000000

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "conf/options.h"
+#include "conf/plugin_options.h"
 #include "event/codec.h"
 #include "plugins/stage_parts.h"
 #include "tap/tap.h"

@@ -11,7 +11,7 @@
 #include <turncast/plugin.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 
 #define STAGE_OPTIONS_MAX 24
 #define STAGE_BACKOFF_MS 1000 /* where the host would choose */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "event/json.h"
-#include "event/redact.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_redact.h"
 #include "plugins/match.h"
 #include "plugins/stage.h"
-#include "text/markdown.h"
-#include "text/render.h"
-#include "text/split.h"
+#include "text/markdown/markdown.h"
+#include "text/render/render.h"
+#include "text/render/split.h"
 
 #define MEMORY_MAX 4096
 

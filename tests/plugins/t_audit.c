@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tests of the audit connector and of the verifier that reads what it wrote: records, chain,
  * rotation, restart, full disks, and every class of tampering. */
-#include "core/audit.h"
+#include "cli/inspect/audit_verify.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
-#include "base/log.h"
+#include "base/bytes/buf.h"
+#include "base/sys/log.h"
 #include "plugins/host.h"
 #include "tap/tap.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "event/jsonw.h"
+#include "base/bytes/buf.h"
+#include "event/json/json_writer.h"
 #include "event/kinds.h"
 #include "plugins/host.h"
 #include "plugins/sequences.h"

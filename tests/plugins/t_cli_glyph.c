@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugins/cli/glyph.c and term.c: what an agent's text looks like on a terminal. */
+ * Tests of plugins/cli/terminal/safe_char.c and terminal.c: what an agent's text looks like on a
+ * terminal. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "plugins/cli/glyph.h"
-#include "plugins/cli/term.h"
+#include "plugins/cli/terminal/safe_char.h"
+#include "plugins/cli/terminal/terminal.h"
 #include "plugins/sequences.h"
 #include "tap/tap.h"
 

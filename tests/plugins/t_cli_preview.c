@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugins/cli/preview.c: what a chip says about a call. */
-#include "plugins/cli/preview.h"
+ * Tests of plugins/cli/call_preview.c: what a chip says about a call. */
+#include "plugins/cli/call_preview.h"
 
 #include <string.h>
 

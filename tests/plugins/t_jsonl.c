@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "plugins/host.h"
 #include "tap/tap.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/bytes/buf.h"
 #include "tap/tap.h"
 
 #define ROUNDS 12000u

@@ -2,26 +2,26 @@
 # Tests of src/text/: as in tests/base/local.mk, with $(TEST_TEXT).
 
 TEXT_SHOW = tests/text/text_show.c tests/text/text_show.h
-check_PROGRAMS += tests/text/t_clean
-tests_text_t_clean_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/t_markdown
-tests_text_t_markdown_SOURCES = tests/text/t_markdown.c $(TEXT_SHOW)
-tests_text_t_markdown_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/t_render_telegram
-tests_text_t_render_telegram_SOURCES = tests/text/t_render_telegram.c $(TEXT_SHOW)
-tests_text_t_render_telegram_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/t_render_slack
-tests_text_t_render_slack_SOURCES = tests/text/t_render_slack.c $(TEXT_SHOW)
-tests_text_t_render_slack_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/t_reveal
-tests_text_t_reveal_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/t_url
-tests_text_t_url_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/t_text_clean
+tests_text_t_text_clean_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/markdown/t_markdown
+tests_text_markdown_t_markdown_SOURCES = tests/text/markdown/t_markdown.c $(TEXT_SHOW)
+tests_text_markdown_t_markdown_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_render_telegram
+tests_text_render_t_render_telegram_SOURCES = tests/text/render/t_render_telegram.c $(TEXT_SHOW)
+tests_text_render_t_render_telegram_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_render_slack
+tests_text_render_t_render_slack_SOURCES = tests/text/render/t_render_slack.c $(TEXT_SHOW)
+tests_text_render_t_render_slack_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/t_text_reveal
+tests_text_t_text_reveal_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/t_link_url
+tests_text_t_link_url_LDADD = $(TEST_TEXT)
 
 TEXT_CHECK = tests/text/text_check.c tests/text/text_check.h
-check_PROGRAMS += tests/text/t_split
-tests_text_t_split_SOURCES = tests/text/t_split.c $(TEXT_CHECK)
-tests_text_t_split_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_split
+tests_text_render_t_split_SOURCES = tests/text/render/t_split.c $(TEXT_CHECK)
+tests_text_render_t_split_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_text_random
 tests_text_t_text_random_SOURCES = tests/text/t_text_random.c $(TEXT_CHECK)
 tests_text_t_text_random_LDADD = $(TEST_TEXT)

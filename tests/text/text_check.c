@@ -2,9 +2,9 @@
  * Owns the promises of texts, written without the code that keeps them. */
 #include "text/text_check.h"
 
-#include "base/utf8.h"
-#include "text/markdown.h"
-#include "text/split.h"
+#include "base/bytes/utf8.h"
+#include "text/markdown/markdown.h"
+#include "text/render/split.h"
 
 #define REQUIRE(holds, why)                                                                        \
     do {                                                                                           \

@@ -3,7 +3,7 @@
 #ifndef TESTS_TEXT_CHECK_H
 #define TESTS_TEXT_CHECK_H
 
-#include "text/render.h"
+#include "text/render/render.h"
 
 /* NULL, or what does not hold (static). */
 const char *text_check_doc(const struct doc *d);

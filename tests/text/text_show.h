@@ -3,7 +3,7 @@
 #ifndef TESTS_TEXT_SHOW_H
 #define TESTS_TEXT_SHOW_H
 
-#include "text/render.h"
+#include "text/render/render.h"
 
 /* The doc with its spans: "{bold:x} {link=http://a.b:y}"; a newline as "⏎". */
 void text_show_doc(struct buf *out, const struct doc *d);

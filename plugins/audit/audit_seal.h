@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * The end of every audit record, which chains it: ,"seq":N,"prev":"…","hash":"…"}. `prev` is the
+ * SHA-256 of the whole line before (null in the first), `hash` that of this line's bytes in front
+ * of ,"hash". */
+#ifndef AUDIT_SEAL_H
+#define AUDIT_SEAL_H
+
+#include <stdint.h>
+
+#include "audit_buf.h"
+
+#define SEAL_MAX 200                     /* bytes a seal adds at most, newline included */
+#define SEAL_MAX_LINE ((size_t)16 << 20) /* longest record that is read back */
+
+/* Completes a record with newline; head[65] becomes what the next one's prev is. prev "": none. */
+void seal_add(struct out *rec, uint64_t seq, const char *prev, char head[65]);
+/* Reads the seal of a line without its newline. -1: there is none, or the line was changed. */
+int seal_read(const char *line, size_t len, uint64_t *seq, char head[65]);
+
+#endif

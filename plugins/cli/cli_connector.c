@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ * The connector cli: a turn on stderr, as progress lines in a log and in full on a terminal. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <turncast/plugin.h>
+
+#include "progress_lines.h"
+#include "question_dialog.h"
+#include "turn_view.h"
+
+struct conf {
+    const char *mode, *color;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, mode, "auto", 0, "auto (rich on a terminal), lines or rich"),
+    TC_OPTION(struct conf, color, "auto", 0, "auto, always or never; auto heeds NO_COLOR"),
+    {0},
+};
+
+struct state {
+    struct term term;
+    struct ask ask;
+    bool rich;
+    bool failing; /* a write failed and that has been told */
+};
+
+static int flush(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    const int rc = term_flush(&s->term);
+    if (rc && !s->failing)
+        tc_log(inst, TC_WARN, "cannot write to stderr: %s", strerror(errno));
+    s->failing = rc != 0;
+    return rc;
+}
+
+/* What is asked stays the last line. */
+static int on_idle(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    ask_show(&s->ask, &s->term);
+    return flush(inst);
+}
+
+static int on_wake(struct tc_turn *lobby)
+{
+    struct state *s = lobby->inst->state;
+    ask_wake(&s->ask, &s->term, lobby);
+    return flush(lobby->inst);
+}
+
+/* The state, for a callback that may write. */
+static struct state *begin(struct tc_turn *turn)
+{
+    struct state *s = turn->inst->state;
+    ask_hide(&s->ask, &s->term);
+    return s;
+}
+
+static int on_start(struct tc_turn *turn, const struct tc_start *ev)
+{
+    struct state *s = begin(turn);
+    lines_start(&s->term, ev);
+    return 0;
+}
+
+static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich)
+        view_narration(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich)
+        view_thinking(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich)
+        view_final(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich) {
+        view_tool_call(turn->state, &s->term, ev);
+    } else {
+        view_open_call(turn->state, ev);
+        lines_tool_call(&s->term, ev->name);
+    }
+    return flush(turn->inst);
+}
+
+static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich) {
+        view_tool_result(turn->state, &s->term, ev);
+        return 0;
+    }
+    struct call *c = view_find_call(turn->state, ev->tool_use_id);
+    lines_tool_result(&s->term, ev->name ? ev->name : c ? c->name : "?", ev->is_error);
+    if (c)
+        view_close_call(c);
+    return 0;
+}
+
+static int on_progress(struct tc_turn *turn, const struct tc_progress *ev)
+{
+    struct state *s = begin(turn);
+    lines_progress(&s->term, ev);
+    if (s->rich)
+        view_progress(turn->state, &s->term, ev);
+    return 0;
+}
+
+static bool is_quiet(const struct tc_request *ev)
+{
+    return ev->by ? strcmp(ev->by, "policy") == 0 : !ev->blocking && !ev->choices;
+}
+
+/* What was decided beforehand is nobody's to look at, a person's question is everybody's. */
+static int on_request(struct tc_turn *turn, const struct tc_request *ev)
+{
+    struct state *s = begin(turn);
+    const bool open = strcmp(ev->state, "open") == 0;
+    if (!open)
+        ask_forget(&s->ask, &s->term, turn, ev->request_id);
+    if (is_quiet(ev) || (open && ev->choices && ask_open(&s->ask, turn, ev)))
+        return 0;
+    if (s->rich)
+        view_request(turn->state, &s->term, ev);
+    else if (open ? ev->choices : ev->by)
+        lines_request(&s->term, ev);
+    return 0;
+}
+
+static int on_step(struct tc_turn *turn, const struct tc_step *ev)
+{
+    struct state *s = begin(turn);
+    /* Beside the text, an iteration is worth a line where the agent says of how many. */
+    if (!s->rich || ev->max >= 0)
+        lines_step(&s->term, ev);
+    if (s->rich)
+        view_step(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich)
+        view_notice(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
+{
+    struct state *s = begin(turn);
+    if (s->rich && strcmp(ev->scope, "turn") == 0)
+        view_usage(turn->state, &s->term, ev);
+    return 0;
+}
+
+static int on_error(struct tc_turn *turn, const struct tc_error *ev)
+{
+    struct state *s = begin(turn);
+    lines_error(&s->term, ev);
+    return 0;
+}
+
+static int on_done(struct tc_turn *turn, const struct tc_done *ev)
+{
+    struct state *s = begin(turn);
+    ask_forget(&s->ask, &s->term, turn, NULL);
+    term_break(&s->term);
+    lines_done(&s->term, ev);
+    return flush(turn->inst);
+}
+
+/* The place of `word` among n, or -1. */
+static int choose(struct tc_instance *inst, const char *key, const char *word,
+                  const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    tc_log(inst, TC_ERR, "%s = \"%s\": must be %s, %s or %s", key, word, words[0], words[1],
+           words[2]);
+    return -1;
+}
+
+static int init(struct tc_instance *inst)
+{
+    static const char *const modes[] = {"auto", "lines", "rich"};
+    static const char *const colors[] = {"auto", "always", "never"};
+    const struct conf *conf = inst->conf;
+    struct state *s = inst->state;
+    const int mode = choose(inst, "mode", conf->mode, modes, 3);
+    const int color = choose(inst, "color", conf->color, colors, 3);
+    if (mode < 0 || color < 0)
+        return -1;
+    const bool tty = isatty(STDERR_FILENO) == 1;
+    s->rich = mode == 2 || (mode == 0 && tty);
+    term_init(&s->term, STDERR_FILENO, tty && s->rich, (enum term_color)color);
+    if (!s->rich)
+        s->term.ascii = false;
+    ask_init(&s->ask, tty);
+    return 0;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    struct state *s = inst->state;
+    ask_fini(&s->ask, &s->term);
+    term_break(&s->term);
+    flush(inst);
+}
+
+TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
+                .summary = "a turn on stderr: progress lines, in full on a terminal",
+                .conf_size = sizeof(struct conf), .state_size = sizeof(struct state),
+                .turn_size = sizeof(struct view), .options = options, .init = init,
+                .teardown = teardown,
+                .sink = TC_SINK(.on_narration = on_narration, .on_final = on_final,
+                                .on_tool_call = on_tool_call, .on_tool_result = on_tool_result,
+                                .on_thinking = on_thinking, .on_usage = on_usage,
+                                .on_error = on_error, .on_done = on_done,
+                                .on_progress = on_progress, .on_request = on_request,
+                                .on_start = on_start, .on_step = on_step, .on_notice = on_notice,
+                                .on_idle = on_idle, .on_wake = on_wake));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The seven lines of the CLIReporter, "  [progress] " and what happens, and two of their kind for
+ * what waits for a person. */
+#ifndef CLI_LINES_H
+#define CLI_LINES_H
+
+#include <turncast/plugin.h>
+
+#include "terminal/terminal.h"
+
+/* Each writes its line, or nothing where the event has nothing of the kind. */
+void lines_start(struct term *t, const struct tc_start *ev);
+void lines_progress(struct term *t, const struct tc_progress *ev);
+void lines_tool_call(struct term *t, const char *name);
+void lines_tool_result(struct term *t, const char *name, bool is_error);
+void lines_step(struct term *t, const struct tc_step *ev);
+void lines_request(struct term *t, const struct tc_request *ev);
+void lines_error(struct term *t, const struct tc_error *ev);
+void lines_done(struct term *t, const struct tc_done *ev);
+
+#endif

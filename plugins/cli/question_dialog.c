@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order of what is asked, and what a key means. */
+#include "question_dialog.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_EVERY_MS 50
+
+static const struct key {
+    char key;
+    const char *choice, *label;
+} keys[] = {
+    {'a', "allow", "[a]llow"},
+    {'t', "allow_turn", "[t]urn"},
+    {'s', "allow_session", "[s]ession"},
+    {'w', "allow_always", "al[w]ays"},
+    {'g', "allow_agent", "as the a[g]ent says"},
+    {'d', "deny", "[d]eny"},
+    {'x', "deny_stop", "deny and e[x]it"},
+};
+#define N_KEYS (sizeof keys / sizeof *keys)
+
+void ask_init(struct ask *a, bool seen)
+{
+    if (seen)
+        keyboard_open(&a->keyboard);
+    else
+        a->keyboard.fd = -1;
+}
+
+static void drop_questions(struct ask *a)
+{
+    json_decref(a->questions);
+    json_decref(a->answers);
+    a->questions = a->answers = NULL;
+    a->question = 0;
+}
+
+void ask_fini(struct ask *a, struct term *t)
+{
+    prompt_hide(&a->prompt, t);
+    keyboard_close(&a->keyboard);
+    drop_questions(a);
+}
+
+/* The next one is asked when it is shown, with the keyboard taken anew. */
+static void leave_first(struct ask *a)
+{
+    keyboard_release(&a->keyboard);
+    drop_questions(a);
+    prompt_set(&a->prompt, "", false);
+    a->step = ASK_NEW;
+}
+
+/* ---- what is asked ---- */
+
+static void set_keys(struct ask *a)
+{
+    char label[sizeof a->prompt.label] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < N_KEYS; i++)
+        if (asked_offers(a->first, keys[i].choice))
+            len += (size_t)snprintf(label + len, sizeof label - len, "%s  ", keys[i].label);
+    a->step = ASK_KEY;
+    prompt_set(&a->prompt, label, false);
+}
+
+static void set_reason(struct ask *a, const char *choice)
+{
+    a->step = ASK_REASON;
+    a->choice = choice;
+    prompt_set(&a->prompt, "why not (Esc: back)> ", false);
+}
+
+static const json_t *question(const struct ask *a)
+{
+    return json_array_get(a->questions, a->question);
+}
+
+static void set_question(struct ask *a, struct term *t)
+{
+    char label[96] = "> ";
+    const json_t *const q = question(a);
+    const size_t n = json_array_size(json_object_get(q, "options"));
+    const bool multi = json_is_true(json_object_get(q, "multi"));
+    asked_put_question(q, t);
+    if (n > 0)
+        snprintf(label, sizeof label, "%s 1 to %zu, or your own words> ",
+                 multi ? "some of" : "one of", n);
+    a->step = ASK_QUESTION;
+    prompt_set(&a->prompt, label, false);
+}
+
+static void begin(struct ask *a, struct term *t)
+{
+    const struct asked *const r = a->first;
+    a->questions = r->questions ? json_loads(r->questions, 0, NULL) : NULL;
+    a->answers = json_object();
+    asked_put(r, t);
+    if (!asked_offers(r, "answer")) {
+        set_keys(a);
+    } else if (json_array_size(a->questions) > 0) {
+        set_question(a, t);
+    } else {
+        a->step = ASK_TEXT;
+        prompt_set(&a->prompt, "> ", strcmp(r->kind, "credential") == 0);
+    }
+}
+
+void ask_hide(struct ask *a, struct term *t)
+{
+    prompt_hide(&a->prompt, t);
+}
+
+/* Out of the foreground it is not ours to ask. */
+void ask_show(struct ask *a, struct term *t)
+{
+    if (!a->first || a->step == ASK_SENT || a->prompt.drawn)
+        return;
+    if (!keyboard_is_ours(&a->keyboard))
+        return;
+    if (a->step == ASK_NEW)
+        begin(a, t);
+    if (!a->keyboard.grabbed)
+        keyboard_grab(&a->keyboard);
+    prompt_draw(&a->prompt, t);
+}
+
+/* ---- what is decided ---- */
+
+static void say(struct term *t, const char *text)
+{
+    term_break(t);
+    term_look(t, LOOK_YELLOW);
+    term_put(t, "! ", 2);
+    term_phrase(t, text, strlen(text), 0);
+    term_look(t, LOOK_PLAIN);
+    term_newline(t);
+}
+
+/* Where the host does not take it, it is asked again, unless it is too late. */
+static void decide(struct ask *a, struct term *t, const char *choice, const char *text)
+{
+    struct tc_receipt receipt = {0};
+    struct asked *const r = a->first;
+    const char *const name = getenv("LOGNAME");
+    char *const answers =
+        json_object_size(a->answers) ? json_dumps(a->answers, JSON_COMPACT) : NULL;
+    const enum tc_accepted accepted = tc_answer(
+        r->turn->inst->lobby,
+        TC_DECISION(.ticket = r->ticket, .choice = choice, .text = text, .user = "terminal",
+                    .name = name && *name ? name : NULL, .chat = "terminal",
+                    .answers = strcmp(choice, "answer") == 0 ? answers : NULL),
+        &receipt);
+    free(answers);
+    leave_first(a);
+    if (accepted == TC_COMMAND) {
+        a->step = ASK_SENT;
+        return;
+    }
+    say(t, receipt.answer ? receipt.answer : "this was not taken");
+    if (accepted == TC_KNOWN)
+        a->first = r->next;
+}
+
+static void press(struct ask *a, struct term *t, char key)
+{
+    size_t i = 0;
+    while (i < N_KEYS && (keys[i].key != key || !asked_offers(a->first, keys[i].choice)))
+        i++;
+    if (i == N_KEYS)
+        return;
+    prompt_hide(&a->prompt, t);
+    if (strncmp(keys[i].choice, "deny", 4) != 0) {
+        decide(a, t, keys[i].choice, NULL);
+        return;
+    }
+    set_reason(a, keys[i].choice);
+}
+
+/* ---- what is typed ---- */
+
+static bool is_numbers(const char *typed)
+{
+    return strspn(typed, "0123456789, ") == strlen(typed) && strpbrk(typed, "0123456789");
+}
+
+/* "1, 3": the texts of the options; NULL: there is no such one. */
+static json_t *pick_options(const json_t *q, const char *typed)
+{
+    json_t *const picked = json_array();
+    for (const char *at = typed + strspn(typed, ", "); *at; at += strspn(at, ", ")) {
+        char *end;
+        const char *const option = asked_option(q, strtoul(at, &end, 10));
+        if (!option) {
+            json_decref(picked);
+            return NULL;
+        }
+        json_array_append_new(picked, json_string(option));
+        at = end;
+    }
+    return picked;
+}
+
+/* Numbers stand for options, anything else for itself. NULL: no answer to this question. */
+static json_t *read_answer(const json_t *q, const char *typed)
+{
+    const bool multi = json_is_true(json_object_get(q, "multi"));
+    const bool numbers = json_array_size(json_object_get(q, "options")) > 0 && is_numbers(typed);
+    json_t *const picked = numbers ? pick_options(q, typed) : json_pack("[s]", typed);
+    if (multi || (picked && json_array_size(picked) == 1)) {
+        json_t *const answer = multi ? json_incref(picked) : json_incref(json_array_get(picked, 0));
+        json_decref(picked);
+        return answer;
+    }
+    json_decref(picked);
+    return NULL;
+}
+
+static void refuse(struct ask *a, struct term *t, const char *why)
+{
+    prompt_leave(&a->prompt, t);
+    say(t, why);
+    prompt_clear(&a->prompt);
+}
+
+static void answer_question(struct ask *a, struct term *t)
+{
+    const json_t *const q = question(a);
+    json_t *const answer = read_answer(q, a->prompt.text);
+    const char *const id = json_string_value(json_object_get(q, "id"));
+    if (!answer) {
+        refuse(a, t, "there is no such option");
+        return;
+    }
+    json_object_set_new(a->answers, id ? id : "", answer);
+    prompt_leave(&a->prompt, t);
+    if (++a->question == json_array_size(a->questions)) {
+        decide(a, t, "answer", NULL);
+        return;
+    }
+    keyboard_release(&a->keyboard);
+    set_question(a, t);
+}
+
+static void enter(struct ask *a, struct term *t)
+{
+    char text[sizeof a->prompt.text];
+    snprintf(text, sizeof text, "%s", a->prompt.text);
+    json_t *const valid = json_string(text);
+    json_decref(valid);
+    if (!valid) {
+        refuse(a, t, "this is not UTF-8");
+    } else if (a->step == ASK_REASON) {
+        prompt_leave(&a->prompt, t);
+        decide(a, t, a->choice, *text ? text : NULL);
+    } else if (*text && a->step == ASK_QUESTION) {
+        answer_question(a, t);
+    } else if (*text) {
+        prompt_leave(&a->prompt, t);
+        decide(a, t, "answer", text);
+    }
+    explicit_bzero(text, sizeof text);
+}
+
+/* Out of the reason, out of what is typed, out of the question: that is to deny it. */
+static void escape(struct ask *a, struct term *t)
+{
+    prompt_hide(&a->prompt, t);
+    if (a->step == ASK_REASON && asked_offers(a->first, "answer")) {
+        drop_questions(a);
+        a->step = ASK_NEW;
+    } else if (a->step == ASK_REASON) {
+        set_keys(a);
+    } else if (a->prompt.len > 0) {
+        prompt_clear(&a->prompt);
+    } else if (asked_offers(a->first, "deny")) {
+        set_reason(a, "deny");
+    }
+}
+
+static void type_text(struct ask *a, struct term *t, char key)
+{
+    switch (prompt_type(&a->prompt, key)) {
+    case PROMPT_ENTER:
+        enter(a, t);
+        break;
+    case PROMPT_ESCAPE:
+        escape(a, t);
+        break;
+    case PROMPT_MORE:
+        break;
+    }
+}
+
+/* The length of what an arrow or another such key sends, 0: it is none. */
+static size_t sequence_length(const char *keys_typed, size_t n)
+{
+    if (n < 2 || keys_typed[0] != '\033')
+        return 0;
+    size_t len = 2;
+    if (keys_typed[1] == '[')
+        while (len < n && (unsigned char)keys_typed[len++] < 0x40)
+            ;
+    else if (keys_typed[1] == 'O' && n > 2)
+        len = 3;
+    return len;
+}
+
+/* False: what follows was not meant for what is asked now. */
+static bool take_key(struct ask *a, struct term *t, char key)
+{
+    const int signo = keyboard_signal(&a->keyboard, key);
+    if (signo) {
+        prompt_hide(&a->prompt, t);
+        term_flush(t);
+        keyboard_send(&a->keyboard, signo);
+        return false;
+    }
+    if (a->step == ASK_KEY)
+        press(a, t, key);
+    else
+        type_text(a, t, key);
+    return a->keyboard.grabbed;
+}
+
+static void take_keys(struct ask *a, struct term *t)
+{
+    char typed[256];
+    const size_t n = keyboard_read(&a->keyboard, typed, sizeof typed);
+    for (size_t at = 0, len; at < n; at += len) {
+        len = sequence_length(typed + at, n - at);
+        if (len)
+            continue;
+        len = 1;
+        if (!take_key(a, t, typed[at]))
+            break;
+    }
+    explicit_bzero(typed, sizeof typed);
+    if (n > 0 && a->prompt.drawn && t->cursor)
+        prompt_draw(&a->prompt, t);
+}
+
+/* ---- what the host tells ---- */
+
+static void look_again(const struct ask *a, struct tc_turn *lobby)
+{
+    tc_wake(lobby, a->first && a->keyboard.fd >= 0 ? LOOK_EVERY_MS : -1);
+}
+
+void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby)
+{
+    if (!keyboard_is_ours(&a->keyboard)) {
+        a->keyboard.grabbed = a->prompt.drawn = false; /* the modes are the shell's */
+    } else if (a->first) {
+        ask_show(a, t);
+        if (a->keyboard.grabbed)
+            take_keys(a, t);
+        ask_show(a, t);
+    }
+    look_again(a, lobby);
+}
+
+bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
+{
+    struct asked *const r = a->keyboard.fd >= 0 ? asked_new(turn, ev) : NULL;
+    if (!r)
+        return false;
+    struct asked **end = &a->first;
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+    look_again(a, turn->inst->lobby);
+    return keyboard_is_ours(&a->keyboard);
+}
+
+void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id)
+{
+    const struct asked *const first = a->first;
+    for (struct asked **at = &a->first; *at;) {
+        const struct asked *const r = *at;
+        if (r->turn == turn && (!id || strcmp(r->id, id) == 0))
+            *at = r->next;
+        else
+            at = &(*at)->next;
+    }
+    if (a->first == first)
+        return;
+    prompt_hide(&a->prompt, t);
+    leave_first(a);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a request stands on the terminal: whatever is the agent's is behind a bar. */
+#include "terminal_request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *keep(struct tc_turn *turn, const char *text)
+{
+    return text ? tc_keep(turn, text) : NULL;
+}
+
+/* The instance as a whole, or its one chat. */
+static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *ev)
+{
+    const char *const name = turn->inst->name;
+    const size_t len = strlen(name);
+    json_t *const places = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
+    size_t i;
+    const json_t *one;
+    bool here = !places;
+    json_array_foreach(places, i, one)
+    {
+        const char *const place = json_string_value(one);
+        here |= place && strncmp(place, name, len) == 0 &&
+                (!place[len] || strcmp(place + len, ":terminal") == 0);
+    }
+    json_decref(places);
+    return here;
+}
+
+struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev)
+{
+    const char *const ticket = is_asked_here(turn, ev) ? tc_ticket(turn, ev->request_id) : NULL;
+    struct asked *const r = ticket ? tc_alloc(turn, sizeof *r) : NULL;
+    if (!r)
+        return NULL;
+    *r = (struct asked){
+        .turn = turn,
+        .id = keep(turn, ev->request_id),
+        .ticket = keep(turn, ticket),
+        .kind = keep(turn, ev->kind),
+        .choices = keep(turn, ev->choices),
+        .tool = keep(turn, ev->tool),
+        .preview = keep(turn, ev->preview),
+        .subject = keep(turn, ev->subject),
+        .args = keep(turn, ev->args),
+        .reason = keep(turn, ev->reason),
+        .message = keep(turn, ev->message),
+        .questions = keep(turn, ev->questions),
+        .expires_ms = ev->expires_ms,
+    };
+    return r->id && r->ticket && r->kind && r->choices ? r : NULL;
+}
+
+bool asked_offers(const struct asked *r, const char *choice)
+{
+    json_t *const all = json_loads(r->choices, 0, NULL);
+    size_t i;
+    const json_t *one;
+    bool found = false;
+    json_array_foreach(all, i, one)
+    {
+        const char *const id = json_string_value(json_object_get(one, "id"));
+        found |= id && strcmp(id, choice) == 0;
+    }
+    json_decref(all);
+    return found;
+}
+
+/* ---- writing it ---- */
+
+static void put_theirs(struct term *t, const char *look, const char *text)
+{
+    if (!text || !*text)
+        return;
+    term_break(t);
+    term_look(t, look);
+    term_text(t, text, strlen(text), t->ascii ? "| " : "│ ");
+    term_look(t, LOOK_PLAIN);
+    term_break(t);
+}
+
+static void put_time_left(struct term *t, int64_t expires_ms)
+{
+    char text[64];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t left_s = expires_ms / 1000 - now.tv_sec;
+    if (expires_ms <= 0 || left_s <= 0)
+        return;
+    if (left_s >= 120)
+        snprintf(text, sizeof text, " (%" PRId64 " min to decide)", left_s / 60);
+    else
+        snprintf(text, sizeof text, " (%" PRId64 " s to decide)", left_s);
+    term_put(t, text, (unsigned)strlen(text));
+}
+
+void asked_put(const struct asked *r, struct term *t)
+{
+    term_break(t);
+    term_look(t, LOOK_YELLOW);
+    term_put(t, "? waiting for ", 14);
+    term_phrase(t, r->kind, strlen(r->kind), 40);
+    if (r->tool) {
+        term_put(t, ": ", 2);
+        term_phrase(t, r->tool, strlen(r->tool), 200);
+    }
+    put_time_left(t, r->expires_ms);
+    term_look(t, LOOK_PLAIN);
+    term_newline(t);
+    put_theirs(t, LOOK_BOLD, r->preview ? r->preview : r->subject);
+    if (!r->preview && !r->subject && !r->questions)
+        put_theirs(t, LOOK_BOLD, r->args);
+    put_theirs(t, LOOK_DIM, r->reason);
+    put_theirs(t, LOOK_PLAIN, r->message);
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(o, key));
+    return text && *text ? text : NULL;
+}
+
+/* An option is an object with a label, or the label alone. */
+static const char *label_of(const json_t *option)
+{
+    return json_is_string(option) ? json_string_value(option) : text_of(option, "label");
+}
+
+const char *asked_option(const json_t *question, size_t number)
+{
+    const json_t *const options = json_object_get(question, "options");
+    return number > 0 ? label_of(json_array_get(options, number - 1)) : NULL;
+}
+
+static void put_option(struct term *t, size_t number, const json_t *option)
+{
+    char text[32];
+    const char *const label = label_of(option), *const more = text_of(option, "description");
+    const int n = snprintf(text, sizeof text, "  %zu) ", number);
+    term_look(t, LOOK_CYAN);
+    term_put(t, text, (unsigned)n);
+    term_look(t, LOOK_PLAIN);
+    if (label)
+        term_phrase(t, label, strlen(label), 0);
+    if (more) {
+        term_look(t, LOOK_DIM);
+        term_put(t, " - ", 3);
+        term_phrase(t, more, strlen(more), 0);
+        term_look(t, LOOK_PLAIN);
+    }
+    term_newline(t);
+}
+
+void asked_put_question(const json_t *question, struct term *t)
+{
+    size_t i;
+    const json_t *option;
+    put_theirs(t, LOOK_DIM, text_of(question, "header"));
+    put_theirs(t, LOOK_BOLD, text_of(question, "prompt"));
+    json_array_foreach(json_object_get(question, "options"), i, option)
+    {
+        put_option(t, i + 1, option);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * A request that the person at the terminal can answer: kept with its turn, and written out. */
+#ifndef CLI_ASKED_H
+#define CLI_ASKED_H
+
+#include <jansson.h>
+
+#include <turncast/plugin.h>
+
+#include "terminal/terminal.h"
+
+/* All of the turn's memory. */
+struct asked {
+    struct asked *next;
+    struct tc_turn *turn;
+    const char *id, *ticket, *kind, *choices;
+    const char *tool, *preview, *subject, *args, *reason, *message, *questions; /* each or NULL */
+    int64_t expires_ms;
+};
+
+/* NULL: it cannot be answered here, or not any more. */
+struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev);
+bool asked_offers(const struct asked *r, const char *choice);
+/* What it is about: all of it, as the agent says it, but nothing that acts on the terminal. */
+void asked_put(const struct asked *r, struct term *t);
+/* One of its questions, with its options numbered from 1. */
+void asked_put_question(const json_t *question, struct term *t);
+/* The text of an option; NULL: there is no such one. Borrowed. */
+const char *asked_option(const json_t *question, size_t number);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how answers to interrupts are read, and when they count: each open one has to be answered,
+ * and none that somebody else has decided otherwise. */
+#include "api/ag_ui/ag_ui_resume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/api_internal.h"
+#include "base/alloc.h"
+
+#define ENTRIES_MAX 256
+
+struct entry {
+    const char *id, *request; /* request: as its turn knows it */
+    bool cancelled;
+    json_t *body; /* what the decision borrows from */
+    struct asked_decision decision;
+};
+
+struct resume {
+    const struct api *api;
+    const struct principal *principal;
+    const struct ag_ui_leg *leg;
+    struct entry *entries;
+    size_t n;
+    struct ag_ui_resume_refusal *why;
+};
+
+static bool refuse(struct resume *r, const char *code, const char *id, const char *message)
+{
+    r->why->code = code;
+    buf_printf(&r->why->message, "interrupt %s: %s", id, message);
+    return false;
+}
+
+/* ---- a payload, as POST /turns/ID/requests/REQUEST takes it ---- */
+
+static json_t *choose(const char *choice)
+{
+    return json_pack("{ss}", "choice", choice);
+}
+
+/* {"approved", "editedArgs"} is what AG-UI recommends for approvals, {"answer"} what a question
+ * without names is asked for; the rest is as it is. */
+static json_t *read_object(const json_t *payload)
+{
+    json_t *const body = json_deep_copy(payload);
+    const json_t *const approved = json_object_get(payload, "approved");
+    json_t *const edited = json_object_get(payload, "editedArgs");
+    json_t *const answer = json_object_get(payload, "answer");
+    const bool chosen = json_object_get(payload, "choice") || json_object_get(payload, "decision");
+    if (json_is_boolean(approved) && !chosen)
+        json_object_set_new(body, "choice", json_string(json_is_true(approved) ? "allow" : "deny"));
+    if (edited)
+        json_object_set(body, "input", edited);
+    if (answer && !json_object_get(payload, "answers"))
+        json_object_set(body, "answers", answer);
+    return body;
+}
+
+static json_t *read_payload(const json_t *payload)
+{
+    if (json_is_boolean(payload))
+        return choose(json_is_true(payload) ? "allow" : "deny");
+    if (json_is_string(payload))
+        return json_pack("{sO}", "answers", payload);
+    return json_is_object(payload) ? read_object(payload) : NULL;
+}
+
+/* "approved" and a choice may both be there; they have to say the same. */
+static bool contradicts(const json_t *payload, const struct asked_decision *d)
+{
+    const json_t *const approved = json_object_get(payload, "approved");
+    const bool allows = strncmp(d->choice, "allow", 5) == 0;
+    return approved && (!json_is_boolean(approved) || json_is_true(approved) != allows);
+}
+
+static bool read_decision(struct resume *r, struct entry *e, const json_t *payload)
+{
+    e->body = e->cancelled ? choose("deny") : read_payload(payload);
+    if (!e->body)
+        return refuse(r, "invalid_payload", e->id,
+                      "the payload has to be an object, true or false");
+    const char *const wrong = asked_read(&e->decision, e->body);
+    if (wrong)
+        return refuse(r, "invalid_payload", e->id, wrong);
+    if (contradicts(payload, &e->decision))
+        return refuse(r, "invalid_payload", e->id, "approved and choice say different things");
+    if (e->cancelled)
+        e->decision.text = "The question was dismissed.";
+    return true;
+}
+
+/* ---- entries ---- */
+
+static bool is_again(const struct resume *r, const char *id)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->entries[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* What is over stays as it is: nobody decides it again, but who dismisses it may go on. */
+static bool check(struct resume *r, const struct entry *e)
+{
+    static const char *const codes[] = {[ASKED_LATE] = "interrupt_decided",
+                                        [ASKED_UNKNOWN] = "unknown_interrupt",
+                                        [ASKED_WRONG] = "invalid_payload",
+                                        [ASKED_BARRED] = "not_allowed"};
+    struct asked_outcome out;
+    asked_check(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
+    const bool fine = out.came == ASKED_DONE || (e->cancelled && out.came == ASKED_LATE);
+    if (!fine)
+        refuse(r, codes[out.came], e->id, out.text.p);
+    asked_outcome_fini(&out);
+    return fine;
+}
+
+static bool read_entry(struct resume *r, const json_t *entry)
+{
+    const char *const id = json_string_value(json_object_get(entry, "interruptId"));
+    const char *const status = json_string_value(json_object_get(entry, "status"));
+    struct entry e = {.id = id ? id : "?", .cancelled = status && !strcmp(status, "cancelled")};
+    if (!id || !status || (!e.cancelled && strcmp(status, "resolved") != 0))
+        return refuse(r, "invalid_resume", e.id,
+                      "interruptId has to be a text, and status resolved or cancelled");
+    if (is_again(r, id))
+        return refuse(r, "invalid_resume", id, "it is answered twice");
+    e.request = ag_ui_leg_request(r->leg, id);
+    if (!e.request)
+        return refuse(r, "unknown_interrupt", id, "it is not one of this run");
+    struct entry *const kept = &r->entries[r->n++];
+    *kept = e;
+    return read_decision(r, kept, json_object_get(entry, "payload")) && check(r, kept);
+}
+
+static bool is_answered(const struct resume *r, const char *request)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->entries[i].request, request) == 0)
+            return true;
+    return false;
+}
+
+/* A client answers all that its run asked, or nothing. */
+static bool check_rest(struct resume *r)
+{
+    struct requests_view view;
+    for (size_t i = 0; i < r->leg->asked.n; i++) {
+        const char *const request = r->leg->asked.ids[i];
+        if (!is_answered(r, request) &&
+            asked_find(r->api->host.requests, r->leg->turn, request, &view))
+            return refuse(r, "interrupt_unanswered", request, "it has to be answered, too");
+    }
+    return true;
+}
+
+static bool read_all(struct resume *r, const json_t *entries)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(entries, i, entry) if (!read_entry(r, entry)) return false;
+    return check_rest(r);
+}
+
+/* One may be the end of others: a denial that ends the turn. They are decided then, too. */
+static void decide(const struct resume *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct entry *const e = &r->entries[i];
+        struct asked_outcome out = {0};
+        asked_decide(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
+        asked_outcome_fini(&out);
+    }
+}
+
+static void fini(struct resume *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        asked_decision_fini(&r->entries[i].decision);
+        json_decref(r->entries[i].body);
+    }
+    free(r->entries);
+}
+
+const struct ag_ui_leg *ag_ui_resume(const struct api *a, struct ag_ui_legs *legs,
+                                     const struct principal *p, const char *thread,
+                                     const json_t *entries, struct ag_ui_resume_refusal *why)
+{
+    const size_t n = json_array_size(entries);
+    const char *const first =
+        json_string_value(json_object_get(json_array_get(entries, 0), "interruptId"));
+    struct resume r = {.api = a, .principal = p, .why = why};
+    r.leg = first ? ag_ui_legs_asked(legs, thread, first) : NULL;
+    if (!r.leg || n > ENTRIES_MAX) {
+        refuse(&r, "unknown_interrupt", first ? first : "?", "this thread waits for no such thing");
+        return NULL;
+    }
+    r.entries = xcalloc(n, sizeof *r.entries);
+    const bool good = read_all(&r, entries);
+    if (good)
+        decide(&r);
+    fini(&r);
+    return good ? r.leg : NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * What an AG-UI client says to the interrupts of its run: all of it is sound, or nothing of it
+ * counts. Loop thread only. */
+#ifndef API_AG_UI_AG_UI_RESUME_H
+#define API_AG_UI_AG_UI_RESUME_H
+
+#include "api/ag_ui/ag_ui_runs.h"
+#include "api/turns/request_api.h"
+
+struct ag_ui_resume_refusal {
+    const char *code;
+    struct buf message;
+};
+
+/* Answers them: a list of ResumeEntry. NULL with why: the leg whose turn goes on otherwise. */
+const struct ag_ui_leg *ag_ui_resume(const struct api *a, struct ag_ui_legs *legs,
+                                     const struct principal *p, const char *thread,
+                                     const json_t *entries, struct ag_ui_resume_refusal *why);
+
+#endif

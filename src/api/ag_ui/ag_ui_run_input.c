@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a RunAgentInput is read, and what of it is refused. */
+#include "api/ag_ui/ag_ui_run_input.h"
+
+#include <string.h>
+
+#include "api/shared/api_http.h"
+
+#define ID_BYTES 200 /* of a name that a client gives to something */
+
+static bool is_id(const char *text)
+{
+    if (!text || strlen(text) > ID_BYTES)
+        return false;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static bool refuse(struct ag_ui_refusal *why, int status, const char *code, const char *message)
+{
+    *why = (struct ag_ui_refusal){status, code, message};
+    return false;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static void read_context(struct buf *out, const json_t *list)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(list, i, entry)
+        buf_printf(out, "%s[context] %s: %s", out->len ? "\n" : "", text_of(entry, "description"),
+                   text_of(entry, "value"));
+}
+
+static bool read_follows(const json_t *props, bool *bad)
+{
+    const char *const word = reply_text(props, "background", bad);
+    const bool follows = word && strcmp(word, "follow") == 0;
+    *bad |= word && !follows && strcmp(word, "wait") != 0;
+    return follows;
+}
+
+static bool read_names(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why)
+{
+    bool bad = false;
+    in->thread = reply_text(body, "threadId", &bad);
+    in->run = reply_text(body, "runId", &bad);
+    in->parent = reply_text(body, "parentRunId", &bad);
+    in->protocol = reply_text(body, "protocolVersion", &bad);
+    const json_t *const props = json_object_get(body, "forwardedProps");
+    in->agent = reply_text(props, "agent", &bad);
+    in->follows = read_follows(props, &bad);
+    if (bad || !is_id(in->thread) || !is_id(in->run))
+        return refuse(why, 400, "invalid_value",
+                      "threadId and runId have to be texts of at most 200 bytes, as parentRunId, "
+                      "protocolVersion and forwardedProps.agent when they are there, and "
+                      "forwardedProps.background \"wait\" or \"follow\"");
+    return true;
+}
+
+bool ag_ui_input_read(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why)
+{
+    *in = (struct ag_ui_input){0};
+    if (!read_names(in, body, why))
+        return false;
+    read_context(&in->context, json_object_get(body, "context"));
+    const json_t *const resume = json_object_get(body, "resume");
+    in->resume = json_array_size(resume) ? resume : NULL;
+    if (resume && !json_is_array(resume) && !json_is_null(resume))
+        return refuse(why, 400, "invalid_value", "resume has to be a list");
+    if (in->resume)
+        return true;
+    const char *const wrong = messages_read(&in->said, json_object_get(body, "messages"));
+    if (wrong)
+        return refuse(why, 400, "invalid_messages", wrong);
+    return true;
+}
+
+void ag_ui_input_fini(struct ag_ui_input *in)
+{
+    messages_fini(&in->said);
+    buf_fini(&in->context);
+}

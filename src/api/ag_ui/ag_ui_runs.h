@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that AG-UI clients are told in several runs: one that asks its client ends the run, and
+ * goes on in the one that answers. Remembered as long as the turn log has the turn. Loop thread
+ * only. */
+#ifndef API_AG_UI_AG_UI_RUNS_H
+#define API_AG_UI_AG_UI_RUNS_H
+
+#include "core/request/request_registry.h"
+#include "core/turnlog/turnlog.h"
+#include "dialect/reader/tool_args.h"
+
+/* One run of such a turn: it tells the events behind `after`, up to `until`. */
+struct ag_ui_leg {
+    struct ag_ui_leg *next;
+    char turn[37];
+    char *thread, *run;    /* thread: the conversation's key */
+    char *scope;           /* the turn's first run */
+    uint64_t after, until; /* until 0: it has not been interrupted */
+    struct tool_set asked; /* the requests it was interrupted by */
+};
+
+struct ag_ui_legs;
+
+struct ag_ui_legs *ag_ui_legs_new(const struct turnlog *log);
+void ag_ui_legs_free(struct ag_ui_legs *legs); /* NULL is fine */
+
+/* NULL: there is none. Borrowed until the loop goes on. */
+struct ag_ui_leg *ag_ui_legs_find(struct ag_ui_legs *legs, const char *thread, const char *run);
+/* The thread's newest. */
+struct ag_ui_leg *ag_ui_legs_last(struct ag_ui_legs *legs, const char *thread);
+/* The newest that was interrupted, of the turn that asked what a client knows by that id; by that
+ * very request, if it is still known. */
+struct ag_ui_leg *ag_ui_legs_asked(struct ag_ui_legs *legs, const char *thread, const char *id);
+/* The request as its turn knows it; NULL: the id is that of another turn. */
+const char *ag_ui_leg_request(const struct ag_ui_leg *leg, const char *id);
+/* Another run of a turn. */
+struct ag_ui_leg *ag_ui_legs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
+                                 const char *turn, const char *scope, uint64_t after);
+/* It ends behind that event, and waits for these requests. */
+void ag_ui_leg_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct tool_set *asked);
+/* Something it was interrupted by is still open. */
+bool ag_ui_leg_waits(const struct ag_ui_leg *leg, const struct requests *requests);
+/* Where a run of the turn was first interrupted behind `after`; 0: nowhere. */
+uint64_t ag_ui_legs_next_cut(struct ag_ui_legs *legs, const char *turn, uint64_t after);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * Owns POST /v1/chat/completions: from the request to the turn whose events are the answer, which
+ * may be one that was asked for before. */
+#include "api/chat/chat_completion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/past_turns.h"
+#include "api/turns/turn_api.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/uuid.h"
+#include "core/settings/visibility_command.h"
+
+#define PATH "/v1/chat/completions"
+#define SOURCE CONVERSATIONS_CHAT
+
+void chat_free(struct chat *c)
+{
+    writing_fini(&c->writing);
+    chat_ask_fini(&c->ask);
+    json_decref(c->body);
+    free(c->principal);
+    free(c->agent);
+    free(c->user);
+    free(c->conversation);
+    buf_fini(&c->whole.text);
+    buf_fini(&c->whole.code);
+    buf_fini(&c->whole.message);
+    free(c);
+}
+
+static void refuse(struct chat *c, int status, const char *code, const char *message)
+{
+    reply_error(c->request, status, code, message);
+    chat_free(c);
+}
+
+void chat_closed(void *ctx, bool left)
+{
+    struct chat *const c = ctx;
+    (void)left;
+    if (c->request)
+        reply_error(c->request, 503, "ended", "the answer has been ended");
+    chat_free(c);
+}
+
+/* ---- the turn ---- */
+
+static void answer(struct chat *c)
+{
+    if (c->ask.streams)
+        chat_stream(c);
+    else
+        chat_whole(c);
+}
+
+/* The turn of the same request, which is over and not in the turn log any more. */
+static void on_known(void *ctx, const struct record_turn *turn)
+{
+    struct chat *const c = ctx;
+    if (!turn) {
+        turns_refuse(c->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        chat_free(c);
+    } else if (c->ask.streams) {
+        chat_stream_past(c, turn);
+    } else {
+        chat_whole_past(c, turn);
+    }
+}
+
+static void on_submitted(void *ctx, const struct conversations_result *result)
+{
+    const char *const turn = result->turn;
+    struct chat *const c = ctx;
+    const struct turnlog_turn *const t = turn ? turnlog_find(c->api->host.turnlog, turn) : NULL;
+    if (!t && result->accepted == TC_KNOWN && turn) {
+        snprintf(c->turn, sizeof c->turn, "%s", turn);
+        past_find(c->api->past, turn, &(struct principal){c->principal, 0}, on_known, c);
+        return;
+    }
+    if (!t) {
+        turns_refuse(c->request, result);
+        chat_free(c);
+        return;
+    }
+    snprintf(c->turn, sizeof c->turn, "%s", t->spec.id);
+    chat_seen_add(c->api->chats, &c->print, c->turn);
+    answer(c);
+}
+
+/* The name by which the ledger knows the message again, also after a restart; another one when the
+ * turn before was ended with its client. */
+static char *message_id(const struct chat *c)
+{
+    struct buf id = {0};
+    for (size_t i = 0; i < sizeof c->print.bytes; i++)
+        buf_printf(&id, "%02x", c->print.bytes[i]);
+    buf_printf(&id, "-%u", chat_seen_forgotten(c->api->chats, &c->print));
+    return buf_steal(&id);
+}
+
+static void submit(struct chat *c, const struct conf_agent *agent, struct str rest)
+{
+    CLEANUP_BUF struct buf first = {0};
+    CLEANUP_FREE char *id = c->ask.id ? message_id(c) : NULL;
+    CLEANUP_FREE char *own = xasprintf(SOURCE ":%s:%s", c->principal, c->turn);
+    messages_flatten(&c->ask.said, &first, rest);
+    const struct conversations_message m = {
+        .key = c->conversation ? c->conversation : own,
+        .source = SOURCE,
+        .agent = agent,
+        .user = c->user,
+        .owner = c->principal,
+        .id = id,
+        .turn = c->turn,
+        .prompt = rest,
+        .first = {first.p, first.len},
+        .alone = true,
+        .throwaway = !c->conversation,
+    };
+    conversations_submit(c->api->host.conversations, &m, on_submitted, c);
+}
+
+static void on_toggled(void *ctx, const struct toggle *t)
+{
+    struct chat *const c = ctx;
+    const struct conf_agent *const agent = conf_agent_find(c->api->conf, c->agent);
+    if (t->why)
+        refuse(c, 500, "visibility_not_stored", t->why);
+    else if (!agent)
+        refuse(c, 404, "model_not_found", "there is no such agent any more");
+    else if (!t->empty)
+        submit(c, agent, t->rest);
+    else if (c->ask.streams)
+        chat_stream_switches(c, t->visibility);
+    else
+        chat_whole_switches(c, t->visibility);
+}
+
+/* ---- the same request again ---- */
+
+static struct str str_of(const char *text)
+{
+    return (struct str){text ? text : "", text ? strlen(text) : 0};
+}
+
+static struct chat_print print_of(const struct chat *c)
+{
+    const struct str parts[] = {str_of(c->principal), str_of(c->conversation), str_of(c->user),
+                                str_of(c->ask.id), c->request->body};
+    return chat_print_of(parts, sizeof parts / sizeof *parts);
+}
+
+/* It says so by a name, or as OpenAI's own clients count. */
+static bool is_again(const struct chat *c)
+{
+    const char *const count = httpd_header(c->request, "X-Stainless-Retry-Count");
+    return c->ask.id || (count && strtol(count, NULL, 10) > 0);
+}
+
+static bool attach(struct chat *c)
+{
+    const char *const turn = is_again(c) ? chat_seen_find(c->api->chats, &c->print) : NULL;
+    if (!turn || !turnlog_find(c->api->host.turnlog, turn))
+        return false;
+    memcpy(c->turn, turn, sizeof c->turn);
+    answer(c);
+    return true;
+}
+
+/* ---- the request ---- */
+
+/* "AGENT", "AGENT/MODEL"; any name when there is one agent, as front ends send one of their own. */
+static const struct conf_agent *find_agent(const struct conf *conf, const char *model)
+{
+    if (!model || !*model)
+        return conf_agent_find(conf, NULL);
+    CLEANUP_FREE char *name = xstrndup(model, strcspn(model, "/"));
+    const struct conf_agent *agent = conf_agent_find(conf, model);
+    if (!agent)
+        agent = conf_agent_find(conf, name);
+    return agent || conf->n_agents > 1 ? agent : conf_agent_find(conf, NULL);
+}
+
+/* A colon in it does not end it. */
+static void add_part(struct buf *key, const char *part)
+{
+    buf_add_char(key, ':');
+    for (; *part; part++)
+        if (*part == ':' || *part == '%')
+            buf_add_str(key, *part == ':' ? "%3A" : "%25");
+        else
+            buf_add_char(key, *part);
+}
+
+/* Of the principal: nobody gets into another one's. Of the agent, as a session is. */
+static char *conversation_key(const struct chat *c)
+{
+    struct buf key = {0};
+    buf_add_str(&key, SOURCE);
+    add_part(&key, c->principal);
+    add_part(&key, c->agent);
+    add_part(&key, c->ask.user ? c->ask.user : "-");
+    add_part(&key, c->ask.conversation);
+    return buf_steal(&key);
+}
+
+static void begin(struct chat *c)
+{
+    const struct messages *const said = &c->ask.said;
+    const struct conf_agent *const agent = find_agent(c->api->conf, c->ask.model);
+    if (!agent) {
+        refuse(c, 404, "model_not_found", "the model has to be an agent: GET /v1/models");
+        return;
+    }
+    c->agent = xstrdup(agent->name);
+    c->conversation = c->ask.conversation ? conversation_key(c) : NULL;
+    c->user = c->ask.user ? xasprintf("%s:%s", c->principal, c->ask.user) : xstrdup(c->principal);
+    c->print = print_of(c);
+    if (!attach(c))
+        toggle_apply(c->api->host.switches, c->agent, (struct str){said->last.p, said->last.len},
+                     on_toggled, c);
+}
+
+static void on_chat(void *arg, struct httpd_request *r)
+{
+    struct api *const a = arg;
+    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
+    json_t *const body = p ? reply_take_body(r) : NULL;
+    if (!body)
+        return;
+    struct chat *const c = xcalloc(1, sizeof *c);
+    c->api = a;
+    c->request = r;
+    c->body = body;
+    c->principal = xstrdup(p->name);
+    uuid_make(c->turn);
+    const char *const why = chat_ask_read(&c->ask, r, body);
+    if (why)
+        refuse(c, 400, "invalid_value", why);
+    else
+        begin(c);
+}
+
+void chat_route(struct api *a)
+{
+    a->chats = chat_seen_new();
+    httpd_route(a->host.httpd, PATH, HTTPD_POST | HTTPD_PATIENT, on_chat, a);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a chat completion is asked for: the body's members, and the headers in which front ends
+ * tell the conversation and the person. */
+#include "api/chat/chat_request.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NAME_BYTES 200 /* of what a client calls something */
+
+/* ---- names ---- */
+
+/* The first header that is there. */
+static const char *first_header(const struct httpd_request *r, const char *const *names)
+{
+    const char *value = NULL;
+    for (; *names && !value; names++)
+        value = httpd_header(r, *names);
+    return value;
+}
+
+/* The text of a member, "" when it is none. */
+static const char *member(const json_t *object, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static bool is_uuid(const char *text)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    for (size_t i = 0; i < sizeof form; i++)
+        if (form[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != form[i])
+            return false;
+    return true;
+}
+
+/* NULL for an empty one. */
+static char *copy_name(const char *name)
+{
+    return name && *name ? xstrdup(name) : NULL;
+}
+
+static bool is_name(const char *name)
+{
+    if (!name)
+        return true;
+    for (const char *p = name; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            return false;
+    return strlen(name) <= NAME_BYTES;
+}
+
+static const char *find_conversation(const struct httpd_request *r, const json_t *body)
+{
+    static const char *const names[] = {"X-Conversation-Id", "X-Librechat-Conversation-Id",
+                                        "X-Openwebui-Chat-Id", NULL};
+    const char *const header = first_header(r, names);
+    const char *const said = member(json_object_get(body, "metadata"), "conversation_id");
+    const char *const user = member(body, "user");
+    return header && *header ? header : *said ? said : is_uuid(user) ? user : NULL;
+}
+
+static const char *find_user(const struct httpd_request *r, const json_t *body)
+{
+    static const char *const names[] = {"X-User-Id", "X-Openwebui-User-Id", NULL};
+    const char *const header = first_header(r, names);
+    return header ? header : member(body, "user");
+}
+
+static const char *read_names(struct chat_ask *ask, const struct httpd_request *r,
+                              const json_t *body)
+{
+    static const char *const ids[] = {"Idempotency-Key", "X-Request-Id", NULL};
+    ask->conversation = copy_name(find_conversation(r, body));
+    ask->user = copy_name(find_user(r, body));
+    ask->id = first_header(r, ids);
+    if (!is_name(ask->conversation) || !is_name(ask->user) || !is_name(ask->id))
+        return "the names of the conversation, the user and the request may have at most 200 bytes "
+               "and no control characters";
+    return NULL;
+}
+
+/* ---- the form of the answer ---- */
+
+/* False: it is no switch. */
+static bool read_switch(const json_t *object, const char *key, bool *on)
+{
+    const json_t *const value = json_object_get(object, key);
+    *on = json_is_true(value);
+    return !value || json_is_null(value) || json_is_boolean(value);
+}
+
+static const char *read_form(struct chat_ask *ask, const json_t *body)
+{
+    const json_t *const model = json_object_get(body, "model"), *const n =
+                                                                    json_object_get(body, "n");
+    if (model && !json_is_string(model) && !json_is_null(model))
+        return "model has to be a text";
+    if (n && !json_is_null(n) && json_integer_value(n) != 1)
+        return "n has to be 1: a turn has one answer";
+    if (!read_switch(body, "stream", &ask->streams) ||
+        !read_switch(json_object_get(body, "stream_options"), "include_usage", &ask->wants_usage))
+        return "stream and include_usage have to be true or false";
+    ask->model = json_string_value(model);
+    return NULL;
+}
+
+const char *chat_ask_read(struct chat_ask *ask, const struct httpd_request *r, const json_t *body)
+{
+    *ask = (struct chat_ask){0};
+    if (!json_object_get(body, "messages"))
+        return "messages is required";
+    const char *why = messages_read(&ask->said, json_object_get(body, "messages"));
+    if (!why)
+        why = read_form(ask, body);
+    return why ? why : read_names(ask, r, body);
+}
+
+void chat_ask_fini(struct chat_ask *ask)
+{
+    messages_fini(&ask->said);
+    free(ask->user);
+    free(ask->conversation);
+}

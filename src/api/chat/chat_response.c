@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * Owns a chat completion that is told when the turn is over: its answer, or its error. The answer
+ * is there whatever is shown of a turn: a client that asked for nothing else would have nothing. */
+#include "api/chat/chat_completion.h"
+#include "api/shared/past_turns.h"
+#include "api/turns/turn_api.h"
+#include "base/sys/clock.h"
+#include "event/json/json_writer.h"
+
+/* ---- what the turn says ---- */
+
+static void keep_text(struct buf *to, const char *text, size_t len)
+{
+    buf_reset(to);
+    buf_add(to, text, len);
+}
+
+static void keep_error(struct chat *c, const char *code, const char *message)
+{
+    c->whole.failed = true;
+    keep_text(&c->whole.code, code, strlen(code));
+    keep_text(&c->whole.message, message, strlen(message));
+}
+
+static void keep_usage(struct chat *c, const struct tc_usage *u)
+{
+    if (strcmp(u->scope, "turn") != 0)
+        return;
+    c->whole.input = u->input_tokens > 0 ? u->input_tokens : 0;
+    c->whole.output = u->output_tokens > 0 ? u->output_tokens : 0;
+}
+
+static void keep(struct chat *c, const struct event *ev)
+{
+    if (ev->meta.agent || ev->meta.parent_id)
+        return;
+    if (ev->kind == TC_FINAL)
+        keep_text(&c->whole.text, ev->u.final.text, ev->u.final.text_len);
+    else if (ev->kind == TC_ERROR)
+        keep_error(c, ev->u.error.code ? ev->u.error.code : "error", ev->u.error.message);
+    else if (ev->kind == TC_USAGE)
+        keep_usage(c, &ev->u.usage);
+    if (ev->kind != TC_DONE)
+        return;
+    c->done = true;
+    if (strcmp(ev->u.done.reason, "cancelled") == 0 && !c->whole.text.len)
+        keep_error(c, "cancelled", CHAT_CANCELLED);
+}
+
+static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+{
+    (void)out;
+    keep(ctx, event_box_get(item->box));
+}
+
+/* ---- the answer ---- */
+
+static void send(struct chat *c, const struct buf *body)
+{
+    const struct httpd_header id = {"x-request-id", c->ask.id ? c->ask.id : c->turn};
+    httpd_answer_with(c->request, &(struct httpd_answer){
+                                      .status = 200,
+                                      .content_type = REPLY_JSON,
+                                      .headers = &id,
+                                      .header_count = 1,
+                                      .body = {body->p, body->len},
+                                  });
+    c->request = NULL;
+}
+
+static void add_usage(struct buf *out, int64_t input, int64_t output)
+{
+    jsonw_key(out, "usage");
+    buf_add_char(out, '{');
+    jsonw_member_int(out, "prompt_tokens", input);
+    jsonw_member_int(out, "completion_tokens", output);
+    jsonw_member_int(out, "total_tokens", input + output);
+    buf_add_char(out, '}');
+}
+
+static void answer(struct chat *c)
+{
+    CLEANUP_BUF struct buf out = {0}, id = {0};
+    buf_printf(&id, "chatcmpl-%s", c->turn);
+    buf_add_char(&out, '{');
+    jsonw_member_str(&out, "id", id.p);
+    jsonw_member_str(&out, "object", "chat.completion");
+    jsonw_member_int(&out, "created", (int64_t)clock_wall());
+    jsonw_member_str(&out, "model", c->ask.model && *c->ask.model ? c->ask.model : c->agent);
+    buf_add_str(&out, ",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"");
+    jsonw_key(&out, "content");
+    jsonw_string(&out, c->whole.text.p ? c->whole.text.p : "", c->whole.text.len);
+    buf_add_str(&out, "},\"finish_reason\":\"stop\"}]");
+    add_usage(&out, c->whole.input, c->whole.output);
+    buf_add_str(&out, "}\n");
+    send(c, &out);
+}
+
+static void answer_failure(struct chat *c)
+{
+    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    if (turns_is_dismissed(c->api, t))
+        reply_error(c->request, 503, "shutting_down", TURNS_DISMISSED);
+    else
+        reply_error(c->request, 500, c->whole.code.p, c->whole.message.p);
+    c->request = NULL;
+}
+
+/* A turn that was taken back, or forgotten, said nothing of its end. */
+static void look_at_end(struct chat *c)
+{
+    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    if (c->done)
+        return;
+    if (t && t->state == TURNLOG_CANCELLED)
+        keep_error(c, "cancelled", CHAT_CANCELLED);
+    else
+        keep_error(c, "lost", CHAT_LOST);
+}
+
+static void answer_either(struct chat *c)
+{
+    if (c->whole.failed)
+        answer_failure(c);
+    else
+        answer(c);
+}
+
+static void on_over(void *ctx, struct buf *out)
+{
+    (void)out;
+    look_at_end(ctx);
+    answer_either(ctx);
+}
+
+static void keep_past(void *ctx, const struct event *ev)
+{
+    keep(ctx, ev);
+}
+
+void chat_whole_past(struct chat *c, const struct record_turn *t)
+{
+    past_tell(t, keep_past, c);
+    answer_either(c);
+    chat_free(c);
+}
+
+void chat_whole(struct chat *c)
+{
+    static const struct feed_ops ops = {
+        .event = keep_event, .over = on_over, .closed = chat_closed};
+    const struct feed_spec spec = {.ops = &ops,
+                                   .ctx = c,
+                                   .turn = c->turn,
+                                   .principal = c->principal,
+                                   .sees_all = true,
+                                   .awaits = true};
+    feed_start_unanswered(c->api, &spec, c->request);
+}
+
+void chat_whole_failure(struct chat *c)
+{
+    struct turnlog_item item;
+    enum turnlog_step step;
+    struct turnlog_follower *const f =
+        turnlog_follow(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
+    while (f && (step = turnlog_next(f, &item)) <= TURNLOG_GAP)
+        if (step == TURNLOG_EVENT)
+            keep(c, event_box_get(item.box));
+    turnlog_unfollow(f);
+    if (!c->whole.failed)
+        look_at_end(c);
+    if (!c->whole.failed)
+        keep_error(c, "error", "the turn failed");
+    answer_failure(c);
+}
+
+void chat_whole_switches(struct chat *c, struct visibility v)
+{
+    visibility_json(&c->whole.text, v);
+    answer(c);
+    chat_free(c);
+}

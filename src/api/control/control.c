@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the socket for operators, and what it changes. */
+#include "api/control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/control/control_internal.h"
+#include "api/shared/api_http.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "core/dispatch/dispatch.h"
+#include "event/json/json_writer.h"
+#include "io/journal/journal_async.h"
+
+#define DEAD "/dead/"
+#define RETRY "/retry"
+#define INSTANCES "/instances/"
+#define RESTART "/restart"
+
+char *control_path(const char *state_dir)
+{
+    return xasprintf("%s/control", state_dir);
+}
+
+/* ---- another configuration ---- */
+
+/* A request that is answered when the change that it asks for is over. */
+struct changing {
+    struct control *control;
+    struct httpd_request *request;
+    char *instance; /* NULL: a reload */
+};
+
+static void tell_restarted(struct buf *out, const char *instance)
+{
+    buf_add_str(out, "{");
+    jsonw_member_str(out, "restarted", instance);
+    buf_add_str(out, "}");
+}
+
+static void answer_change(const struct changing *ch, const char *report, const struct tc_err *err)
+{
+    CLEANUP_BUF struct buf body = {0};
+    if (err) {
+        reply_error(ch->request, 422, "refused", err_str(err));
+        return;
+    }
+    if (ch->instance)
+        tell_restarted(&body, ch->instance);
+    else
+        buf_add_str(&body, report);
+    buf_add_str(&body, "\n");
+    reply_json(ch->request, 200, &body);
+}
+
+static void on_changed(void *ctx, const char *report, const struct tc_err *err)
+{
+    struct changing *const ch = ctx;
+    if (!ch->control->gone)
+        answer_change(ch, report, err);
+    else
+        httpd_answer(ch->request, 503, NULL, STR("")); /* frees it: its client has gone */
+    control_answered(ch->control);
+    free(ch->instance);
+    free(ch);
+}
+
+/* Takes over the name. */
+static struct changing *new_changing(struct control *c, struct httpd_request *r, char *instance)
+{
+    struct changing *const ch = xmalloc(sizeof *ch);
+    *ch = (struct changing){.control = c, .request = r, .instance = instance};
+    c->asking++;
+    return ch;
+}
+
+static void on_reload(void *arg, struct httpd_request *r)
+{
+    struct control *const c = arg;
+    server_reload(c->server, on_changed, new_changing(c, r, NULL));
+}
+
+/* ---- an instance anew ---- */
+
+/* The name in "/instances/NAME/restart", percent-encoded; NULL: it is something else. */
+static char *instance_of(const char *path)
+{
+    const struct str name = {path + strlen(INSTANCES), strlen(path) - strlen(INSTANCES)};
+    if (name.len <= strlen(RESTART) || strcmp(name.p + name.len - strlen(RESTART), RESTART) != 0)
+        return NULL;
+    return reply_decode(name.p, name.len - strlen(RESTART));
+}
+
+static void on_instance(void *arg, struct httpd_request *r)
+{
+    struct control *const c = arg;
+    struct tc_err err = {0};
+    char *const name = instance_of(r->path);
+    if (!name) {
+        reply_error(r, 404, "no_such_page", "there is nothing here");
+    } else if (!dispatch_wants(server_parts(c->server).dispatch, name, &err)) {
+        reply_error(r, 404, "no_such_instance", err_str(&err));
+        free(name);
+    } else {
+        server_restart(c->server, name, on_changed, new_changing(c, r, name));
+    }
+}
+
+/* ---- dead letters ---- */
+
+struct retrying {
+    struct control *control;
+    struct httpd_request *request;
+    int64_t seq;
+};
+
+static void tell_retried(const struct retrying *t, const char *instance)
+{
+    struct server *const server = t->control->server;
+    CLEANUP_BUF struct buf body = {0};
+    const bool now = dispatch_take_row(server_parts(server).dispatch, instance, t->seq);
+    buf_printf(&body, "{\"sent\":\"%s\"}\n", now ? "now" : "with its instance");
+    reply_json(t->request, 202, &body);
+}
+
+static void on_retried(void *ctx, enum record_status status, const char *instance)
+{
+    struct retrying *const t = ctx;
+    if (status == RECORD_DONE && !t->control->gone)
+        tell_retried(t, instance);
+    else if (status == RECORD_UNCHANGED)
+        reply_error(t->request, 404, "no_such_letter", "there is no such dead letter");
+    else if (status == RECORD_REFUSED)
+        reply_error(t->request, 409, "an_event", "an event cannot be sent again");
+    else
+        reply_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
+    control_answered(t->control);
+    free(t);
+}
+
+/* The number in "/dead/ID/retry"; 0: it is something else. */
+static int64_t letter_of(const char *path)
+{
+    const char *const id = path + strlen(DEAD);
+    const size_t digits = strspn(id, "0123456789");
+    return digits > 0 && digits < 19 && strcmp(id + digits, RETRY) == 0 ? strtoll(id, NULL, 10) : 0;
+}
+
+static void on_dead(void *arg, struct httpd_request *r)
+{
+    struct control *const c = arg;
+    const int64_t id = letter_of(r->path);
+    if (!id) {
+        reply_error(r, 404, "no_such_page", "there is nothing here");
+        return;
+    }
+    struct retrying *const t = xmalloc(sizeof *t);
+    *t = (struct retrying){.control = c, .request = r};
+    c->asking++;
+    t->seq = ledger_retry_dead(server_parts(c->server).ledger, id, on_retried, t);
+}
+
+/* ---- its life ---- */
+
+struct control *control_new(struct server *server, struct tc_err *err)
+{
+    CLEANUP_FREE char *path = control_path(server_conf(server)->state_dir);
+    const struct httpd_options options = {.unix_path = path, .max_connections = 16};
+    struct httpd *const httpd = httpd_new(server_loop(server), &options, err);
+    if (!httpd)
+        return NULL;
+    struct control *const c = xcalloc(1, sizeof *c);
+    *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
+    httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
+    httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_requests, c);
+    httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
+    httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_PATIENT, on_instance, c);
+    httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_forget_approvals, c);
+    httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
+    return c;
+}
+
+void control_answered(struct control *c)
+{
+    c->asking--;
+    if (c->gone && !c->asking)
+        free(c);
+}
+
+void control_free(struct control *c)
+{
+    if (!c)
+        return;
+    httpd_free(c->httpd);
+    c->gone = true;
+    if (!c->asking)
+        free(c);
+}

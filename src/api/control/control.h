@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * The socket of the host in its state directory, for whoever may open it: its user. HTTP, with
+ * routes of its own:
+ *
+ *     GET /status            what the host is doing, one object
+ *     POST /reload           reads the configuration again; 422 and why it is refused
+ *     POST /instances/NAME/restart
+ *                            ends that instance and starts it again; 404: there is none, 422: why
+ *                            it does not start
+ *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
+ *     POST /approvals/ID/forget
+ *     POST /approvals/forget?agent=NAME
+ *                            what was allowed for longer is forgotten, of all agents without a
+ * name; how many there were. 404: there is none of that number
+ *
+ * Loop thread only. */
+#ifndef API_CONTROL_CONTROL_H
+#define API_CONTROL_CONTROL_H
+
+#include "core/host/host.h"
+
+struct control;
+
+/* Where it is in that state directory. Owned. */
+char *control_path(const char *state_dir);
+/* Borrows the server. NULL with err: the host can do without. */
+struct control *control_new(struct server *server, struct tc_err *err);
+/* Before the server is freed. NULL is fine. */
+void control_free(struct control *c);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how an operator has approvals forgotten that are remembered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/control/control_internal.h"
+#include "api/shared/api_http.h"
+#include "base/alloc.h"
+#include "core/request/approvals.h"
+
+#define FORGET "forget"
+#define AGENT "agent="
+
+/* The number in "/approvals/ID/forget"; 0: it is something else. */
+static int64_t approval_of(const char *path)
+{
+    const char *const id = path + strlen(CONTROL_APPROVALS);
+    const size_t digits = strspn(id, "0123456789");
+    return digits > 0 && digits < 19 && strcmp(id + digits, "/" FORGET) == 0 ? strtoll(id, NULL, 10)
+                                                                             : 0;
+}
+
+/* Names of agents are never encoded. */
+static bool read_agent(const char *query, const char **agent)
+{
+    *agent = strncmp(query, AGENT, strlen(AGENT)) == 0 ? query + strlen(AGENT) : NULL;
+    return !*query || (*agent && **agent && !strpbrk(*agent, "&%"));
+}
+
+struct forgetting {
+    struct control *control;
+    struct httpd_request *request;
+    struct record_approvals which; /* agent: not read any more */
+    size_t n;
+};
+
+static void tell_forgotten(const struct forgetting *f)
+{
+    CLEANUP_BUF struct buf body = {0};
+    buf_printf(&body, "{\"forgotten\":%zu}\n", f->n);
+    reply_json(f->request, 200, &body);
+}
+
+static void on_forgotten(void *ctx, enum record_status status, const char *text)
+{
+    struct forgetting *const f = ctx;
+    (void)text;
+    if (status != RECORD_DONE && status != RECORD_UNCHANGED)
+        reply_error(f->request, 503, "not_kept", "the approvals cannot be changed on disk");
+    else if (f->which.id && status == RECORD_UNCHANGED && !f->n)
+        reply_error(f->request, 404, "no_such_approval", "there is no such approval");
+    else
+        tell_forgotten(f);
+    control_answered(f->control);
+    free(f);
+}
+
+void control_forget_approvals(void *control, struct httpd_request *r)
+{
+    struct control *const c = control;
+    const bool all = strcmp(r->path, CONTROL_APPROVALS FORGET) == 0;
+    struct record_approvals which = {.id = all ? 0 : approval_of(r->path)};
+    if ((!all && !which.id) || !read_agent(r->query, &which.agent)) {
+        reply_error(r, 404, "no_such_page", "there is nothing here");
+        return;
+    }
+    struct forgetting *const f = xmalloc(sizeof *f);
+    *f = (struct forgetting){.control = c, .request = r, .which = which};
+    c->asking++;
+    f->n = approvals_forget(server_parts(c->server).approvals, &which, on_forgotten, f);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the control socket share. */
+#ifndef API_CONTROL_CONTROL_INTERNAL_H
+#define API_CONTROL_CONTROL_INTERNAL_H
+
+#include "api/control/control.h"
+#include "io/http/server/httpd.h"
+
+#define CONTROL_APPROVALS "/approvals/"
+
+struct control {
+    struct server *server;
+    struct httpd *httpd;
+    int64_t began_ms;
+    unsigned asking; /* of the ledger, and for changes */
+    bool gone;       /* and waits for the answers to be freed */
+};
+
+/* One of those has been answered. */
+void control_answered(struct control *c);
+
+/* control_status.c: GET /status */
+void control_tell_status(void *control, struct httpd_request *r);
+/* control_approvals.c: what people allowed for longer is forgotten */
+void control_forget_approvals(void *control, struct httpd_request *r);
+
+/* control_requests.c: GET and POST /requests */
+void control_requests(void *control, struct httpd_request *r);
+/* How many are open. */
+int64_t control_count_requests(const struct control *c);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is told of a running host. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/control/control_internal.h"
+#include "api/shared/api_http.h"
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "core/conversation/turn_scheduler.h"
+#include "core/dispatch/dispatch.h"
+#include "core/turnlog/turnlog.h"
+#include "event/json/json_writer.h"
+#include "io/journal/journal.h"
+#include "io/journal/journal_async.h"
+
+/* An answer that waits for the ledger. */
+struct asked {
+    struct control *control;
+    struct httpd_request *request;
+};
+
+static void begin_item(struct buf *out)
+{
+    if (out->p[out->len - 1] != '[')
+        buf_add_str(out, ",");
+    buf_add_str(out, "{");
+}
+
+/* ---- the parts ---- */
+
+static bool add_turn(void *ctx, const struct turnlog_turn *t)
+{
+    struct buf *const out = ctx;
+    if (turnlog_is_over(t))
+        return true;
+    const int64_t since = t->started_ms ? t->started_ms : t->created_ms;
+    begin_item(out);
+    jsonw_member_str(out, "id", t->spec.id);
+    jsonw_member_str(out, "agent", t->spec.agent);
+    jsonw_member_str(out, "conversation", t->spec.conversation);
+    jsonw_member_str(out, "source", t->spec.source);
+    jsonw_member_str(out, "state", turnlog_state_name(t->state));
+    jsonw_member_int(out, "elapsed_ms", (int64_t)(clock_wall() * 1000) - since);
+    jsonw_member_int(out, "tools", t->tools);
+    buf_add_str(out, "}");
+    return true;
+}
+
+/* Beside memory. */
+static void add_use(struct buf *out, const struct limits_use *use)
+{
+    jsonw_member_int(out, "cpu_ms", use->cpu_ms);
+    jsonw_member_int(out, "cpu_percent", use->cpu_percent);
+    jsonw_member_int(out, "threads", use->threads);
+    if (use->disk >= 0)
+        jsonw_member_int(out, "disk", use->disk);
+    if (use->exceeded)
+        jsonw_member_str(out, "exceeds", use->exceeded);
+}
+
+static void add_life(struct buf *out, const struct channel_health *h)
+{
+    jsonw_member_str(out, "isolation", h->own_process ? "process" : "thread");
+    jsonw_member_bool(out, "starting", h->starting);
+    if (!h->own_process)
+        return;
+    jsonw_member_int(out, "pid", h->pid);
+    jsonw_member_int(out, "rss", h->rss);
+    add_use(out, &h->use);
+    jsonw_member_int(out, "deaths", (int64_t)h->deaths);
+    jsonw_member_bool(out, "down", h->down);
+    if (!h->down)
+        return;
+    jsonw_member_int(out, "down_ms", h->down_ms);
+    jsonw_member_int(out, "next_ms", h->next_ms);
+    jsonw_member_bool(out, "breaker_open", h->open);
+}
+
+static void add_instance(void *ctx, const struct dispatch_instance *i)
+{
+    struct buf *const out = ctx;
+    begin_item(out);
+    jsonw_member_str(out, "name", i->name);
+    jsonw_member_str(out, "plugin", i->plugin);
+    jsonw_member_str(out, "file", i->path);
+    add_life(out, &i->health);
+    jsonw_member_bool(out, "hung", i->health.hung);
+    jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);
+    jsonw_member_int(out, "failed", (int64_t)i->health.failed);
+    jsonw_member_real(out, "queue_fill", i->health.fill);
+    jsonw_member_int(out, "requests_waiting", (int64_t)i->post.waiting);
+    jsonw_member_int(out, "requests_in_flight", (int64_t)i->post.in_flight);
+    jsonw_member_int(out, "requests_oldest_ms", i->post.oldest_ms);
+    if (i->post.trouble) {
+        jsonw_member_str(out, "trouble", i->post.trouble);
+        jsonw_member_int(out, "trouble_ms", i->post.trouble_ms);
+    }
+    jsonw_member_bool(out, "unreachable", i->post.is_away);
+    if (i->post.is_away)
+        jsonw_member_int(out, "unreachable_ms", i->post.away_ms);
+    buf_add_str(out, "}");
+}
+
+/* What the configuration has and does not run, with the place of the reason. */
+static void add_disabled(struct buf *out, const struct conf *conf, const struct dispatch *d)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        const struct tc_err *const why =
+            inst->enabled ? dispatch_why_disabled(d, inst->name) : NULL;
+        char place[280];
+        if (inst->enabled && !why)
+            continue;
+        snprintf(place, sizeof place, "%s:%d", conf->file, inst->line);
+        begin_item(out);
+        jsonw_member_str(out, "name", inst->name);
+        jsonw_member_str(out, "place", why ? why->place : place);
+        jsonw_member_str(out, "reason", why ? why->text : "enabled = false");
+        buf_add_str(out, "}");
+    }
+}
+
+static void add_outbox(struct buf *out, const struct journal_stats *s)
+{
+    jsonw_key(out, "outbox");
+    buf_add_str(out, "{");
+    jsonw_member_int(out, "queued", s->queued);
+    jsonw_member_int(out, "in_flight", s->in_flight);
+    jsonw_member_int(out, "bytes", s->bytes);
+    jsonw_member_int(out, "oldest_ms", s->oldest_ms);
+    jsonw_member_int(out, "dead", s->dead);
+    buf_add_str(out, "}");
+}
+
+static void add_host(struct buf *out, const struct control *c)
+{
+    const struct conf *const conf = server_conf(c->server);
+    jsonw_member_str(out, "version", PACKAGE_VERSION);
+    jsonw_member_int(out, "pid", getpid());
+    jsonw_member_int(out, "uptime_ms", clock_mono_ms() - c->began_ms);
+    jsonw_member_str(out, "config", conf->file);
+    jsonw_member_str(out, "state_directory", conf->state_dir);
+    jsonw_member_int(out, "port", (int64_t)server_port(c->server));
+    jsonw_member_bool(out, "ending", server_is_ending(c->server));
+}
+
+/* ---- the whole ---- */
+
+static void tell(const struct asked *a, enum record_status status,
+                 const struct journal_stats *stats)
+{
+    const struct server_parts host = server_parts(a->control->server);
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_str(&out, "{");
+    add_host(&out, a->control);
+    jsonw_key(&out, "turns");
+    buf_add_str(&out, "[");
+    turnlog_each(host.turnlog, add_turn, &out);
+    buf_add_str(&out, "]");
+    jsonw_member_int(&out, "waiting_agents", (int64_t)conversations_warm(host.conversations));
+    jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
+    jsonw_key(&out, "instances");
+    buf_add_str(&out, "[");
+    dispatch_each_instance(host.dispatch, add_instance, &out);
+    buf_add_str(&out, "]");
+    jsonw_key(&out, "disabled");
+    buf_add_str(&out, "[");
+    add_disabled(&out, server_conf(a->control->server), host.dispatch);
+    buf_add_str(&out, "]");
+    if (status == RECORD_DONE)
+        add_outbox(&out, stats);
+    buf_add_str(&out, "}\n");
+    reply_json(a->request, 200, &out);
+}
+
+static void on_stats(void *ctx, enum record_status status, const struct journal_stats *stats)
+{
+    struct asked *const a = ctx;
+    if (a->control->gone)
+        reply_error(a->request, 503, "ending", "the host ends");
+    else
+        tell(a, status, stats);
+    control_answered(a->control);
+    free(a);
+}
+
+void control_tell_status(void *control, struct httpd_request *r)
+{
+    struct control *const c = control;
+    struct asked *const a = xmalloc(sizeof *a);
+    *a = (struct asked){c, r};
+    c->asking++;
+    ledger_stats(server_parts(c->server).ledger, on_stats, a);
+}

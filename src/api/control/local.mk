@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+libtcapi_a_SOURCES += \
+	src/api/control/control.c \
+	src/api/control/control.h \
+	src/api/control/control_approvals.c \
+	src/api/control/control_internal.h \
+	src/api/control/control_requests.c \
+	src/api/control/control_status.c

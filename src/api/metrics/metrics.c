@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which numbers of the host are told, and under which names. */
+#include "api/metrics/metrics.h"
+
+#include <stdlib.h>
+
+#include "api/metrics/process_usage.h"
+#include "api/metrics/prometheus.h"
+#include "api/metrics/turn_counters.h"
+#include "api/shared/api_internal.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/dispatch/dispatch.h"
+#include "io/journal/journal.h"
+
+#define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+struct metrics {
+    struct api *api; /* NULL: it is gone */
+    struct turn_count *turns;
+    size_t asking; /* answers that wait for the ledger */
+};
+
+/* An answer that waits for the ledger. */
+struct asked {
+    struct metrics *metrics;
+    struct httpd_request *request;
+};
+
+/* ---- turns and events ---- */
+
+static const struct prometheus_family turns_ended = {"turncast_turns_total", "counter",
+                                                     "Turns that are over, by agent and outcome."};
+
+static void add_ended(void *ctx, const char *agent, enum turnlog_state outcome, uint64_t n)
+{
+    prometheus_add(ctx, &turns_ended, "",
+                   LABELS("agent", agent, "outcome", turnlog_state_name(outcome)), (double)n);
+}
+
+struct now {
+    double states[TURNLOG_CANCELLED + 1];
+};
+
+static bool count_state(void *ctx, const struct turnlog_turn *t)
+{
+    struct now *const now = ctx;
+    now->states[t->state]++;
+    return true;
+}
+
+static void add_turns(struct buf *out, const struct metrics *m)
+{
+    static const struct prometheus_family running = {"turncast_turns_running", "gauge",
+                                                     "Turns that run."};
+    static const struct prometheus_family waiting = {"turncast_turns_waiting", "gauge",
+                                                     "Turns that wait to be run."};
+    static const struct prometheus_family events = {"turncast_events_total", "counter",
+                                                    "Events of turns, by kind."};
+    struct now now = {0};
+    turnlog_each(m->api->host.turnlog, count_state, &now);
+    prometheus_begin(out, &turns_ended);
+    turn_count_each(m->turns, add_ended, out);
+    prometheus_add_one(out, &running, now.states[TURNLOG_RUNNING]);
+    prometheus_add_one(out, &waiting, now.states[TURNLOG_WAITING]);
+    prometheus_begin(out, &events);
+    for (unsigned i = 0; i < TC_KINDS; i++)
+        prometheus_add(out, &events, "", LABELS("kind", kind_name((enum tc_kind)i)),
+                       (double)turnlog_count_events(m->api->host.turnlog, (enum tc_kind)i));
+}
+
+/* ---- instances ---- */
+
+struct instances {
+    struct dispatch_instance *list;
+    size_t n;
+};
+
+static void take_instance(void *ctx, const struct dispatch_instance *i)
+{
+    struct instances *const all = ctx;
+    all->list = xrealloc(all->list, (all->n + 1) * sizeof *all->list);
+    all->list[all->n++] = *i;
+}
+
+static double fill_of(const struct dispatch_instance *i)
+{
+    return i->health.fill;
+}
+
+static double up_of(const struct dispatch_instance *i)
+{
+    return !i->health.down;
+}
+
+static double deaths_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.deaths;
+}
+
+static double rss_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.rss;
+}
+
+static double hung_of(const struct dispatch_instance *i)
+{
+    return i->health.hung;
+}
+
+static double dropped_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.dropped;
+}
+
+static double delivered_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.delivered;
+}
+
+static double failed_of(const struct dispatch_instance *i)
+{
+    return (double)i->health.failed;
+}
+
+static double waiting_of(const struct dispatch_instance *i)
+{
+    return (double)i->post.waiting;
+}
+
+static double in_flight_of(const struct dispatch_instance *i)
+{
+    return (double)i->post.in_flight;
+}
+
+static const struct {
+    struct prometheus_family family;
+    double (*value)(const struct dispatch_instance *i);
+} numbers[] = {
+    {{"turncast_instance_up", "gauge", "0 while its process has died and is not back yet."}, up_of},
+    {{"turncast_instance_deaths_total", "counter", "How often its process has died."}, deaths_of},
+    {{"turncast_instance_rss_bytes", "gauge", "Memory of its process; 0: it has none."}, rss_of},
+    {{"turncast_instance_queue_fill", "gauge", "How full its queue is, 0 to 1 and above."},
+     fill_of},
+    {{"turncast_instance_hung", "gauge", "1 while a callback is over its deadline."}, hung_of},
+    {{"turncast_instance_dropped_total", "counter", "Events it did not keep up with."}, dropped_of},
+    {{"turncast_instance_delivered_total", "counter", "Callbacks that returned 0."}, delivered_of},
+    {{"turncast_instance_failed_total", "counter", "Callbacks that failed."}, failed_of},
+    {{"turncast_instance_requests_waiting", "gauge", "Requests that wait for their turn."},
+     waiting_of},
+    {{"turncast_instance_requests_in_flight", "gauge", "Requests that are out."}, in_flight_of},
+};
+
+static void add_times(struct buf *out, const struct prometheus_family *f,
+                      const struct dispatch_instance *i)
+{
+    static const char *const bounds[GAUGE_BUCKETS] = {"0.0001", "0.001", "0.01", "0.1",
+                                                      "1",      "10",    "+Inf"};
+    uint64_t n = 0;
+    for (size_t b = 0; b < GAUGE_BUCKETS; b++) {
+        n += i->health.times.counts[b];
+        prometheus_add(out, f, "_bucket", LABELS("instance", i->name, "le", bounds[b]), (double)n);
+    }
+    prometheus_add(out, f, "_sum", LABELS("instance", i->name),
+                   (double)i->health.times.sum_us / 1e6);
+    prometheus_add(out, f, "_count", LABELS("instance", i->name), (double)n);
+}
+
+static void add_deliveries(struct buf *out, const struct prometheus_family *f,
+                           const struct dispatch_instance *i)
+{
+    static const char *const classes[] = {[HTTPC_OK] = "ok",
+                                          [HTTPC_REJECTED] = "rejected",
+                                          [HTTPC_NOT_SENT] = "not_sent",
+                                          [HTTPC_AMBIGUOUS] = "ambiguous"};
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
+        prometheus_add(out, f, "", LABELS("instance", i->name, "class", classes[c]),
+                       (double)i->post.attempts[c]);
+    prometheus_add(out, f, "", LABELS("instance", i->name, "class", "dead"), (double)i->post.dead);
+}
+
+static void add_instances(struct buf *out, const struct metrics *m)
+{
+    static const struct prometheus_family times = {"turncast_instance_callback_seconds",
+                                                   "histogram", "How long its callbacks take."};
+    static const struct prometheus_family deliveries = {
+        "turncast_deliveries_total", "counter",
+        "Attempts of requests by what came of them; dead: given up."};
+    struct instances all = {0};
+    dispatch_each_instance(m->api->host.dispatch, take_instance, &all);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        prometheus_begin(out, &numbers[k].family);
+        for (size_t i = 0; i < all.n; i++)
+            prometheus_add(out, &numbers[k].family, "", LABELS("instance", all.list[i].name),
+                           numbers[k].value(&all.list[i]));
+    }
+    prometheus_begin(out, &times);
+    for (size_t i = 0; i < all.n; i++)
+        add_times(out, &times, &all.list[i]);
+    prometheus_begin(out, &deliveries);
+    for (size_t i = 0; i < all.n; i++)
+        add_deliveries(out, &deliveries, &all.list[i]);
+    free(all.list);
+}
+
+/* ---- the rest ---- */
+
+static void add_outbox(struct buf *out, const struct journal_stats *s)
+{
+    static const struct prometheus_family rows = {"turncast_outbox_rows", "gauge",
+                                                  "Rows of the outbox, by state."};
+    static const struct prometheus_family bytes = {"turncast_outbox_bytes", "gauge",
+                                                   "Bytes of these rows."};
+    static const struct prometheus_family age = {"turncast_outbox_oldest_seconds", "gauge",
+                                                 "Age of the oldest of these rows."};
+    static const struct prometheus_family dead = {"turncast_dead_letters", "gauge",
+                                                  "Requests that were given up and are kept."};
+    prometheus_begin(out, &rows);
+    prometheus_add(out, &rows, "", LABELS("state", "queued"), (double)s->queued);
+    prometheus_add(out, &rows, "", LABELS("state", "in_flight"), (double)s->in_flight);
+    prometheus_add_one(out, &bytes, (double)s->bytes);
+    prometheus_add_one(out, &age, (double)s->oldest_ms / 1000);
+    prometheus_add_one(out, &dead, (double)s->dead);
+}
+
+static void add_http(struct buf *out, const struct api *a)
+{
+    static const struct prometheus_family requests = {"turncast_http_requests_total", "counter",
+                                                      "Requests that were answered, by status."};
+    static const struct prometheus_family connections = {"turncast_http_connections", "gauge",
+                                                         "Connections to the HTTP server."};
+    static const struct prometheus_family feeds = {"turncast_http_streams", "gauge",
+                                                   "Clients that are being written events."};
+    prometheus_begin(out, &requests);
+    for (int status = HTTPD_STATUS_BEGIN; status < HTTPD_STATUS_END; status++) {
+        char text[16];
+        const uint64_t n = httpd_answers(a->host.httpd, status);
+        snprintf(text, sizeof text, "%d", status);
+        if (n)
+            prometheus_add(out, &requests, "", LABELS("status", text), (double)n);
+    }
+    prometheus_add_one(out, &connections, httpd_connections(a->host.httpd));
+    prometheus_add_one(out, &feeds, (double)feed_count(a));
+}
+
+static void add_process(struct buf *out)
+{
+    static const struct prometheus_family build = {"turncast_build_info", "gauge", "1; what runs."};
+    static const struct prometheus_family rss = {"turncast_process_resident_bytes", "gauge",
+                                                 "Memory of the host, without its agents."};
+    static const struct prometheus_family cpu = {"turncast_process_cpu_seconds_total", "counter",
+                                                 "Time of the host on CPUs."};
+    static const struct prometheus_family files = {"turncast_process_open_files", "gauge",
+                                                   "Descriptors of the host."};
+    const struct process_usage usage = process_usage_now();
+    prometheus_begin(out, &build);
+    prometheus_add(out, &build, "", LABELS("version", PACKAGE_VERSION), 1);
+    prometheus_add_one(out, &rss, usage.resident_bytes);
+    prometheus_add_one(out, &cpu, usage.cpu_s);
+    prometheus_add_one(out, &files, usage.open_files);
+}
+
+/* ---- the whole ---- */
+
+static void answer(const struct asked *asked, enum record_status status,
+                   const struct journal_stats *stats)
+{
+    const struct metrics *const m = asked->metrics;
+    CLEANUP_BUF struct buf out = {0};
+    add_turns(&out, m);
+    add_instances(&out, m);
+    if (status == RECORD_DONE)
+        add_outbox(&out, stats);
+    add_http(&out, m->api);
+    add_process(&out);
+    httpd_answer(asked->request, 200, PROMETHEUS_TYPE, (struct str){out.p, out.len});
+}
+
+static void on_stats(void *ctx, enum record_status status, const struct journal_stats *stats)
+{
+    struct asked *const asked = ctx;
+    struct metrics *const m = asked->metrics;
+    if (m->api)
+        answer(asked, status, stats);
+    else
+        reply_error(asked->request, 503, "ending", "the host ends");
+    free(asked);
+    if (--m->asking == 0 && !m->api)
+        free(m);
+}
+
+static void on_metrics(void *arg, struct httpd_request *r)
+{
+    struct metrics *const m = arg;
+    if (!auth_demand(m->api->auth, r, CONF_WATCH))
+        return;
+    struct asked *const asked = xmalloc(sizeof *asked);
+    *asked = (struct asked){m, r};
+    m->asking++;
+    ledger_stats(m->api->host.ledger, on_stats, asked);
+}
+
+struct metrics *metrics_new(struct api *a)
+{
+    struct metrics *const m = xcalloc(1, sizeof *m);
+    m->api = a;
+    m->turns = turn_count_new(a->host.turnlog);
+    httpd_route(a->host.httpd, "/metrics", HTTPD_GET, on_metrics, m);
+    return m;
+}
+
+void metrics_free(struct metrics *m)
+{
+    httpd_unroute(m->api->host.httpd, "/metrics");
+    turn_count_free(m->turns);
+    m->turns = NULL;
+    m->api = NULL;
+    if (!m->asking)
+        free(m);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * GET /metrics: what the host counts, in Prometheus' text format, for who may watch. Loop thread
+ * only. */
+#ifndef API_METRICS_METRICS_H
+#define API_METRICS_METRICS_H
+
+struct api;
+struct metrics;
+
+/* Counts from now on, and registers its route. Borrows the api until metrics_free. */
+struct metrics *metrics_new(struct api *a);
+/* Before the server is freed. */
+void metrics_free(struct metrics *m);
+
+#endif

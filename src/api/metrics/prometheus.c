@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a sample is written. */
+#include "api/metrics/prometheus.h"
+
+#include "event/json/json_writer.h"
+
+void prometheus_begin(struct buf *out, const struct prometheus_family *f)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", f->name, f->help, f->name, f->type);
+}
+
+static void add_value_of_label(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n') {
+            buf_add_str(out, "\\n");
+            continue;
+        }
+        if (*text == '"' || *text == '\\')
+            buf_add_char(out, '\\');
+        buf_add_char(out, *text);
+    }
+}
+
+static void add_labels(struct buf *out, const char *const *labels)
+{
+    for (size_t i = 0; labels[i]; i += 2) {
+        buf_printf(out, "%s%s=\"", i ? "," : "{", labels[i]);
+        add_value_of_label(out, labels[i + 1]);
+        buf_add_char(out, '"');
+    }
+    if (labels[0])
+        buf_add_char(out, '}');
+}
+
+void prometheus_add(struct buf *out, const struct prometheus_family *f, const char *suffix,
+                    const char *const *labels, double value)
+{
+    if (value < 0)
+        return;
+    buf_printf(out, "%s%s", f->name, suffix);
+    add_labels(out, labels);
+    buf_add_char(out, ' ');
+    jsonw_real(out, value);
+    buf_add_char(out, '\n');
+}
+
+void prometheus_add_one(struct buf *out, const struct prometheus_family *f, double value)
+{
+    static const char *const none[] = {NULL};
+    prometheus_begin(out, f);
+    prometheus_add(out, f, "", none, value);
+}

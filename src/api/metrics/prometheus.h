@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * Prometheus' text format, 0.0.4: families of samples. Pure. */
+#ifndef API_METRICS_PROMETHEUS_H
+#define API_METRICS_PROMETHEUS_H
+
+#include "base/bytes/buf.h"
+
+#define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+struct prometheus_family {
+    const char *name, *type, *help;
+};
+
+/* Its head; its samples follow at once. */
+void prometheus_begin(struct buf *out, const struct prometheus_family *f);
+/* suffix: "" or of the type's own ("_bucket"); labels: names and values in turn, NULL behind the
+ * last. A negative value is one that is not known: nothing is written. */
+void prometheus_add(struct buf *out, const struct prometheus_family *f, const char *suffix,
+                    const char *const *labels, double value);
+/* A family of one sample without labels. */
+void prometheus_add_one(struct buf *out, const struct prometheus_family *f, double value);
+
+#endif

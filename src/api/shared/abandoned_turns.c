@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * The list of turns in their time of grace, each with a timer. */
+#include "api/shared/abandoned_turns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/api_internal.h"
+#include "api/shared/chat_dedup.h"
+#include "base/alloc.h"
+
+struct abandoned_turn {
+    struct abandoned_turn *next;
+    struct abandoned *list;
+    struct loop_timer *timer;
+    char turn[37];
+};
+
+struct abandoned {
+    struct api *api;
+    struct abandoned_turn *first;
+};
+
+struct abandoned *abandoned_new(struct api *a)
+{
+    struct abandoned *const list = xcalloc(1, sizeof *list);
+    list->api = a;
+    return list;
+}
+
+static void remove_turn(struct abandoned_turn *t)
+{
+    struct abandoned_turn **at = &t->list->first;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    loop_timer_free(t->timer);
+    free(t);
+}
+
+void abandoned_free(struct abandoned *list)
+{
+    while (list && list->first)
+        remove_turn(list->first);
+    free(list);
+}
+
+/* Whoever sends the request of a cancelled turn again gets a turn of its own. */
+static void cancel_turn(const struct api *a, const char *turn)
+{
+    if (a->conf->http.continue_disconnected || feed_is_awaited(a, turn))
+        return;
+    if (conversations_cancel_turn(a->host.conversations, turn))
+        chat_seen_forget(a->chats, turn);
+}
+
+static void on_grace_over(void *arg)
+{
+    struct abandoned_turn *const t = arg;
+    cancel_turn(t->list->api, t->turn);
+    remove_turn(t);
+}
+
+static struct abandoned_turn *find_turn(struct abandoned *list, const char *turn)
+{
+    struct abandoned_turn *t = list->first;
+    while (t && strcmp(t->turn, turn) != 0)
+        t = t->next;
+    return t;
+}
+
+static struct abandoned_turn *add_turn(struct abandoned *list, const char *turn)
+{
+    struct abandoned_turn *const t = xcalloc(1, sizeof *t);
+    snprintf(t->turn, sizeof t->turn, "%s", turn);
+    t->list = list;
+    t->timer = loop_timer_new(list->api->host.loop, on_grace_over, t);
+    t->next = list->first;
+    list->first = t;
+    return t;
+}
+
+void abandoned_note(struct abandoned *list, const char *turn)
+{
+    const int64_t grace = list->api->conf->http.disconnect_grace_ms;
+    if (!grace) {
+        cancel_turn(list->api, turn);
+        return;
+    }
+    struct abandoned_turn *t = find_turn(list, turn);
+    if (!t)
+        t = add_turn(list, turn);
+    loop_timer_set(t->timer, grace);
+}

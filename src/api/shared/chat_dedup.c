@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the list of what was asked for lately. */
+#include "api/shared/chat_dedup.h"
+
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+
+#define SEEN_MAX 1024 /* above: the oldest is forgotten */
+#define SEEN_MS ((int64_t)15 * 60 * 1000)
+
+struct seen {
+    struct chat_print print;
+    char turn[37];
+    int64_t until_ms;
+    bool forgotten;
+};
+
+struct chat_seen {
+    struct seen list[SEEN_MAX]; /* a ring */
+    size_t n;                   /* added so far */
+};
+
+struct chat_print chat_print_of(const struct str *parts, size_t n)
+{
+    struct sha256_ctx ctx;
+    struct chat_print print;
+    sha256_init(&ctx);
+    for (size_t i = 0; i < n; i++) {
+        sha256_update(&ctx, sizeof parts[i].len, (const uint8_t *)&parts[i].len);
+        sha256_update(&ctx, parts[i].len, (const uint8_t *)parts[i].p);
+    }
+    sha256_digest(&ctx, sizeof print.bytes, print.bytes);
+    return print;
+}
+
+struct chat_seen *chat_seen_new(void)
+{
+    return xcalloc(1, sizeof(struct chat_seen));
+}
+
+void chat_seen_free(struct chat_seen *s)
+{
+    free(s);
+}
+
+void chat_seen_add(struct chat_seen *s, const struct chat_print *print, const char *turn)
+{
+    struct seen *const seen = &s->list[s->n++ % SEEN_MAX];
+    *seen = (struct seen){.print = *print, .until_ms = clock_mono_ms() + SEEN_MS};
+    snprintf(seen->turn, sizeof seen->turn, "%s", turn);
+}
+
+static bool is_of(const struct seen *seen, const struct chat_print *print)
+{
+    return seen->until_ms > clock_mono_ms() && memcmp(&seen->print, print, sizeof *print) == 0;
+}
+
+const char *chat_seen_find(const struct chat_seen *s, const struct chat_print *print)
+{
+    for (size_t i = s->n, left = SEEN_MAX; i > 0 && left > 0; i--, left--) {
+        const struct seen *const seen = &s->list[(i - 1) % SEEN_MAX];
+        if (is_of(seen, print))
+            return seen->forgotten ? NULL : seen->turn;
+    }
+    return NULL;
+}
+
+void chat_seen_forget(struct chat_seen *s, const char *turn)
+{
+    for (size_t i = 0; i < SEEN_MAX; i++)
+        s->list[i].forgotten |= strcmp(s->list[i].turn, turn) == 0;
+}
+
+unsigned chat_seen_forgotten(const struct chat_seen *s, const struct chat_print *print)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < SEEN_MAX; i++)
+        n += s->list[i].forgotten && is_of(&s->list[i], print);
+    return n;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * A list of messages as chat clients send it, in the form in which an agent gets it as one: what
+ * was said before, and what the person says now. Pure. */
+#ifndef API_SHARED_CHAT_MESSAGES_H
+#define API_SHARED_CHAT_MESSAGES_H
+
+#include <jansson.h>
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+struct messages {
+    struct buf earlier; /* "[role] content" lines of all before the last of a person */
+    struct buf last;    /* that one's text */
+};
+
+/* NULL, or why the list is refused: it is none, nobody says anything, what is said last is not
+ * text. To be freed either way. */
+const char *messages_read(struct messages *m, const json_t *list);
+void messages_fini(struct messages *m);
+/* Appends the whole, for an agent that knows nothing of it yet: a message that stands alone as it
+ * is. `last` stands for the last one. */
+void messages_flatten(const struct messages *m, struct buf *out, struct str last);
+
+#endif

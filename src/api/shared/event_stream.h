@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * One client that is being written to for as long as it wants: the events of a turn, as it can take
+ * them, or what its owner has to say; kept alive in between, and forgotten when it leaves. Loop
+ * thread only. */
+#ifndef API_SHARED_EVENT_STREAM_H
+#define API_SHARED_EVENT_STREAM_H
+
+#include "base/bytes/buf.h"
+#include "core/turnlog/turnlog.h"
+#include "io/http/server/httpd.h"
+
+#define FEED_KEEP_ALIVE_MS 15000
+#define FEED_HOLD_MS 1000 /* what has not begun by then begins without an event */
+
+struct api;
+struct feed;
+
+/* How it is written; any may be NULL. Each appends to `out`, which goes to the client. */
+struct feed_ops {
+    void (*event)(void *ctx, struct buf *out, const struct turnlog_item *item);
+    void (*gap)(void *ctx, struct buf *out, const struct turnlog_item *item);
+    /* Of feed_start_unanswered: the stream of its request, or NULL when it was answered as a whole.
+     * Without this the answer is one, which `over` gives. */
+    struct httpd_stream *(*begin)(void *ctx);
+    /* The host ends before the turn has, or before its owner had said all; the stream ends behind
+     * what is written. NULL: nothing is written. */
+    void (*drain)(void *ctx, struct buf *out);
+    /* All has been told; the answer ends behind it. */
+    void (*over)(void *ctx, struct buf *out);
+    /* Last of all: `left` when the client did not wait for the end. Frees ctx. */
+    void (*closed)(void *ctx, bool left);
+};
+
+struct feed_spec {
+    const struct feed_ops *ops;
+    void *ctx;
+    const char *turn;      /* NULL: none is followed, its owner writes */
+    const char *principal; /* the feed ends when its key does */
+    uint64_t after;        /* events up to this seq are known */
+    uint64_t until;        /* those behind this one are not told; 0: all are */
+    bool sees_all;         /* also what the agent's switches hide */
+    bool awaits; /* asked for the turn: it may end with the last of those (on_disconnect) */
+};
+
+/* Takes over the stream. The turn has been found by turnlog_find since the loop last went on.
+ * Nothing is called before it does. */
+struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream);
+/* The same before it is known how the request is answered. It stays ctx's: `closed` answers it when
+ * nothing else did. `awaits` is set. */
+struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
+                                   struct httpd_request *request);
+/* Some client awaits the end of that turn. */
+bool feed_is_awaited(const struct api *a, const char *turn);
+void feed_write(struct feed *f, struct str bytes);
+/* Its client has been told all there is. */
+bool feed_is_even(const struct feed *f);
+/* No more is told; `over` has the last word. */
+void feed_finish(struct feed *f);
+/* Ends those whose key is gone or another. */
+void feed_check_keys(struct api *a);
+/* The host ends: `drain` of each whose turn is not over, and of each without a turn. */
+void feed_drain(struct api *a);
+/* Ends all, as if the clients had left. */
+void feed_end_all(struct api *a);
+size_t feed_count(const struct api *a);
+
+#endif

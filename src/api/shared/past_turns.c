@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * Lookups in the journal on behalf of API clients, and what was kept of a turn as JSON and as
+ * events. The ledger answers also after the API has ended, so a lookup that is under way keeps the
+ * struct alive. */
+#include "api/shared/past_turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/api_internal.h"
+#include "base/alloc.h"
+#include "event/json/json_writer.h"
+#include "io/journal/journal_async.h"
+
+#define CANCELLED "{\"cancelled\":true," /* how the result of a turn begins that was stopped */
+
+struct past {
+    const struct api *api;
+    unsigned asking; /* of the ledger */
+    bool gone;       /* and waits for the answers to be freed */
+};
+
+struct past_lookup {
+    struct past *past;
+    char *principal;
+    bool sees_all;
+    past_found *found;
+    void *ctx;
+};
+
+struct past *past_new(struct api *a)
+{
+    struct past *const p = xcalloc(1, sizeof *p);
+    p->api = a;
+    return p;
+}
+
+void past_free(struct past *p)
+{
+    if (!p)
+        return;
+    p->gone = true;
+    if (!p->asking)
+        free(p);
+}
+
+/* ---- looking up ---- */
+
+static bool may_see(const struct past_lookup *l, const struct record_turn *t)
+{
+    const char *const owner = conversations_owner(t);
+    return l->sees_all || (owner && strcmp(owner, l->principal) == 0);
+}
+
+static void on_found(void *ctx, enum record_status status, const struct record_turn *t)
+{
+    struct past_lookup *const l = ctx;
+    struct past *const p = l->past;
+    const bool shown = status == RECORD_DONE && !p->gone && t->ended_ms && may_see(l, t);
+    l->found(l->ctx, shown ? t : NULL);
+    free(l->principal);
+    free(l);
+    p->asking--;
+    if (p->gone && !p->asking)
+        free(p);
+}
+
+void past_find(struct past *p, const char *turn, const struct principal *who, past_found *found,
+               void *ctx)
+{
+    struct past_lookup *const l = xmalloc(sizeof *l);
+    *l = (struct past_lookup){.past = p,
+                              .principal = xstrdup(who->name),
+                              .sees_all = who->grants & CONF_WATCH,
+                              .found = found,
+                              .ctx = ctx};
+    p->asking++;
+    ledger_look_up(p->api->host.ledger, turn, on_found, l);
+}
+
+/* ---- as JSON ---- */
+
+static void add_time(struct buf *out, const char *key, int64_t ms)
+{
+    if (ms)
+        jsonw_member_int(out, key, ms);
+}
+
+/* The journal ends a turn that was stopped as final; its result says so first. */
+static bool was_cancelled(const struct record_turn *t)
+{
+    return str_has_prefix(t->result, STR(CANCELLED));
+}
+
+/* The journal's code of a merged turn is the turn that took it. */
+void past_add(struct buf *out, const struct record_turn *t)
+{
+    const bool merged = strcmp(t->state, "merged") == 0;
+    const size_t skipped = was_cancelled(t) ? strlen(CANCELLED) : 1;
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "id", t->id);
+    jsonw_member_str(out, "agent", t->agent);
+    jsonw_member_str(out, "conversation", t->conv);
+    jsonw_member_str(out, "source", t->source);
+    jsonw_member_str(out, "state", was_cancelled(t) ? "cancelled" : t->state);
+    jsonw_member_str(out, merged ? "into" : "code", t->code);
+    add_time(out, "created_ms", t->admitted_ms);
+    add_time(out, "started_ms", t->began_ms);
+    add_time(out, "ended_ms", t->ended_ms);
+    if (t->result.len > skipped + 1) { /* an object: its members become those of the turn */
+        buf_add_char(out, ',');
+        buf_add(out, t->result.p + skipped, t->result.len - skipped - 1);
+    }
+    buf_add_char(out, '}');
+}
+
+/* ---- as events ---- */
+
+struct telling {
+    const struct record_turn *turn;
+    json_t *result; /* or NULL */
+    void (*tell)(void *ctx, const struct event *ev);
+    void *ctx;
+};
+
+static void begin_event(const struct telling *t, struct event *ev, enum tc_kind kind)
+{
+    event_init(ev, kind);
+    ev->meta.ts = (double)t->turn->ended_ms / 1000;
+    ev->meta.src = "turncast";
+    ev->meta.correlation_id = t->turn->id;
+    ev->u.meta = &ev->meta;
+}
+
+static int64_t number_of(const json_t *object, const char *key)
+{
+    const json_t *const value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static void tell_usage(const struct telling *t)
+{
+    struct event ev;
+    const json_t *const usage = json_object_get(t->result, "usage");
+    if (!usage)
+        return;
+    begin_event(t, &ev, TC_USAGE);
+    ev.u.usage.scope = "turn";
+    ev.u.usage.input_tokens = number_of(usage, "input_tokens");
+    ev.u.usage.output_tokens = number_of(usage, "output_tokens");
+    t->tell(t->ctx, &ev);
+}
+
+static void tell_outcome(const struct telling *t)
+{
+    struct event ev;
+    const json_t *const answer = json_object_get(t->result, "answer");
+    const char *const error = json_string_value(json_object_get(t->result, "error"));
+    const bool failed = strcmp(t->turn->state, "final") != 0;
+    begin_event(t, &ev, failed ? TC_ERROR : TC_FINAL);
+    if (failed) {
+        ev.u.error.code = t->turn->code ? t->turn->code : t->turn->state;
+        ev.u.error.message = error ? error : "The turn has no answer.";
+    } else {
+        ev.u.final.text = answer ? json_string_value(answer) : "";
+        ev.u.final.text_len = json_string_length(answer);
+    }
+    t->tell(t->ctx, &ev);
+}
+
+void past_tell(const struct record_turn *turn, void (*tell)(void *ctx, const struct event *ev),
+               void *ctx)
+{
+    struct event ev;
+    const struct telling t = {
+        .turn = turn,
+        .result = turn->result.len ? json_loadb(turn->result.p, turn->result.len, 0, NULL) : NULL,
+        .tell = tell,
+        .ctx = ctx,
+    };
+    begin_event(&t, &ev, TC_START);
+    ev.u.start.resumed = true;
+    tell(ctx, &ev);
+    tell_usage(&t);
+    tell_outcome(&t);
+    begin_event(&t, &ev, TC_DONE);
+    ev.u.done.reason = was_cancelled(turn)                 ? "cancelled"
+                       : strcmp(turn->state, "final") == 0 ? "completed"
+                                                           : "error";
+    tell(ctx, &ev);
+    json_decref(t.result);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that are over and that the turn log no longer has, because the host was restarted or
+ * because there were too many: looked up in the journal. Loop thread only. */
+#ifndef API_SHARED_PAST_TURNS_H
+#define API_SHARED_PAST_TURNS_H
+
+#include "api/shared/auth.h"
+#include "base/bytes/buf.h"
+#include "event/event.h"
+#include "io/journal/journal_types.h"
+
+struct api;
+struct past;
+
+/* Borrows the api until past_free. */
+struct past *past_new(struct api *a);
+/* Before the server is freed; lookups that are under way find nothing. NULL is fine. */
+void past_free(struct past *p);
+
+/* Called once, from the loop, never within past_find. `turn` is valid for the call; NULL: there is
+ * no such turn, `who` may not see it, or it has not ended. */
+typedef void past_found(void *ctx, const struct record_turn *turn);
+void past_find(struct past *p, const char *turn, const struct principal *who, past_found *found,
+               void *ctx);
+
+/* Appends the turn as turns_add does, with its answer or error, and its usage. */
+void past_add(struct buf *out, const struct record_turn *t);
+
+/* Tells the turn as the events that it consists of for a client that only wants to know how it
+ * ended: start{resumed}, usage, then final or error, and done. */
+void past_tell(const struct record_turn *t, void (*tell)(void *ctx, const struct event *ev),
+               void *ctx);
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+libtcapi_a_SOURCES += \
+	src/api/turns/request_api.c \
+	src/api/turns/request_api.h \
+	src/api/turns/turn_api.c \
+	src/api/turns/turn_api.h \
+	src/api/turns/turn_events.c

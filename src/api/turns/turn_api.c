@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT
+ * Owns /turns: the list, one turn, beginning one and ending one. */
+#include "api/turns/turn_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/shared/api_internal.h"
+#include "api/shared/past_turns.h"
+#include "api/turns/request_api.h"
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/cleanup.h"
+#include "base/sys/uuid.h"
+#include "core/settings/visibility_command.h"
+#include "core/turn/turn_result.h"
+#include "event/json/json_writer.h"
+
+#define NO_SUCH_TURN                                                                               \
+    "There is no such turn, or its events are no longer kept; GET /turns/ID tells how one ended."
+#define LIST_DEFAULT 100
+#define LIST_MAX 1000
+#define TASK_BYTES ((size_t)400)
+#define KEY_BYTES 200 /* of a name that a client gives to something */
+
+/* ---- a turn ---- */
+
+static void add_time(struct buf *out, const char *key, int64_t ms)
+{
+    if (ms)
+        jsonw_member_int(out, key, ms);
+}
+
+void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests,
+               const struct principal *p)
+{
+    const struct turnlog_spec *const s = &t->spec;
+    const char *const task = s->task ? s->task : "";
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "id", s->id);
+    jsonw_member_str(out, "agent", s->agent);
+    jsonw_member_str(out, "conversation", s->conversation);
+    jsonw_member_str(out, "source", s->source);
+    jsonw_member_str(out, "state", turnlog_state_name(t->state));
+    jsonw_member_str(out, "code", t->code);
+    jsonw_member_str(out, "into", t->into);
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), TASK_BYTES));
+    add_time(out, "created_ms", t->created_ms);
+    add_time(out, "started_ms", t->started_ms);
+    add_time(out, "ended_ms", t->ended_ms);
+    jsonw_member_int(out, "last_seq", (int64_t)t->last_seq);
+    if (t->cost_usd >= 0)
+        jsonw_member_real(out, "cost_usd", t->cost_usd);
+    jsonw_member_int(out, "tools", t->tools);
+    if (t->works)
+        jsonw_member_bool(out, "background", true);
+    asked_add(out, requests, s->id, p);
+    buf_add_char(out, '}');
+}
+
+bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
+{
+    return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
+}
+
+/* `body`: the turn as an object. */
+static void answer_object(struct httpd_request *r, int status, const char *id, struct buf *body)
+{
+    CLEANUP_BUF struct buf where = {0};
+    buf_add_char(body, '\n');
+    buf_printf(&where, "/turns/%s", id);
+    const struct httpd_header location = {"Location", where.p};
+    httpd_answer_with(r, &(struct httpd_answer){
+                             .status = status,
+                             .content_type = REPLY_JSON,
+                             .headers = &location,
+                             .header_count = status == 202,
+                             .body = {body->p, body->len},
+                         });
+}
+
+/* Its answer or error, and its usage, as its events have them, whatever is shown of the agent. */
+static void add_outcome(struct buf *out, struct turnlog *log, const char *id)
+{
+    struct result result = {0};
+    struct turnlog_item item;
+    enum turnlog_step step;
+    struct turnlog_follower *const f = turnlog_follow(log, id, 0, true, NULL, NULL);
+    while (f && (step = turnlog_next(f, &item)) <= TURNLOG_GAP)
+        if (step == TURNLOG_EVENT)
+            result_feed(&result, event_box_get(item.box));
+    turnlog_unfollow(f);
+    result_outcome(out, &result);
+    result_fini(&result);
+}
+
+static void answer_turn(const struct api *a, struct httpd_request *r, int status,
+                        const struct turnlog_turn *t, const struct principal *p)
+{
+    CLEANUP_BUF struct buf body = {0};
+    turns_add(&body, t, a->host.requests, p);
+    if (turnlog_is_over(t) && !t->into) {
+        body.len--; /* of the bracket that closes the object */
+        add_outcome(&body, a->host.turnlog, t->spec.id);
+        buf_add_char(&body, '}');
+    }
+    answer_object(r, status, t->spec.id, &body);
+}
+
+/* The id in "/turns/ID[/tail]"; owned. */
+static char *id_of(const struct httpd_request *r)
+{
+    static const char prefix[] = "/turns/";
+    const char *const from = r->path + sizeof prefix - 1;
+    return xstrndup(from, strcspn(from, "/"));
+}
+
+const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
+                                      const struct principal *p)
+{
+    CLEANUP_FREE char *id = id_of(r);
+    const struct turnlog_turn *const t = turnlog_find(log, id);
+    if (t && turns_may_see(p, t))
+        return t;
+    reply_error(r, 404, "no_such_turn", NO_SUCH_TURN);
+    return NULL;
+}
+
+/* ---- the list ---- */
+
+struct list {
+    const struct principal *principal;
+    const struct requests *requests;
+    struct buf body;
+    size_t left;
+};
+
+static bool add_to_list(void *ctx, const struct turnlog_turn *t)
+{
+    struct list *const l = ctx;
+    if (!turns_may_see(l->principal, t))
+        return true;
+    if (l->body.p[l->body.len - 1] == '}')
+        buf_add_char(&l->body, ',');
+    turns_add(&l->body, t, l->requests, l->principal);
+    return --l->left > 0;
+}
+
+/* "limit=N" of the query; the default when it is not there or no number. */
+static size_t limit_of(const char *query)
+{
+    static const char name[] = "limit=";
+    const char *const at = strstr(query, name);
+    const unsigned long n =
+        at && (at == query || at[-1] == '&') ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
+    return n == 0 ? LIST_DEFAULT : n < LIST_MAX ? n : LIST_MAX;
+}
+
+static void add_name(struct buf *out, const char *name)
+{
+    if (out->p[out->len - 1] != '[')
+        buf_add_char(out, ',');
+    jsonw_string(out, name, strlen(name));
+}
+
+/* Who asked, and what that one may: what a page need not offer. */
+static void add_me(struct buf *out, const struct principal *p)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } grants[] = {{"submit", CONF_SUBMIT},
+                  {"cancel", CONF_CANCEL},
+                  {"watch", CONF_WATCH},
+                  {"answer", CONF_ANSWER}};
+    buf_add_str(out, ",\"me\":{");
+    jsonw_member_str(out, "name", p->name);
+    buf_add_str(out, ",\"grants\":[");
+    for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
+        if (p->grants & grants[i].bit)
+            add_name(out, grants[i].name);
+    buf_add_str(out, "]}");
+}
+
+/* That which answers when none is named comes first. */
+static void add_agents(struct buf *out, const struct conf *conf)
+{
+    const struct conf_agent *const first = conf_agent_find(conf, NULL);
+    buf_add_str(out, ",\"agents\":[");
+    if (first)
+        add_name(out, first->name);
+    for (size_t i = 0; i < conf->n_agents; i++)
+        if (&conf->agents[i] != first)
+            add_name(out, conf->agents[i].name);
+    buf_add_char(out, ']');
+}
+
+static void list(const struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, 0);
+    if (!p)
+        return;
+    struct list l = {.principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
+    buf_add_str(&l.body, "{\"turns\":[");
+    turnlog_each(a->host.turnlog, add_to_list, &l);
+    buf_add_char(&l.body, ']');
+    add_me(&l.body, p);
+    add_agents(&l.body, a->conf);
+    buf_add_str(&l.body, "}\n");
+    reply_json(r, 200, &l.body);
+    buf_fini(&l.body);
+}
+
+/* ---- beginning one ---- */
+
+struct wanted {
+    struct api *api;
+    struct httpd_request *request;
+    char *principal, *conversation, *key; /* conversation, key: or NULL */
+    const struct conf *conf;              /* of the agent: it is kept */
+    const struct conf_agent *agent;
+    bool follows;
+    char turn[37];
+};
+
+static void free_wanted(struct wanted *w)
+{
+    free(w->principal);
+    free(w->conversation);
+    free(w->key);
+    conf_unref(w->conf);
+    free(w);
+}
+
+bool turns_is_dismissed(const struct api *a, const struct turnlog_turn *t)
+{
+    return t && t->state == TURNLOG_CANCELLED && !t->started_ms && server_is_ending(a->server);
+}
+
+void turns_refuse(struct httpd_request *r, const struct conversations_result *why)
+{
+    switch (why->refusal) {
+    case CONVERSATIONS_NOT_REFUSED:
+        reply_error(r, 409, "known", "The turn of this key is over, and is no longer kept.");
+        return;
+    case CONVERSATIONS_QUEUE_FULL:
+        reply_error(r, 429, "queue_full", why->text);
+        return;
+    case CONVERSATIONS_TOO_LONG:
+        reply_error(r, 413, "message_too_long",
+                    "The message for the agent is longer than the limit of 1048576 bytes.");
+        return;
+    case CONVERSATIONS_DISK_FULL:
+        reply_error(r, 503, "disk_full", why->text);
+        return;
+    case CONVERSATIONS_NOT_KEPT:
+        reply_error(r, 503, "not_kept",
+                    "The message cannot be stored now; the log of the host says why.");
+        return;
+    case CONVERSATIONS_NO_AGENT:
+        reply_error(r, 404, "no_such_agent",
+                    "The agent was removed from the configuration just now.");
+        return;
+    case CONVERSATIONS_ENDING:
+        reply_error(r, 503, "shutting_down", TURNS_DISMISSED);
+        return;
+    }
+}
+
+/* The turn of the same key, which is over and not in the turn log any more. */
+static void on_known(void *ctx, const struct record_turn *turn)
+{
+    struct wanted *const w = ctx;
+    CLEANUP_BUF struct buf body = {0};
+    if (turn) {
+        past_add(&body, turn);
+        answer_object(w->request, 202, turn->id, &body);
+    } else {
+        turns_refuse(w->request, &(struct conversations_result){.accepted = TC_KNOWN});
+    }
+    free_wanted(w);
+}
+
+static void on_submitted(void *ctx, const struct conversations_result *answer)
+{
+    struct wanted *const w = ctx;
+    const char *const turn = answer->turn;
+    const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
+    if (!t && answer->accepted == TC_KNOWN && turn) {
+        past_find(w->api->past, turn, &(struct principal){w->principal, 0}, on_known, w);
+        return;
+    }
+    if (t)
+        answer_turn(w->api, w->request, 202, t, &(struct principal){.name = w->principal});
+    else
+        turns_refuse(w->request, answer);
+    free_wanted(w);
+}
+
+static void answer_switches(struct httpd_request *r, struct visibility v)
+{
+    CLEANUP_BUF struct buf body = {0};
+    buf_add_str(&body, "{\"visibility\":");
+    visibility_json(&body, v);
+    buf_add_str(&body, "}\n");
+    reply_json(r, 200, &body);
+}
+
+static void on_toggled(void *ctx, const struct toggle *t)
+{
+    struct wanted *const w = ctx;
+    if (t->why) {
+        reply_error(w->request, 500, "visibility_not_stored", t->why);
+        free_wanted(w);
+        return;
+    }
+    if (t->empty) {
+        answer_switches(w->request, t->visibility);
+        free_wanted(w);
+        return;
+    }
+    const struct conversations_message m = {
+        .key = w->conversation,
+        .source = CONVERSATIONS_DETACHED,
+        .agent = w->agent,
+        .user = w->principal,
+        .owner = w->principal,
+        .route = w->principal,
+        .id = w->key,
+        .turn = w->turn,
+        .prompt = t->rest,
+        .alone = true,
+        .throwaway = strstr(w->conversation, w->turn),
+        .follows = w->follows,
+    };
+    conversations_submit(w->api->host.conversations, &m, on_submitted, w);
+}
+
+/* Without a name the conversation is one of its own, named after its turn; those of other agents
+ * are others. */
+static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const struct principal *p,
+                                 const struct conf_agent *agent, const char *conversation)
+{
+    const char *const key = httpd_header(r, "Idempotency-Key");
+    struct wanted *const w = xcalloc(1, sizeof *w);
+    uuid_make(w->turn);
+    w->api = a;
+    w->request = r;
+    w->principal = xstrdup(p->name);
+    w->conf = conf_ref(a->conf);
+    w->agent = agent;
+    w->conversation = xasprintf(CONVERSATIONS_DETACHED ":%s:%s:%s", p->name, agent->name,
+                                conversation ? conversation : w->turn);
+    w->key = key ? xasprintf("%s:%s", p->name, key) : NULL;
+    return w;
+}
+
+/* What is asked for. */
+struct wish {
+    const char *prompt, *agent, *conversation; /* agent, conversation: or NULL */
+    bool follows;
+};
+
+static void check_length(const char *what, const char *name, struct buf *why)
+{
+    if (name && strlen(name) > KEY_BYTES)
+        buf_printf(why, "%s is longer than the limit of %d bytes", what, KEY_BYTES);
+}
+
+/* Whether what the agent does behind its answer may be turns of their own. */
+static bool read_background(const json_t *body, struct buf *why)
+{
+    const char *const word = reply_member(body, "background", why);
+    const bool follows = word && strcmp(word, "follow") == 0;
+    if (word && !follows && strcmp(word, "wait") != 0)
+        buf_add_str(why, "background has to be \"wait\" or \"follow\"");
+    return follows;
+}
+
+/* False: something is wrong, and `why` says what. */
+static bool read_wish(struct wish *w, const struct httpd_request *r, const json_t *body,
+                      struct buf *why)
+{
+    w->prompt = reply_member(body, "prompt", why);
+    if (!w->prompt && !why->len)
+        buf_add_str(why, "prompt is missing: the message for the agent");
+    if (!why->len)
+        w->agent = reply_member(body, "agent", why);
+    if (!why->len)
+        w->conversation = reply_member(body, "conversation", why);
+    if (!why->len)
+        w->follows = read_background(body, why);
+    if (!why->len)
+        check_length("conversation", w->conversation, why);
+    if (!why->len)
+        check_length("Idempotency-Key", httpd_header(r, "Idempotency-Key"), why);
+    return !why->len;
+}
+
+static void begin_with(struct api *a, struct httpd_request *r, const struct principal *p,
+                       const json_t *body)
+{
+    struct wish wish = {0};
+    CLEANUP_BUF struct buf why = {0};
+    if (!read_wish(&wish, r, body, &why)) {
+        reply_error(r, 400, "invalid_value", why.p);
+        return;
+    }
+    const struct conf_agent *const agent = conf_agent_find(a->conf, wish.agent);
+    if (!agent) {
+        reply_error(r, 404, "no_such_agent", "there is no such agent");
+        return;
+    }
+    struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
+    w->follows = wish.follows;
+    toggle_apply(a->host.switches, agent->name, (struct str){wish.prompt, strlen(wish.prompt)},
+                 on_toggled, w);
+}
+
+static void begin(struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
+    json_t *const body = p ? reply_take_body(r) : NULL;
+    if (body)
+        begin_with(a, r, p, body);
+    json_decref(body);
+}
+
+/* ---- one ---- */
+
+static void cancel(struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, CONF_CANCEL);
+    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
+    if (!t)
+        return;
+    struct conversations *const all = a->host.conversations;
+    const bool ended = turnlog_is_over(t) ? conversations_stop_background(all, t->spec.conversation)
+                                          : conversations_cancel_turn(all, t->spec.id);
+    if (!ended)
+        reply_error(r, 409, "over", "this turn does not run and does not wait");
+    else
+        answer_turn(a, r, 202, t, p);
+}
+
+static void on_past(void *ctx, const struct record_turn *turn)
+{
+    struct httpd_request *const r = ctx;
+    CLEANUP_BUF struct buf body = {0};
+    if (!turn) {
+        reply_error(r, 404, "no_such_turn", "There is no such turn, or it is no longer kept.");
+        return;
+    }
+    past_add(&body, turn);
+    answer_object(r, 200, turn->id, &body);
+}
+
+static void show(struct api *a, struct httpd_request *r)
+{
+    const struct principal *const p = auth_demand(a->auth, r, 0);
+    if (!p)
+        return;
+    CLEANUP_FREE char *id = id_of(r);
+    const struct turnlog_turn *const t = turnlog_find(a->host.turnlog, id);
+    if (!t)
+        past_find(a->past, id, p, on_past, r);
+    else if (turns_may_see(p, t))
+        answer_turn(a, r, 200, t, p);
+    else
+        on_past(r, NULL);
+}
+
+/* ---- routes ---- */
+
+static void on_turns(void *arg, struct httpd_request *r)
+{
+    if (strcmp(r->method, "POST") == 0)
+        begin(arg, r);
+    else
+        list(arg, r);
+}
+
+static const struct part {
+    const char
+        *name; /* behind "/turns/", or behind a turn's id; with a slash at its end: and more */
+    bool posts;
+    void (*fn)(struct api *a, struct httpd_request *r);
+} parts[] = {
+    {"events", false, events_answer_list}, {"", false, show},
+    {"/events", false, events_answer},     {"/cancel", true, cancel},
+    {"/requests/", true, asked_answer},
+};
+
+static bool fits(const char *name, const char *text)
+{
+    const size_t len = strlen(name);
+    return len > 1 && name[len - 1] == '/' ? strncmp(text, name, len) == 0 && text[len]
+                                           : strcmp(text, name) == 0;
+}
+
+static const struct part *find_part(const char *path)
+{
+    const char *const tail = path + strcspn(path, "/");
+    for (size_t i = 0; *path && i < sizeof parts / sizeof *parts; i++)
+        if (fits(parts[i].name, i ? tail : path))
+            return &parts[i];
+    return NULL;
+}
+
+static void on_turn(void *arg, struct httpd_request *r)
+{
+    const struct part *const part = find_part(r->path + strlen("/turns/"));
+    if (!part)
+        reply_error(r, 404, "not_found", "there is nothing there");
+    else if (part->posts != (strcmp(r->method, "POST") == 0))
+        reply_wrong_method(r, part->posts ? "POST" : "GET, HEAD");
+    else
+        part->fn(arg, r);
+}
+
+void turns_route(struct api *a)
+{
+    httpd_route(a->host.httpd, "/turns", HTTPD_GET | HTTPD_POST, on_turns, a);
+    httpd_route(a->host.httpd, "/turns/", HTTPD_GET | HTTPD_POST, on_turn, a);
+}

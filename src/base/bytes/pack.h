@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * Binary records between processes of one build on one machine: a writer onto a buffer, and a
+ * reader that believes nothing: after the first fault all reads as zero or absent. */
+#ifndef BASE_BYTES_PACK_H
+#define BASE_BYTES_PACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+
+void pack_number(struct buf *out, int64_t number);
+void pack_real(struct buf *out, double number);
+void pack_flag(struct buf *out, bool flag);
+/* Any bytes, p NULL: absent. */
+void pack_bytes(struct buf *out, struct str bytes);
+/* NULL: absent. */
+void pack_text(struct buf *out, const char *text);
+
+struct unpack {
+    const char *p, *end;
+    bool bad;
+};
+
+static inline void unpack_start(struct unpack *u, struct str record)
+{
+    *u = (struct unpack){record.p, record.p + record.len, false};
+}
+/* The next n bytes; NULL: there are not so many. */
+static inline const char *unpack_take(struct unpack *u, size_t n)
+{
+    if (u->bad || (size_t)(u->end - u->p) < n) {
+        u->bad = true;
+        return NULL;
+    }
+    u->p += n;
+    return u->p - n;
+}
+static inline int64_t unpack_number(struct unpack *u)
+{
+    int64_t number = 0;
+    const char *const from = unpack_take(u, sizeof number);
+    if (from)
+        memcpy(&number, from, sizeof number);
+    return number;
+}
+double unpack_real(struct unpack *u);
+/* Of what is neither 0 nor 1 the record is bad. */
+bool unpack_flag(struct unpack *u);
+/* A number of at most `max` and not negative: counts, lengths, kinds. */
+size_t unpack_count(struct unpack *u, size_t max);
+/* Point into the record, as what follows; there is a NUL behind the bytes. p NULL: absent. */
+struct str unpack_bytes(struct unpack *u);
+/* Bytes with a NUL among them are bad. NULL: absent. */
+const char *unpack_text(struct unpack *u);
+/* The same, but one that is absent is bad; then "". */
+const char *unpack_required(struct unpack *u);
+/* 0: all has been read, and nothing was wrong. */
+int unpack_finish(const struct unpack *u) MUST_CHECK;
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Owns chunks, each with a count of what lives in it. */
+#include "base/chunk_pool.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/align.h"
+#include "base/alloc.h"
+#include "base/attr.h"
+
+/* What has at least so many times its size of room gets a place in a chunk. */
+#define CHUNK_PLACES ((size_t)4)
+/* While a chunk is filled it counts as many as it can never hold, and what is released meanwhile is
+ * taken off that: so what is made needs not be counted there one by one. */
+#define FILLING (SIZE_MAX / 2)
+
+struct slab_chunk {
+    atomic_size_t alive;
+    _Alignas(max_align_t) char bytes[];
+};
+
+static struct slab_chunk *make_chunk(size_t cap, size_t alive)
+{
+    struct slab_chunk *const chunk = xmalloc(sizeof *chunk + cap);
+    atomic_init(&chunk->alive, alive);
+    return chunk;
+}
+
+static void let_go(struct slab_chunk *chunk, size_t n)
+{
+    if (atomic_load_explicit(&chunk->alive, memory_order_acquire) == n ||
+        atomic_fetch_sub_explicit(&chunk->alive, n, memory_order_acq_rel) == n)
+        free(chunk);
+}
+
+static void leave_chunk(struct slab *s)
+{
+    if (s->chunk)
+        let_go(s->chunk, FILLING - s->made);
+    *s = (struct slab){.taken = s->taken};
+}
+
+static void begin_chunk(struct slab *s, size_t cap)
+{
+    leave_chunk(s);
+    s->chunk = make_chunk(cap, FILLING);
+    s->at = s->chunk->bytes;
+    s->room = cap;
+}
+
+/* Where it is looked for, what is used after its release is to be found. */
+static size_t chunk_bytes(const struct slab *s)
+{
+    if (SEES_FREED)
+        return 0;
+    return s->taken < SLAB_CHUNK_MAX ? s->taken : SLAB_CHUNK_MAX;
+}
+
+void *slab_take(struct slab *s, size_t n, struct slab_chunk **chunk)
+{
+    if (n > SIZE_MAX / 4)
+        abort();
+    n = align_up(n, _Alignof(max_align_t));
+    s->taken += n;
+    if (n > s->room) {
+        const size_t cap = chunk_bytes(s);
+        if (n > cap / CHUNK_PLACES) {
+            *chunk = make_chunk(n, 1);
+            return (*chunk)->bytes;
+        }
+        begin_chunk(s, cap);
+    }
+    char *const place = s->at;
+    s->at += n;
+    s->room -= n;
+    s->made++;
+    *chunk = s->chunk;
+    return place;
+}
+
+void slab_end(struct slab *s)
+{
+    leave_chunk(s);
+    s->taken = 0;
+}
+
+void slab_release(struct slab_chunk *chunk)
+{
+    let_go(chunk, 1);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Time: monotonic for timers, wall for records. Tests set both. */
+#ifndef BASE_SYS_CLOCK_H
+#define BASE_SYS_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds since some point; never goes back. Any thread. */
+int64_t clock_mono_ms(void);
+/* The same in microseconds. */
+int64_t clock_mono_us(void);
+/* Milliseconds on the same scale, but up to a tick of the kernel behind, a few milliseconds: for
+ * who asks very often. */
+int64_t clock_mono_coarse_ms(void);
+/* Unix seconds. Any thread. */
+double clock_wall(void);
+/* RFC 3339, UTC, milliseconds, e.g. 2026-11-21T07:30:00.123Z (25 bytes with the NUL). */
+void clock_format(double wall, char out[32]);
+
+/* Tests only: freezes both clocks at these values until clock_unfake. */
+void clock_fake(int64_t mono_ms, double wall);
+void clock_fake_advance(int64_t ms);
+void clock_unfake(void);
+
+#endif

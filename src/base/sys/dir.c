@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Makes a folder with everything above it. */
+#include "base/sys/dir.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+int dir_make(const char *path, struct tc_err *err)
+{
+    CLEANUP_FREE char *part = xstrdup(path);
+    for (char *p = part; *p; p++) {
+        if (*p != '/' || p == part)
+            continue;
+        *p = 0;
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return err_sys(err, errno, part, "cannot be made");
+        *p = '/';
+    }
+    if (mkdir(part, 0700) < 0 && errno != EEXIST)
+        return err_sys(err, errno, part, "cannot be made");
+    return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * Folders the host makes for itself. */
+#ifndef BASE_SYS_DIR_H
+#define BASE_SYS_DIR_H
+
+#include "base/attr.h"
+#include "base/sys/err.h"
+
+/* The folder and those above it, 0700 where they are missing. */
+int dir_make(const char *path, struct tc_err *err) MUST_CHECK;
+
+#endif

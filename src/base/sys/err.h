@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * An error with a place: what, where, what to do. Filled by who detects it. */
+#ifndef BASE_SYS_ERR_H
+#define BASE_SYS_ERR_H
+
+struct tc_err {
+    char place[256]; /* "file:line" or the object; "" when there is none */
+    char text[768];
+};
+
+/* Fills e (which may be NULL) and returns -1, so that a caller can say `return err_set(…)`.
+ * `place` may be NULL. */
+int err_set(struct tc_err *e, const char *place, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 3, 4)));
+/* As err_set, with ": " and the text of errno `no` behind it. */
+int err_sys(struct tc_err *e, int no, const char *place, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 4, 5)));
+/* "place: text", or "text"; in a static buffer of the thread. */
+const char *err_str(const struct tc_err *e);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Checks an open descriptor, so that what was checked is what is read. */
+#include "base/sys/file_trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+int trust_check_file(int fd, const char *path, struct tc_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, errno, path, "cannot be examined");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, path, "is not a regular file");
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return err_set(err, path, "belongs to user %u, who could change it; run: chown %u %s",
+                       (unsigned)st.st_uid, (unsigned)geteuid(), path);
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return err_set(err, path, "others may write to it; run: chmod go-w %s", path);
+    return 0;
+}
+
+static int check_dir(const char *dir, const char *path, struct tc_err *err)
+{
+    struct stat st;
+    if (stat(dir, &st) < 0)
+        return err_sys(err, errno, dir, "cannot be examined");
+    if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
+        return err_set(err, path, "others may write to the folder %s; run: chmod go-w %s", dir,
+                       dir);
+    return 0;
+}
+
+int trust_check_dirs(const char *path, struct tc_err *err)
+{
+    CLEANUP_FREE char *dir = xstrdup(path);
+    for (char *slash; (slash = strrchr(dir, '/'));) {
+        slash[slash == dir] = 0;
+        if (check_dir(dir, path, err) < 0)
+            return -1;
+        if (slash == dir)
+            break;
+    }
+    return 0;
+}
+
+int trust_open(const char *path, struct tc_err *err)
+{
+    CLEANUP_FREE char *real = realpath(path, NULL);
+    if (!real)
+        return err_sys(err, errno, path, "cannot be opened");
+    if (trust_check_dirs(real, err) < 0)
+        return -1;
+    /* O_NONBLOCK: a FIFO in its place must not hang the start */
+    const int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return err_sys(err, errno, path, "cannot be opened");
+    if (trust_check_file(fd, path, err) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}

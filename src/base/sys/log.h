@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * The log: one line per fact, as text or JSON, to stderr; and the one place where secrets are
+ * masked. Any thread. */
+#ifndef BASE_SYS_LOG_H
+#define BASE_SYS_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+enum log_level { LOG_ERR = 3, LOG_WARN = 4, LOG_INFO = 6, LOG_DEBUG = 7 }; /* syslog numbers */
+enum log_format { LOG_TEXT, LOG_JSON };
+
+/* Process-wide; any time. Default: text, LOG_WARN, fd 2. Does not own fd. */
+void log_setup(enum log_format format, enum log_level max, int fd);
+bool log_enabled(enum log_level level);
+/* One line: `name` says who speaks ("host", "instance cli"…). Control characters, C1, bidi
+ * controls and U+2028/9 of the text are escaped; secrets are masked. A failed write is counted
+ * and never reported otherwise. */
+void log_line(enum log_level level, const char *name, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 3, 4)));
+/* Lines that could not be written since start. */
+uint64_t log_lost(void);
+
+/* Registers a secret of 8 bytes or more (shorter ones would mask ordinary text): from then on
+ * its exact text, its percent-encoded and its base64 form are masked everywhere. */
+void log_add_secret(const char *secret);
+/* Appends text with every registered secret and every token-like string (bot<digits>:…, xox?-…,
+ * sk-…, "Bearer …" and "Authorization: …" values) as "***". The choke point: whatever leaves the
+ * host for a log, an error or an audit line goes through here. */
+void log_redact(struct buf *out, struct str text);
+/* Forgets all secrets (tests, end of process). */
+void log_forget_secrets(void);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the secrets of the process and the one function that masks them. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+
+#define MASK "***"
+#define SECRET_MIN 8
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+/* Every spelling of every secret. Written at start-up, read by every log line. */
+static struct {
+    pthread_rwlock_t lock;
+    char **needles; /* owned */
+    size_t count;
+    bool starts[256]; /* by byte: a needle starts with it */
+} secrets = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static bool is_known(const char *needle)
+{
+    for (size_t i = 0; i < secrets.count; i++)
+        if (strcmp(secrets.needles[i], needle) == 0)
+            return true;
+    return false;
+}
+
+/* Empties the buffer. Lock: write. */
+static void add_needle(struct buf *needle)
+{
+    CLEANUP_FREE char *text = buf_steal(needle);
+    if (is_known(text))
+        return;
+    secrets.needles = xrealloc(secrets.needles, (secrets.count + 1) * sizeof *secrets.needles);
+    secrets.starts[(unsigned char)*text] = true;
+    secrets.needles[secrets.count++] = text;
+    text = NULL;
+}
+
+/* As it stands inside a JSON string. */
+static void add_quoted(const char *secret)
+{
+    struct buf needle = {0};
+    for (const char *p = secret; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            buf_add_char(&needle, '\\');
+        buf_add_char(&needle, *p);
+    }
+    add_needle(&needle);
+}
+
+/* As it stands in a URL. */
+static void add_percent(const char *secret, const char *hex)
+{
+    struct buf needle = {0};
+    for (const char *p = secret; *p; p++) {
+        const unsigned char c = (unsigned char)*p;
+        if (strchr(LETTERS DIGITS "-._~", *p))
+            buf_add_char(&needle, *p);
+        else
+            buf_add(&needle, (const char[]){'%', hex[c >> 4], hex[c & 15]}, 3);
+    }
+    add_needle(&needle);
+}
+
+/* As it stands in a base64 text when `before` bytes (0 to 2) of other text share its first group
+ * of three: the characters that depend on the secret alone. */
+static void add_base64(const char *secret, size_t before, const char *alphabet)
+{
+    struct buf needle = {0};
+    const size_t bits = strlen(secret) * 8;
+    const size_t first = (6 - before * 8 % 6) % 6;
+    for (size_t bit = first; bit + 6 <= bits; bit += 6) {
+        const unsigned high = (unsigned char)secret[bit / 8];
+        const unsigned low = (unsigned char)secret[bit / 8 + 1];
+        buf_add_char(&needle, alphabet[(high << 8 | low) >> (10 - bit % 8) & 63]);
+    }
+    add_needle(&needle);
+}
+
+void log_add_secret(const char *secret)
+{
+    if (strlen(secret) < SECRET_MIN)
+        return;
+    pthread_rwlock_wrlock(&secrets.lock);
+    struct buf exact = {0};
+    buf_add_str(&exact, secret);
+    add_needle(&exact);
+    add_quoted(secret);
+    add_percent(secret, "0123456789ABCDEF");
+    add_percent(secret, "0123456789abcdef");
+    for (size_t before = 0; before < 3; before++) {
+        add_base64(secret, before, LETTERS DIGITS "+/");
+        add_base64(secret, before, LETTERS DIGITS "-_");
+    }
+    pthread_rwlock_unlock(&secrets.lock);
+}
+
+void log_forget_secrets(void)
+{
+    pthread_rwlock_wrlock(&secrets.lock);
+    for (size_t i = 0; i < secrets.count; i++) {
+        explicit_bzero(secrets.needles[i], strlen(secrets.needles[i]));
+        free(secrets.needles[i]);
+    }
+    free(secrets.needles);
+    secrets.needles = NULL;
+    secrets.count = 0;
+    memset(secrets.starts, 0, sizeof secrets.starts);
+    pthread_rwlock_unlock(&secrets.lock);
+}
+
+static bool is_among(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
+/* Length of the run of bytes of the set that starts at byte `from`. */
+static size_t span(struct str s, size_t from, const char *set)
+{
+    size_t n = from;
+    while (n < s.len && is_among(s.p[n], set))
+        n++;
+    return n - from;
+}
+
+/* A byte range of the text, from its current place. */
+struct match {
+    size_t skip, len; /* len 0: none */
+};
+
+/* Strings that start like a service's tokens do. '?' stands for one letter. */
+static struct match match_prefixed(struct str s)
+{
+    static const struct {
+        const char *prefix;
+        size_t least; /* bytes behind it */
+    } tokens[] = {{"sk-", 10}, {"xox?-", 10}, {"xapp-", 10}, {"ghp_", 20}, {"github_pat_", 20}};
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        const char *const prefix = tokens[i].prefix;
+        size_t n = 0;
+        while (n < s.len && prefix[n] && (prefix[n] == '?' || prefix[n] == s.p[n]))
+            n++;
+        const size_t rest = prefix[n] ? 0 : span(s, n, LETTERS DIGITS "-_");
+        if (rest >= tokens[i].least)
+            return (struct match){0, n + rest};
+    }
+    return (struct match){0};
+}
+
+/* bot<digits>:<secret>, as in the URLs of Telegram. */
+static struct match match_bot(struct str s)
+{
+    if (!str_has_prefix(s, STR("bot")))
+        return (struct match){0};
+    const size_t colon = 3 + span(s, 3, DIGITS);
+    if (colon == 3 || colon == s.len || s.p[colon] != ':')
+        return (struct match){0};
+    const size_t rest = span(s, colon + 1, LETTERS DIGITS "-_");
+    return (struct match){0, rest ? colon + 1 + rest : 0};
+}
+
+static bool has_word(struct str s, struct str word)
+{
+    return s.len >= word.len && strncasecmp(s.p, word.p, word.len) == 0;
+}
+
+/* "Bearer <token>": the token, if it is long enough to be one. */
+static struct match match_bearer(struct str s)
+{
+    const struct str word = STR("bearer ");
+    if (!has_word(s, word))
+        return (struct match){0};
+    const size_t start = word.len + span(s, word.len, " ");
+    const size_t len = span(s, start, LETTERS DIGITS "-._~+/=");
+    return (struct match){start, len >= SECRET_MIN ? len : 0};
+}
+
+/* "Authorization: <all of it>", to the end of the line or of the quoted string. */
+static struct match match_authorization(struct str s)
+{
+    const struct str word = STR("authorization");
+    if (!has_word(s, word))
+        return (struct match){0};
+    size_t start = word.len + span(s, word.len, "\"' ");
+    if (start == s.len || (s.p[start] != ':' && s.p[start] != '='))
+        return (struct match){0};
+    start++;
+    start += span(s, start, "\"' ");
+    size_t end = start;
+    while (end < s.len && !is_among(s.p[end], "\r\n\"'"))
+        end++;
+    return (struct match){start, end - start};
+}
+
+static bool is_inside_word(struct str text, size_t at)
+{
+    const char before = at > 0 ? text.p[at - 1] : ' ';
+    const char lower = before | 0x20;
+    return (lower >= 'a' && lower <= 'z') || (before >= '0' && before <= '9') || before == '_';
+}
+
+static struct match match_token(struct str text, size_t at)
+{
+    static struct match (*const matchers[])(struct str) = {match_prefixed, match_bot, match_bearer,
+                                                           match_authorization};
+    struct match m = {0};
+    if (is_inside_word(text, at))
+        return m;
+    const struct str rest = {text.p + at, text.len - at};
+    for (size_t i = 0; i < sizeof matchers / sizeof matchers[0] && !m.len; i++)
+        m = matchers[i](rest);
+    return m;
+}
+
+/* Length of the longest needle at the start of s. Lock: read. */
+static size_t match_secret(struct str s)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < secrets.count; i++) {
+        const char *const needle = secrets.needles[i];
+        if (*needle != *s.p)
+            continue;
+        const size_t len = strlen(needle);
+        if (len > longest && len <= s.len && memcmp(s.p, needle, len) == 0)
+            longest = len;
+    }
+    return longest;
+}
+
+/* First bytes of what match_token knows. */
+static const bool token_starts[256] = {
+    ['s'] = true, ['x'] = true, ['g'] = true, ['b'] = true,
+    ['B'] = true, ['a'] = true, ['A'] = true,
+};
+
+/* Most bytes start nothing: two looks at a table. Lock: read. */
+static struct match match_at(struct str text, size_t at)
+{
+    const unsigned char first = (unsigned char)text.p[at];
+    const struct str rest = {text.p + at, text.len - at};
+    const size_t len = secrets.starts[first] ? match_secret(rest) : 0;
+    if (len)
+        return (struct match){0, len};
+    return token_starts[first] ? match_token(text, at) : (struct match){0};
+}
+
+/* What is to be masked, and how much of the text is out. */
+struct masking {
+    struct buf *out;
+    struct str text;
+    size_t from, to, done; /* to > done: from..to waits */
+};
+
+static void flush_mask(struct masking *m)
+{
+    if (m->to <= m->done)
+        return;
+    buf_add(m->out, m->text.p + m->done, m->from - m->done);
+    buf_add_str(m->out, MASK);
+    m->done = m->to;
+}
+
+/* Ranges that overlap or touch become one. */
+static void mask_range(struct masking *m, size_t from, size_t to)
+{
+    if (from > m->to) {
+        flush_mask(m);
+        m->from = from;
+    }
+    if (from < m->from)
+        m->from = from;
+    if (to > m->to)
+        m->to = to;
+}
+
+void log_redact(struct buf *out, struct str text)
+{
+    struct masking m = {.out = out, .text = text};
+    pthread_rwlock_rdlock(&secrets.lock);
+    for (size_t at = 0; at < text.len; at++) {
+        const struct match found = match_at(text, at);
+        if (found.len)
+            mask_range(&m, at + found.skip, at + found.skip + found.len);
+    }
+    pthread_rwlock_unlock(&secrets.lock);
+    flush_mask(&m);
+    if (text.len > m.done)
+        buf_add(out, text.p + m.done, text.len - m.done);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * The commands of the program. */
+#ifndef CLI_COMMAND_TABLE_H
+#define CLI_COMMAND_TABLE_H
+
+#include "cli/args.h"
+
+/* The whole program but for main's name; returns its exit status. */
+int cli_main(int argc, char **argv);
+
+extern const struct command cmd_run;
+extern const struct command cmd_serve;
+extern const struct command cmd_replay;
+extern const struct command cmd_status;
+extern const struct command cmd_reload;
+extern const struct command cmd_restart;
+extern const struct command cmd_plugins;
+extern const struct command cmd_check;
+extern const struct command cmd_doctor;
+extern const struct command cmd_visibility;
+extern const struct command cmd_audit;
+extern const struct command cmd_dead;
+extern const struct command cmd_approvals;
+extern const struct command cmd_answer;
+
+/* Rows that several commands have. */
+#define ARG_CONFIG                                                                                 \
+    {                                                                                              \
+        'c', ARG_TEXT, "config", "FILE", offsetof(struct args, config),                            \
+            "the configuration, instead of $TURNCAST_CONFIG,\n"                                    \
+            "~/.config/turncast/turncast.conf or the system's"                                     \
+    }
+#define ARG_PLUGIN                                                                                 \
+    {                                                                                              \
+        'p', ARG_PLUGINS, "plugin", "NAME|FILE.so[,KEY=VALUE]...", offsetof(struct args, plugins), \
+            "cast to this plugin; may be given again.\n"                                           \
+            "The instances of the configuration do not run then"                                   \
+    }
+#define ARG_AGENT(help_)                                                                           \
+    {                                                                                              \
+        'a', ARG_TEXT, "agent", "AGENT", offsetof(struct args, agent), help_                       \
+    }
+#define ARG_VERBOSE                                                                                \
+    {                                                                                              \
+        'v', ARG_FLAG, "verbose", NULL, offsetof(struct args, verbose), "log everything"           \
+    }
+
+#endif

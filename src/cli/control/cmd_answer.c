@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT
+ * turncast answer: what agents of the running host wait for, and the operator's answer to it. */
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes/utf8.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "cli/command_table.h"
+#include "cli/control/print_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+#include "text/text_reveal.h"
+
+static const struct arg rows[] = {
+    {0, ARG_FLAG, "list", NULL, offsetof(struct args, list), "list what is open"},
+    {'s', ARG_FLAG, "show", NULL, offsetof(struct args, show),
+     "show one request whole, with every line of it"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "the list, as the host says it"},
+    {'r', ARG_TEXT, "reason", "TEXT", offsetof(struct args, reason), "why not: told to the agent"},
+    {'A', ARG_ANSWERS, "answer", "[QUESTION=]TEXT", offsetof(struct args, answers),
+     "the answer to a question; may be given again"},
+    {0, ARG_TEXT, "input", "JSON", offsetof(struct args, input),
+     "allow: other arguments for the tool;\nanswer: the whole answer"},
+    {'t', ARG_TEXT, "turn", "TURN", offsetof(struct args, turn),
+     "the request of this turn, where several have that id"},
+    ARG_CONFIG,
+    {0},
+};
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+/* ---- the list ---- */
+
+#define LIST_LINES 12 /* of one request, in the list */
+
+/* The host has revealed it already (text/text_reveal.h); one of another version may not have. */
+static void print_quoted(const char *text)
+{
+    CLEANUP_BUF struct buf shown = {0};
+    reveal_line(&shown, text ? text : "", text ? strlen(text) : 0);
+    printf("\"%s\"", shown.p ? shown.p : "");
+}
+
+/* Each line behind a bar, so that none passes for ours; at most so many of them, 0: all. */
+static void print_block(const char *text, size_t most, const char *id)
+{
+    CLEANUP_BUF struct buf shown = {0};
+    reveal_text(&shown, text, strlen(text));
+    const char *at = shown.p ? shown.p : "";
+    for (size_t n = 0; *at && (!most || n < most); n++) {
+        const size_t len = strcspn(at, "\n");
+        printf("\n  | %.*s", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    if (!*at)
+        return;
+    const size_t left = reveal_lines(at, strlen(at));
+    printf("\n  [%zu more line%s; see turncast answer --show ", left, left == 1 ? "" : "s");
+    table_print(id, 0);
+    putchar(']');
+}
+
+static void print_text(const json_t *r, const char *key, size_t most)
+{
+    const char *const text = text_of(r, key);
+    if (text && *text)
+        print_block(text, most, text_of(r, "id"));
+}
+
+static void print_question(const json_t *q)
+{
+    size_t i;
+    const json_t *option;
+    printf("    ");
+    table_print_text(q, "id", 0);
+    printf(": ");
+    print_quoted(text_of(q, "prompt"));
+    json_array_foreach(json_object_get(q, "options"), i, option)
+    {
+        printf(i ? " | " : " [");
+        print_quoted(json_is_string(option) ? json_string_value(option) : text_of(option, "label"));
+    }
+    puts(i ? "]" : "");
+}
+
+/* most: lines of each text, 0: all. */
+static void print_request(const json_t *r, int64_t now_ms, size_t most)
+{
+    const int64_t expires_ms = table_number(r, "expires_ms");
+    const char *const tool = text_of(r, "tool");
+    size_t i;
+    const json_t *q;
+    table_print_text(r, "id", 0);
+    printf("\n  turn ");
+    table_print_text(r, "turn", 0);
+    printf(" of ");
+    table_print_text(r, "agent", 0);
+    printf(", for ");
+    table_print_time(now_ms - table_number(r, "opened_ms"), 0);
+    if (expires_ms) {
+        printf(", expires in ");
+        table_print_time(expires_ms > now_ms ? expires_ms - now_ms : 0, 0);
+    }
+    printf("\n  ");
+    table_print(tool ? tool : text_of(r, "kind"), 0);
+    putchar(':');
+    print_text(r, "preview", most);
+    print_text(r, "message", most);
+    print_text(r, "reason", most);
+    putchar('\n');
+    json_array_foreach(json_object_get(r, "questions"), i, q)
+    {
+        print_question(q);
+    }
+}
+
+static int list(const json_t *whole, bool json)
+{
+    const json_t *const all = json_object_get(whole, "requests");
+    const int64_t now_ms = (int64_t)(clock_wall() * 1000);
+    size_t i;
+    const json_t *r;
+    if (json) {
+        json_dumpf(whole, stdout, JSON_COMPACT);
+        putchar('\n');
+        return 0;
+    }
+    if (!json_array_size(all))
+        puts("no request is open");
+    json_array_foreach(all, i, r)
+    {
+        print_request(r, now_ms, LIST_LINES);
+    }
+    return 0;
+}
+
+/* ---- which one ---- */
+
+static bool is_of(const json_t *r, const char *turn)
+{
+    const char *const of = text_of(r, "turn");
+    return !turn || (of && strncmp(of, turn, strlen(turn)) == 0);
+}
+
+/* How many of the turn begin so, or (whole) are so; the last of them in *found. id NULL: any. */
+static size_t count(const json_t *all, const char *id, bool whole, const char *turn,
+                    const json_t **found)
+{
+    size_t i, n = 0;
+    const json_t *r;
+    json_array_foreach(all, i, r)
+    {
+        const char *const is = text_of(r, "id");
+        if (!is || !is_of(r, turn))
+            continue;
+        if (id && (whole ? strcmp(is, id) : strncmp(is, id, strlen(id))) != 0)
+            continue;
+        *found = r;
+        n++;
+    }
+    return n;
+}
+
+static const json_t *pick(const json_t *all, const char *id, const char *turn)
+{
+    const json_t *found = NULL;
+    size_t n = id ? count(all, id, true, turn, &found) : 0;
+    if (!n)
+        n = count(all, id, false, turn, &found);
+    if (n == 1)
+        return found;
+    if (!n && id)
+        fprintf(stderr, "turncast: no request \"%s\" is open%s\n", id, turn ? " in that turn" : "");
+    else if (!n)
+        fprintf(stderr, "turncast: no request is open\n");
+    else
+        fprintf(stderr, "turncast: %zu requests are open that %s; see turncast answer --list\n", n,
+                id ? "begin so" : "may be meant");
+    return NULL;
+}
+
+static int show(const json_t *whole, const char *id, const char *turn)
+{
+    const json_t *const r = pick(json_object_get(whole, "requests"), id, turn);
+    if (!r)
+        return EXIT_TURN_ERROR;
+    print_request(r, (int64_t)(clock_wall() * 1000), 0);
+    return 0;
+}
+
+/* ---- what is answered ---- */
+
+static const char *const choices[] = {"allow",       "allow_turn", "allow_session", "allow_always",
+                                      "allow_agent", "deny",       "deny_stop",     "answer"};
+
+/* The id of a choice, as it is typed: with - for _. NULL: it is none. */
+static const char *find_choice(const char *word)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const char *id = choices[i], *at = word;
+        while (*id && (*at == *id || (*at == '-' && *id == '_'))) {
+            id++;
+            at++;
+        }
+        if (!*id && !*at)
+            return choices[i];
+    }
+    return NULL;
+}
+
+struct meant {
+    const char *id, *choice; /* id NULL: the only one */
+};
+
+/* 0, or the status to end with. */
+static int read_words(const struct args *args, struct meant *m)
+{
+    const int n = args->n_operands;
+    const char *const last = n ? args->operands[n - 1] : NULL;
+    m->choice = last ? find_choice(last) : NULL;
+    m->id = n == 2 ? args->operands[0] : NULL;
+    if (!m->choice && args->n_answers && n < 2) {
+        m->choice = "answer";
+        m->id = last;
+    }
+    if (!m->choice && n == 2)
+        return args_fail(&cmd_answer,
+                         "\"%s\" is not allow, allow-turn, allow-session, allow-always, "
+                         "allow-agent, deny, deny-stop or answer",
+                         last);
+    return m->choice ? 0 : args_fail(&cmd_answer, "allow, deny or another choice is missing");
+}
+
+/* The question that "QUESTION=TEXT" names by its id or header, or the only one; *text is the text.
+ * NULL: there is none of that name. */
+static const json_t *find_question(const json_t *questions, const char *word, const char **text)
+{
+    const char *const equals = strchr(word, '=');
+    const size_t len = equals ? (size_t)(equals - word) : 0;
+    size_t i;
+    const json_t *q;
+    json_array_foreach(questions, i, q)
+    {
+        const char *const names[] = {text_of(q, "id"), text_of(q, "header")};
+        for (size_t k = 0; equals && k < 2; k++)
+            if (names[k] && strlen(names[k]) == len && strncmp(names[k], word, len) == 0) {
+                *text = equals + 1;
+                return q;
+            }
+    }
+    *text = word;
+    return json_array_size(questions) == 1 ? json_array_get(questions, 0) : NULL;
+}
+
+static int add_answer(json_t *answers, const json_t *questions, const char *word)
+{
+    const char *text = NULL;
+    const json_t *const q = find_question(questions, word, &text);
+    const char *const id = q ? text_of(q, "id") : NULL;
+    json_t *many = id ? json_object_get(answers, id) : NULL;
+    if (!id)
+        return args_fail(&cmd_answer, "--answer \"%s\": which question?", word);
+    if (!json_is_true(json_object_get(q, "multi"))) {
+        if (many)
+            return args_fail(&cmd_answer, "--answer \"%s\": this question has one answer", word);
+        json_object_set_new(answers, id, json_string(text));
+        return 0;
+    }
+    if (!many)
+        json_object_set_new(answers, id, many = json_array());
+    json_array_append_new(many, json_string(text));
+    return 0;
+}
+
+static int add_answers(json_t *body, const json_t *request, const struct args *args)
+{
+    const json_t *const questions = json_object_get(request, "questions");
+    if (!json_array_size(questions)) { /* it takes a text */
+        if (args->n_answers > 1)
+            return args_fail(&cmd_answer, "this request takes one --answer");
+        json_object_set_new(body, "reason", json_string(args->answers[0]));
+        return 0;
+    }
+    json_t *const answers = json_object();
+    json_object_set_new(body, "answers", answers);
+    for (size_t i = 0; i < args->n_answers; i++) {
+        const int status = add_answer(answers, questions, args->answers[i]);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+static int add_input(json_t *body, const char *choice, const char *text)
+{
+    json_error_t why;
+    json_t *const input = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(input)) {
+        json_decref(input);
+        return args_fail(&cmd_answer, "--input is not a JSON object");
+    }
+    json_object_set_new(body, strcmp(choice, "answer") == 0 ? "answers" : "input", input);
+    return 0;
+}
+
+/* Who sits at the operator's socket is its user. */
+static json_t *user_name(void)
+{
+    const struct passwd *const me = getpwuid(getuid());
+    return me ? json_string(me->pw_name) : json_sprintf("%u", (unsigned)getuid());
+}
+
+static int fill(json_t *body, const json_t *request, const char *choice, const struct args *args)
+{
+    json_object_set_new(body, "id", json_string(text_of(request, "id")));
+    json_object_set_new(body, "turn", json_string(text_of(request, "turn")));
+    json_object_set_new(body, "choice", json_string(choice));
+    json_object_set_new(body, "user", user_name());
+    if (args->reason)
+        json_object_set_new(body, "reason", json_string(args->reason));
+    int status = args->n_answers ? add_answers(body, request, args) : 0;
+    if (!status && args->input)
+        status = add_input(body, choice, args->input);
+    return status;
+}
+
+/* ---- the host ---- */
+
+/* 0, or the status to end with: all is said. */
+static int check_call(const struct call *c, const struct conf *conf)
+{
+    if (c->status == 200 && c->body)
+        return 0;
+    if (c->status)
+        fprintf(stderr, "turncast: %s\n", call_error(c));
+    else
+        call_tell_nobody(conf);
+    return EXIT_TURN_ERROR;
+}
+
+static int send_answer(const struct conf *conf, const json_t *body)
+{
+    struct tc_err err = {0};
+    struct call c;
+    if (call_post(&c, conf, "/requests", body, &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    const int status = check_call(&c, conf);
+    if (!status) {
+        table_print_text(c.body, "text", 0);
+        putchar('\n');
+    }
+    call_fini(&c);
+    return status;
+}
+
+static int answer(const struct conf *conf, const json_t *whole, const struct args *args,
+                  const struct meant *m)
+{
+    const json_t *const request = pick(json_object_get(whole, "requests"), m->id, args->turn);
+    if (!request)
+        return EXIT_TURN_ERROR;
+    json_t *const body = json_object();
+    int status = fill(body, request, m->choice, args);
+    if (!status)
+        status = send_answer(conf, body);
+    json_decref(body);
+    return status;
+}
+
+/* m NULL: what is open is listed, or shown. */
+static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
+{
+    struct tc_err err = {0};
+    struct call c;
+    if (call_host(&c, conf, "GET", "/requests", &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    int status = check_call(&c, conf);
+    if (!status)
+        status = m            ? answer(conf, c.body, args, m)
+                 : args->show ? show(c.body, args->operands[0], args->turn)
+                              : list(c.body, args->json);
+    call_fini(&c);
+    return status;
+}
+
+/* What goes to the host is JSON. */
+static int check_texts(const struct args *args)
+{
+    const char *const texts[] = {args->reason, args->turn, args->input};
+    bool valid = true;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        valid = valid && (!texts[i] || utf8_is_valid(texts[i], strlen(texts[i])));
+    for (size_t i = 0; i < args->n_answers; i++)
+        valid = valid && utf8_is_valid(args->answers[i], strlen(args->answers[i]));
+    return valid ? 0 : args_fail(&cmd_answer, "a text is not UTF-8");
+}
+
+static int run(const struct args *args)
+{
+    struct meant m = {0};
+    const bool lists = args->list || args->json || (!args->n_operands && !args->n_answers);
+    int status = check_texts(args);
+    if (!status && args->show && args->n_operands > 1)
+        status = args_fail(&cmd_answer, "--show takes one request, and no choice");
+    else if (!status && !lists && !args->show)
+        status = read_words(args, &m);
+    struct conf *const conf = status ? NULL : host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    status = ask_host(conf, args, lists || args->show ? NULL : &m);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_answer = {
+    .name = "answer",
+    .operands = "[REQUEST] [CHOICE]",
+    .summary = "Answers what an agent of the running host waits for",
+    .about =
+        "Without arguments it lists what is open. REQUEST is an id from there or the begin of "
+        "one;\n"
+        "it may be left out when only one is open. CHOICE is allow, allow-turn, allow-session,\n"
+        "allow-always, allow-agent (as the agent suggests), deny, deny-stop (and end the turn) or\n"
+        "answer. Exit status: 1 it did not count: it is not open, somebody was faster, or no host\n"
+        "runs.",
+    .args = rows,
+    .max = 2,
+    .run = run,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ * turncast approvals: what people allowed agents for longer than once, and how it is forgotten. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "cli/command_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+#include "event/json/json_writer.h"
+#include "io/journal/journal.h"
+#include "text/text_clean.h"
+
+static const struct arg rows[] = {
+    ARG_CONFIG,
+    ARG_AGENT("only those of this agent"),
+    {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "forgets all of them"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "lists them as one JSON object"},
+    {0}};
+
+/* What is asked for, and where. */
+struct approvals_call {
+    const struct conf *conf;
+    const struct args *args;
+    struct journal *journal; /* NULL: there is no state */
+};
+
+/* ---- list ---- */
+
+/* On one line, and nothing for the terminal to act on. */
+static void print_word(const char *word)
+{
+    CLEANUP_BUF struct buf clean = {0};
+    clean_text(&clean, word, strlen(word));
+    for (size_t i = 0; i < clean.len; i++)
+        if (clean.p[i] == '\n')
+            fputs("\\n", stdout);
+        else
+            putchar(clean.p[i] == '\t' ? ' ' : clean.p[i]);
+}
+
+static void print_row(void *ctx, const struct record_approval *a)
+{
+    char when[32];
+    (void)ctx;
+    clock_format((double)a->at / 1000, when);
+    printf("%" PRId64 "  %.19sZ  ", a->id, when);
+    print_word(a->agent);
+    fputs("  ", stdout);
+    print_word(a->tool);
+    fputs(*a->conv ? "  session " : "  always", stdout);
+    print_word(a->conv);
+    if (*a->by)
+        fputs("  by ", stdout);
+    print_word(a->by);
+    fputs(": ", stdout);
+    print_word(a->shown);
+    putchar('\n');
+}
+
+static void add_row(void *ctx, const struct record_approval *a)
+{
+    struct buf *const out = ctx;
+    buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
+    jsonw_member_int(out, "id", a->id);
+    jsonw_member_int(out, "at_ms", a->at);
+    jsonw_member_str(out, "agent", a->agent);
+    jsonw_member_str(out, "tool", a->tool);
+    jsonw_member_str(out, "scope", *a->conv ? "session" : "always");
+    jsonw_member_str(out, "conversation", *a->conv ? a->conv : NULL);
+    jsonw_member_str(out, "by", a->by);
+    jsonw_member_str(out, "argument", a->shown);
+    buf_add_char(out, '}');
+}
+
+static int tell_failure(void)
+{
+    fputs("turncast: the approvals cannot be read or changed\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int list(const struct approvals_call *c)
+{
+    const struct record_approvals which = {.agent = c->args->agent};
+    CLEANUP_BUF struct buf out = {0};
+    enum record_status status = RECORD_DONE;
+    buf_add_str(&out, "{\"approvals\":[");
+    if (c->journal)
+        status = journal_approval_list(c->journal, &which, c->args->json ? add_row : print_row,
+                                       c->args->json ? &out : NULL);
+    if (status != RECORD_DONE)
+        return tell_failure();
+    buf_add_str(&out, "]}");
+    if (c->args->json)
+        puts(out.p);
+    return 0;
+}
+
+/* ---- history ---- */
+
+static void print_time(int64_t at_ms)
+{
+    char when[32];
+    clock_format((double)at_ms / 1000, when);
+    printf("%.19sZ  ", when);
+}
+
+static void print_question(void *ctx, const struct record_question *q)
+{
+    (void)ctx;
+    print_time(q->asked_at);
+    print_word(q->agent);
+    fputs("  ", stdout);
+    print_word(q->tool);
+    fputs("  ", stdout);
+    print_word(q->decision ? q->decision : "open");
+    if (q->by) {
+        fputs(" by ", stdout);
+        print_word(q->by);
+    }
+    fputs(": ", stdout);
+    print_word(q->shown);
+    putchar('\n');
+}
+
+static void add_question(void *ctx, const struct record_question *q)
+{
+    struct buf *const out = ctx;
+    buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
+    jsonw_member_str(out, "turn", q->turn);
+    jsonw_member_str(out, "id", q->id);
+    jsonw_member_str(out, "agent", q->agent);
+    jsonw_member_str(out, "tool", q->tool);
+    jsonw_member_str(out, "argument", q->shown);
+    jsonw_member_int(out, "asked_ms", q->asked_at);
+    if (q->decision) {
+        jsonw_member_str(out, "decision", q->decision);
+        jsonw_member_str(out, "by", q->by);
+        jsonw_member_int(out, "decided_ms", q->decided_at);
+    }
+    buf_add_char(out, '}');
+}
+
+static int history(const struct approvals_call *c)
+{
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_str(&out, "{\"questions\":[");
+    if (c->journal &&
+        journal_list_questions(c->journal, c->args->json ? add_question : print_question,
+                               c->args->json ? &out : NULL) != RECORD_DONE)
+        return tell_failure();
+    buf_add_str(&out, "]}");
+    if (c->args->json)
+        puts(out.p);
+    return 0;
+}
+
+/* ---- forget ---- */
+
+static int tell_missing(const char *id)
+{
+    fprintf(stderr, "turncast: there is no approval %s\n", id);
+    return EXIT_TURN_ERROR;
+}
+
+/* Of what was asked by that path: 0, or the exit status. */
+static int tell_answer(int answered, const char *id)
+{
+    if (answered == 404 && id)
+        return tell_missing(id);
+    return answered == 200 ? 0 : tell_failure();
+}
+
+static int forget_kept(const struct approvals_call *c, const struct record_approvals *which,
+                       const char *id)
+{
+    if (!c->journal)
+        return id ? tell_missing(id) : 0;
+    const enum record_status status = journal_approval_drop(c->journal, which);
+    if (status == RECORD_UNCHANGED && id)
+        return tell_missing(id);
+    return status == RECORD_DONE || status == RECORD_UNCHANGED ? 0 : tell_failure();
+}
+
+/* By the host that runs, which has them in memory, else in its state. `id` NULL: all. */
+static int forget(const struct approvals_call *c, const char *id)
+{
+    CLEANUP_BUF struct buf path = {0};
+    struct tc_err err = {0};
+    struct call call;
+    buf_add_str(&path, "/approvals/");
+    if (id)
+        buf_printf(&path, "%s/", id);
+    buf_add_str(&path, "forget");
+    if (!id && c->args->agent)
+        buf_printf(&path, "?agent=%s", c->args->agent);
+    if (call_host(&call, c->conf, "POST", path.p, &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    const int answered = call.status;
+    call_fini(&call);
+    if (answered)
+        return tell_answer(answered, id);
+    return forget_kept(c,
+                       &(struct record_approvals){.id = id ? strtoll(id, NULL, 10) : 0,
+                                                  .agent = id ? NULL : c->args->agent},
+                       id);
+}
+
+/* One that is not there does not keep it from the others. */
+static int forget_each(const struct approvals_call *c)
+{
+    int exit_status = 0;
+    if (c->args->all)
+        return forget(c, NULL);
+    for (int i = 1; i < c->args->n_operands; i++) {
+        const int status = forget(c, c->args->operands[i]);
+        if (status > exit_status)
+            exit_status = status;
+    }
+    return exit_status;
+}
+
+/* ---- the command ---- */
+
+static bool is_id(const char *word)
+{
+    const size_t n = strlen(word);
+    return n > 0 && n < 19 && *word != '0' && strspn(word, "0123456789") == n;
+}
+
+static bool is_name(const char *word)
+{
+    return *word && !word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                       "0123456789_-")];
+}
+
+/* 0, or an exit status. */
+static int check_list(const struct args *args)
+{
+    return args->n_operands > 1 || args->all ? args_fail(&cmd_approvals, "list takes no number")
+                                             : 0;
+}
+
+static int check_forget(const struct args *args)
+{
+    if (args->json)
+        return args_fail(&cmd_approvals, "--json is for list");
+    if (args->all == (args->n_operands > 1))
+        return args_fail(&cmd_approvals, "forget takes the numbers of approvals, or --all");
+    if (args->agent && !args->all)
+        return args_fail(&cmd_approvals, "--agent is for list and --all");
+    for (int i = 1; i < args->n_operands; i++)
+        if (!is_id(args->operands[i]))
+            return args_fail(&cmd_approvals, "\"%s\" is not the number of an approval",
+                             args->operands[i]);
+    return 0;
+}
+
+static int act(const struct args *args, const struct conf *conf,
+               int (*action)(const struct approvals_call *c))
+{
+    CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
+    struct approvals_call c = {.conf = conf, .args = args};
+    struct tc_err err = {0};
+    if (access(file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return action(&c); /* what was never made has none; nothing is made to say so */
+    c.journal = journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = true}, &err);
+    if (!c.journal) {
+        host_tell(&err);
+        return EXIT_USAGE;
+    }
+    const int status = action(&c);
+    journal_close(c.journal);
+    return status;
+}
+
+static int check_history(const struct args *args)
+{
+    return args->n_operands > 1 || args->all || args->agent
+               ? args_fail(&cmd_approvals, "history takes nothing but --json")
+               : 0;
+}
+
+static const struct verb {
+    const char *name;
+    int (*check)(const struct args *args); /* 0, or an exit status */
+    int (*act)(const struct approvals_call *c);
+} verbs[] = {
+    {"list", check_list, list},
+    {"forget", check_forget, forget_each},
+    {"history", check_history, history},
+};
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static int run(const struct args *args)
+{
+    const struct verb *const verb = find_verb(args->operands[0]);
+    if (!verb)
+        return args_fail(&cmd_approvals, "\"%s\" is not list, forget or history",
+                         args->operands[0]);
+    int status = verb->check(args);
+    if (!status && args->agent && !is_name(args->agent))
+        status = args_fail(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
+    if (status)
+        return status;
+    struct conf *const conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    status = act(args, conf, verb->act);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_approvals = {
+    .name = "approvals",
+    .operands = "list | forget ID... | forget --all | history",
+    .summary = "Lists what agents were allowed for longer than once, or forgets it",
+    .about = "What is forgotten is asked again. history tells what people were asked, and who\n"
+             "decided. Exit status: 1 there is no such approval.",
+    .args = rows,
+    .min = 1,
+    .max = 1000,
+    .run = run,
+};

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * turncast dead: what could not be delivered, and what becomes of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "cli/command_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+#include "conf/parse/secret.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_redact.h"
+#include "io/journal/journal.h"
+#include "plugin/abi/loader.h"
+#include "text/text_clean.h"
+
+static const struct arg rows[] = {ARG_CONFIG, {0}};
+
+/* ---- text of services and models on a terminal: without secrets, without control sequences */
+
+static bool is_json(struct str s)
+{
+    struct json j;
+    json_start(&j, s.p, s.len);
+    json_skip(&j, NULL);
+    return json_finish(&j) == 0;
+}
+
+static void print_text(struct str text)
+{
+    CLEANUP_BUF struct buf clean = {0};
+    CLEANUP_BUF struct buf masked = {0};
+    clean_text(&clean, text.p, text.len);
+    const struct str s = {clean.p ? clean.p : "", clean.len};
+    (is_json(s) ? redact_json : log_redact)(&masked, s);
+    fwrite(masked.p ? masked.p : "", 1, masked.len, stdout);
+}
+
+static void print_word(const char *word)
+{
+    print_text((struct str){word, strlen(word)});
+}
+
+/* A request is a line of JSON and its body; an outcome, or an event, is a line of JSON. */
+static void print_body(struct str body)
+{
+    const char *const end = body.len ? memchr(body.p, '\n', body.len) : NULL;
+    const size_t line = end ? (size_t)(end - body.p) : body.len;
+    print_text((struct str){body.p, line});
+    putchar('\n');
+    if (line + 1 >= body.len)
+        return;
+    print_text((struct str){body.p + line + 1, body.len - line - 1});
+    putchar('\n');
+}
+
+/* ---- the secrets of the configuration, registered with the one place that masks them */
+
+/* The plugin cannot say which of its options are secret: each may be. */
+static void mask_all_options(const struct conf_instance *inst, struct arena *arena)
+{
+    for (const struct conf_pair *o = inst->options; o && o->key; o++) {
+        struct tc_err err = {0};
+        if (o->resolved)
+            log_add_secret(o->value);
+        else
+            secret_resolve(o->value, arena, &err);
+    }
+}
+
+static void mask_secrets(const struct conf *conf)
+{
+    struct arena arena = {0};
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        struct tc_err err = {0};
+        struct loaded *const l =
+            loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
+        if (!l || loader_try_options(l, inst, conf->file, &err) < 0)
+            mask_all_options(inst, &arena);
+        loader_free(l);
+    }
+    arena_fini(&arena);
+}
+
+/* ---- the actions. They return the exit status. */
+
+static int tell_failure(void)
+{
+    fputs("turncast: the dead letters cannot be read or changed\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int tell_missing(const char *id)
+{
+    fprintf(stderr, "turncast: there is no dead letter %s\n", id);
+    return EXIT_TURN_ERROR;
+}
+
+static int tell_event(const char *id)
+{
+    fprintf(stderr, "turncast: dead letter %s is an event of a turn: it cannot be sent again\n",
+            id);
+    return EXIT_TURN_ERROR;
+}
+
+static void print_row(void *ctx, const struct journal_dead *d)
+{
+    char when[32];
+    (void)ctx;
+    clock_format((double)d->at / 1000, when);
+    printf("%" PRId64 "  %.19sZ  ", d->id, when);
+    print_word(d->conn);
+    printf("  %s of turn ", d->kind);
+    print_word(d->turn);
+    if (*d->lane)
+        fputs(" for ", stdout);
+    print_word(d->lane);
+    printf(", attempts: %" PRId64 ": ", d->attempts);
+    print_word(d->reason);
+    putchar('\n');
+}
+
+static int list(struct journal *j, char *const *words, int n)
+{
+    return journal_dead_list(j, n ? words[0] : NULL, print_row, NULL) == RECORD_DONE
+               ? 0
+               : tell_failure();
+}
+
+static void print_all(void *ctx, const struct journal_dead *d)
+{
+    print_row(ctx, d);
+    print_body(d->body);
+}
+
+static enum record_status show_one(struct journal *j, int64_t id)
+{
+    return journal_dead_show(j, id, print_all, NULL);
+}
+
+static enum record_status retry_one(struct journal *j, int64_t id)
+{
+    const int64_t last = journal_last_seq(j);
+    return last < 0 ? RECORD_FAILED : journal_dead_retry(j, id, last + 1);
+}
+
+/* Does it with each; one that is not there does not keep it from the others. */
+static int with_each(struct journal *j, char *const *ids, int n,
+                     enum record_status (*act)(struct journal *j, int64_t id))
+{
+    int exit_status = 0;
+    for (int i = 0; i < n; i++) {
+        const enum record_status status = act(j, strtoll(ids[i], NULL, 10));
+        if (status == RECORD_UNCHANGED)
+            exit_status = tell_missing(ids[i]);
+        else if (status == RECORD_REFUSED)
+            exit_status = tell_event(ids[i]);
+        else if (status != RECORD_DONE)
+            return tell_failure();
+    }
+    return exit_status;
+}
+
+static const struct action {
+    const char *name;
+    enum record_status (*act)(struct journal *j, int64_t id); /* NULL: list */
+} actions[] = {
+    {"list", NULL},
+    {"show", show_one},
+    {"retry", retry_one},
+    {"drop", journal_dead_drop},
+};
+
+static const struct action *find_action(const char *name)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(actions[i].name, name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+static bool is_id(const char *word)
+{
+    const size_t n = strlen(word);
+    return n > 0 && n < 19 && strspn(word, "0123456789") == n;
+}
+
+/* Checks the words behind the action. 0, or an exit status. */
+static int check_words(const struct action *a, char *const *words, int n)
+{
+    if (!a->act)
+        return n < 2 ? 0 : args_fail(&cmd_dead, "list takes one instance");
+    if (n == 0)
+        return args_fail(&cmd_dead, "%s takes the number of a dead letter", a->name);
+    for (int i = 0; i < n; i++)
+        if (!is_id(words[i]))
+            return args_fail(&cmd_dead, "\"%s\" is not the number of a dead letter", words[i]);
+    return 0;
+}
+
+/* What was never made has no letters; nothing is made to say so. */
+static bool has_state(const struct conf *conf)
+{
+    CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
+    return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* Beside a host, which numbers what it sends. -1: there is none. */
+static int retry_by_host(const struct conf *conf, char *const *ids, int n)
+{
+    int exit_status = 0;
+    for (int i = 0; i < n; i++) {
+        CLEANUP_FREE char *path = xasprintf("/dead/%s/retry", ids[i]);
+        struct tc_err err = {0};
+        struct call c;
+        if (call_host(&c, conf, "POST", path, &err) < 0) {
+            host_tell(&err);
+            return EXIT_TURN_ERROR;
+        }
+        const int answered = c.status;
+        call_fini(&c);
+        if (!answered)
+            return -1;
+        if (answered == 404)
+            exit_status = tell_missing(ids[i]);
+        else if (answered == 409)
+            exit_status = tell_event(ids[i]);
+        else if (answered != 202)
+            return tell_failure();
+    }
+    return exit_status;
+}
+
+static int act(const struct conf *conf, const struct action *a, char *const *words, int n)
+{
+    if (!has_state(conf))
+        return a->act ? tell_missing(words[0]) : 0;
+    struct tc_err err = {0};
+    const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
+    if (by_host >= 0)
+        return by_host;
+    const bool beside =
+        a->act != retry_one; /* which lays a row, and rows are numbered by the host */
+    struct journal *const j =
+        journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = beside}, &err);
+    if (!j) {
+        host_tell(&err);
+        return EXIT_USAGE;
+    }
+    const int status = a->act ? with_each(j, words, n, a->act) : list(j, words, n);
+    journal_close(j);
+    return status;
+}
+
+static int run(const struct args *args)
+{
+    const struct action *const a = find_action(args->operands[0]);
+    char *const *const words = args->operands + 1;
+    const int n = args->n_operands - 1;
+    if (!a)
+        return args_fail(&cmd_dead, "\"%s\" is not list, show, retry or drop", args->operands[0]);
+    int status = check_words(a, words, n);
+    if (status)
+        return status;
+    struct conf *conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    if (!a->act || a->act == show_one)
+        mask_secrets(conf);
+    status = act(conf, a, words, n);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_dead = {
+    .name = "dead",
+    .operands = "list [INSTANCE] | show ID... | retry ID... | drop ID...",
+    .summary = "Lists what could not be delivered, sends it again or drops it",
+    .about = "What is to be sent again goes out at once, or when the host starts. Exit status: 1\n"
+             "there is no such dead letter.",
+    .args = rows,
+    .min = 1,
+    .max = 1000,
+    .run = run,
+};

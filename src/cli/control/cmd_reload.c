@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * turncast reload: the running host reads its configuration again. */
+#include <stdio.h>
+
+#include "cli/command_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+
+static const struct arg rows[] = {ARG_CONFIG, {0}};
+
+/* "started: a, b", when there are some. */
+static void print_names(const json_t *report, const char *key, const char *label)
+{
+    const json_t *const names = json_object_get(report, key);
+    size_t i;
+    json_t *name;
+    json_array_foreach(names, i, name) printf("%s%s", i ? ", " : label, json_string_value(name));
+    if (json_array_size(names))
+        putchar('\n');
+}
+
+static void print_report(const json_t *report)
+{
+    const char *const file = json_string_value(json_object_get(report, "file"));
+    printf("%s was read again\n", file ? file : "the configuration");
+    print_names(report, "started", "started: ");
+    print_names(report, "restarted", "restarted: ");
+    print_names(report, "stopped", "stopped: ");
+    print_names(report, "needs_restart", "counts from the next start of the host on: ");
+}
+
+static int reload(const struct conf *conf)
+{
+    struct tc_err err = {0};
+    struct call c;
+    if (call_host(&c, conf, "POST", "/reload", &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    if (c.status == 200)
+        print_report(c.body);
+    else if (c.status)
+        fprintf(stderr, "turncast: all stays as it was: %s\n", call_error(&c));
+    else
+        call_tell_nobody(conf);
+    const int status = c.status == 200 ? 0 : EXIT_TURN_ERROR;
+    call_fini(&c);
+    return status;
+}
+
+static int run(const struct args *args)
+{
+    struct conf *const conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_TURN_ERROR; /* the host would say the same */
+    const int status = reload(conf);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_reload = {
+    .name = "reload",
+    .operands = "",
+    .summary = "Makes the running host read its configuration again",
+    .about =
+        "The configuration is taken as a whole or, with a reason, not at all. Exit status: 1 it\n"
+        "was refused, or no host runs.",
+    .args = rows,
+    .run = run,
+};

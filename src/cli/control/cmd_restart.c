@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * turncast restart: the running host ends an instance and starts it again. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "cli/command_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+
+static const struct arg rows[] = {ARG_CONFIG, {0}};
+
+/* A name may come from a file's, which may have any. */
+static void add_encoded(struct buf *path, const char *name)
+{
+    for (; *name; name++)
+        buf_printf(path, isalnum((unsigned char)*name) || strchr("-_.", *name) ? "%c" : "%%%02X",
+                   (unsigned char)*name);
+}
+
+static int restart(const struct conf *conf, const char *name)
+{
+    CLEANUP_BUF struct buf path = {0};
+    struct tc_err err = {0};
+    struct call c;
+    buf_add_str(&path, "/instances/");
+    add_encoded(&path, name);
+    buf_add_str(&path, "/restart");
+    if (call_host(&c, conf, "POST", path.p, &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    if (c.status == 200)
+        printf("%s was restarted\n", name);
+    else if (c.status == 404)
+        fprintf(stderr, "turncast: %s\n", call_error(&c));
+    else if (c.status)
+        fprintf(stderr, "turncast: %s was not restarted: %s\n", name, call_error(&c));
+    else
+        call_tell_nobody(conf);
+    const int status = c.status == 200 ? 0 : EXIT_TURN_ERROR;
+    call_fini(&c);
+    return status;
+}
+
+static int run(const struct args *args)
+{
+    struct conf *const conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    const int status = restart(conf, args->operands[0]);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_restart = {
+    .name = "restart",
+    .operands = "INSTANCE",
+    .summary = "Ends an instance of the running host and starts it again",
+    .about =
+        "One that is down because it died starts at once. Turns under way are told again. Exit\n"
+        "status: 1 it does not start, there is none of that name, or no host runs.",
+    .args = rows,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

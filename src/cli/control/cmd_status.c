@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ * turncast status: what the running host is doing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_table.h"
+#include "cli/control/print_table.h"
+#include "cli/control_client.h"
+#include "cli/oneshot_host.h"
+
+static const struct arg rows[] = {
+    ARG_CONFIG,
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "as the host says it, in JSON"},
+    {0},
+};
+
+/* ---- the table */
+
+static void print_host(const json_t *s)
+{
+    printf("turncast ");
+    table_print_text(s, "version", 0);
+    printf("%s, process %" PRId64 ", for ",
+           json_is_true(json_object_get(s, "ending")) ? ", about to end" : "",
+           table_number(s, "pid"));
+    table_print_time(table_number(s, "uptime_ms"), 0);
+    printf("\n  configuration  ");
+    table_print_text(s, "config", 0);
+    printf("\n  state          ");
+    table_print_text(s, "state_directory", 0);
+    if (table_number(s, "port"))
+        printf("\n  HTTP           port %" PRId64, table_number(s, "port"));
+    putchar('\n');
+}
+
+static void print_turns(const json_t *turns)
+{
+    size_t i;
+    const json_t *t;
+    if (!json_array_size(turns)) {
+        puts("\nno turn runs or waits");
+        return;
+    }
+    puts("\nTURN                                  STATE    FOR          AGENT        TOOLS  IN");
+    json_array_foreach(turns, i, t)
+    {
+        table_print_text(t, "id", 38);
+        table_print_text(t, "state", 9);
+        table_print_time(table_number(t, "elapsed_ms"), 13);
+        table_print_text(t, "agent", 13);
+        printf("%5" PRId64 "  ", table_number(t, "tools"));
+        table_print_text(t, "conversation", 0);
+        putchar('\n');
+    }
+}
+
+static void print_requests(int64_t n)
+{
+    if (n > 0)
+        printf("\n%" PRId64 " request%s for an answer (turncast answer)\n", n,
+               n == 1 ? " waits" : "s wait");
+}
+
+/* Without a turn. */
+static void print_agents(int64_t n)
+{
+    if (n > 0)
+        printf("\n%" PRId64 " agent%s for a message, or works in the background\n", n,
+               n == 1 ? " waits" : "s wait");
+}
+
+/* What keeps it from its service. */
+static void print_service(const json_t *in)
+{
+    if (json_object_get(in, "trouble")) {
+        printf("  ");
+        table_print_text(in, "trouble", 0);
+        printf(", for ");
+        table_print_time(table_number(in, "trouble_ms"), 0);
+        putchar('\n');
+    }
+    if (json_is_true(json_object_get(in, "unreachable"))) {
+        printf("  service unreachable for ");
+        table_print_time(table_number(in, "unreachable_ms"), 0);
+        putchar('\n');
+    }
+}
+
+/* Which limit of its configuration it exceeds or has exceeded, in a line of its own. */
+static void print_excess(const json_t *in)
+{
+    const char *const key = json_string_value(json_object_get(in, "exceeds"));
+    if (!key)
+        return;
+    printf("  exceeds %s: ", key);
+    if (strcmp(key, "threads") == 0)
+        printf("%" PRId64 " threads\n", table_number(in, "threads"));
+    else if (strcmp(key, "disk_mb") == 0)
+        printf("%" PRId64 " MiB in its folder, where it may only remove files\n",
+               table_number(in, "disk") >> 20);
+    else
+        printf("%" PRId64 " %% of a processor, its priority is the lowest\n",
+               table_number(in, "cpu_percent"));
+}
+
+/* What is wrong with it, in a line of its own. */
+static void print_trouble(const json_t *in)
+{
+    const int64_t deaths = table_number(in, "deaths");
+    if (!json_is_true(json_object_get(in, "down"))) {
+        if (deaths)
+            printf("  its process has died %" PRId64 " time%s\n", deaths, deaths > 1 ? "s" : "");
+        return;
+    }
+    printf("  down for ");
+    table_print_time(table_number(in, "down_ms"), 0);
+    printf(", died %" PRId64 " time%s, is started again ", deaths, deaths > 1 ? "s" : "");
+    if (table_number(in, "next_ms")) {
+        printf("in ");
+        table_print_time(table_number(in, "next_ms"), 0);
+    } else {
+        printf("now");
+    }
+    puts(json_is_true(json_object_get(in, "breaker_open"))
+             ? ", once in 5 min only: it dies too often"
+             : "");
+}
+
+static const char *state_of(const json_t *in)
+{
+    return json_is_true(json_object_get(in, "down"))          ? "down"
+           : json_is_true(json_object_get(in, "starting"))    ? "starts"
+           : json_is_true(json_object_get(in, "hung"))        ? "hangs"
+           : json_object_get(in, "trouble")                   ? "fails"
+           : json_is_true(json_object_get(in, "unreachable")) ? "away"
+                                                              : "runs";
+}
+
+/* "process 12345, 20 MiB, 3 % CPU", as far as there is one; else "thread". */
+static void print_where(const json_t *in)
+{
+    char text[96] = "";
+    const int64_t pid = table_number(in, "pid");
+    if (pid)
+        snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB, %" PRId64 " %% CPU", pid,
+                 table_number(in, "rss") >> 20, table_number(in, "cpu_percent"));
+    table_print_text(in, "isolation", 0);
+    puts(text);
+}
+
+static void print_instances(const json_t *instances)
+{
+    size_t i;
+    const json_t *in;
+    puts("\nINSTANCE         PLUGIN           STATE   DELIVERED  FAILED  QUEUE  "
+         "REQUESTS                IN");
+    json_array_foreach(instances, i, in)
+    {
+        char requests[64];
+        table_print_text(in, "name", 17);
+        table_print_text(in, "plugin", 17);
+        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in),
+               table_number(in, "delivered"), table_number(in, "failed"),
+               100 * json_number_value(json_object_get(in, "queue_fill")));
+        snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
+                 table_number(in, "requests_waiting"), table_number(in, "requests_in_flight"));
+        printf("%-24s", requests);
+        print_where(in);
+        print_service(in);
+        print_excess(in);
+        print_trouble(in);
+    }
+}
+
+static void print_disabled(const json_t *instances)
+{
+    size_t i;
+    const json_t *in;
+    if (json_array_size(instances))
+        puts("\nDISABLED         WHERE AND WHY");
+    json_array_foreach(instances, i, in)
+    {
+        table_print_text(in, "name", 17);
+        table_print_text(in, "place", 0);
+        printf(": ");
+        table_print_text(in, "reason", 0);
+        putchar('\n');
+    }
+}
+
+static void print_outbox(const json_t *o)
+{
+    if (!o)
+        return;
+    const int64_t rows_kept = table_number(o, "queued") + table_number(o, "in_flight");
+    printf("\noutbox: %" PRId64 " to be delivered", rows_kept);
+    if (rows_kept) {
+        printf(", the oldest for ");
+        table_print_time(table_number(o, "oldest_ms"), 0);
+    }
+    printf("; dead letters: %" PRId64 "%s\n", table_number(o, "dead"),
+           table_number(o, "dead") ? " (turncast dead list)" : "");
+}
+
+static void print_json(const json_t *s)
+{
+    json_dumpf(s, stdout, JSON_COMPACT);
+    putchar('\n');
+}
+
+static void print_table(const json_t *s)
+{
+    print_host(s);
+    print_turns(json_object_get(s, "turns"));
+    print_agents(table_number(s, "waiting_agents"));
+    print_requests(table_number(s, "open_requests"));
+    print_instances(json_object_get(s, "instances"));
+    print_disabled(json_object_get(s, "disabled"));
+    print_outbox(json_object_get(s, "outbox"));
+}
+
+static int status(const struct conf *conf, bool json)
+{
+    struct tc_err err = {0};
+    struct call c;
+    if (call_host(&c, conf, "GET", "/status", &err) < 0) {
+        host_tell(&err);
+        return EXIT_TURN_ERROR;
+    }
+    const bool well = c.status == 200 && c.body;
+    if (well)
+        (json ? print_json : print_table)(c.body);
+    else if (c.status)
+        fprintf(stderr, "turncast: %s\n", call_error(&c));
+    else
+        call_tell_nobody(conf);
+    call_fini(&c);
+    return well ? 0 : EXIT_TURN_ERROR;
+}
+
+static int run(const struct args *args)
+{
+    struct conf *const conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    const int exit_status = status(conf, args->json);
+    conf_unref(conf);
+    return exit_status;
+}
+
+const struct command cmd_status = {
+    .name = "status",
+    .operands = "",
+    .summary = "Shows what the running host is doing",
+    .about = "Exit status: 1 no host runs.",
+    .args = rows,
+    .run = run,
+};

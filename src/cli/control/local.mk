@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+libtccli_a_SOURCES += \
+	src/cli/control/cmd_answer.c \
+	src/cli/control/cmd_approvals.c \
+	src/cli/control/cmd_dead.c \
+	src/cli/control/cmd_reload.c \
+	src/cli/control/cmd_restart.c \
+	src/cli/control/cmd_status.c \
+	src/cli/control/print_table.c \
+	src/cli/control/print_table.h

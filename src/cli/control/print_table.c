@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how values stand in a table. */
+#include "cli/control/print_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "text/text_clean.h"
+
+int64_t table_number(const json_t *o, const char *key)
+{
+    return (int64_t)json_number_value(json_object_get(o, key));
+}
+
+void table_print(const char *text, int width)
+{
+    CLEANUP_BUF struct buf clean = {0};
+    clean_text(&clean, text ? text : "-", text ? strlen(text) : 1);
+    printf("%-*.*s", width, width > 0 ? width - 1 : 200, clean.p ? clean.p : "");
+}
+
+void table_print_text(const json_t *o, const char *key, int width)
+{
+    table_print(json_string_value(json_object_get(o, key)), width);
+}
+
+void table_print_time(int64_t ms, int width)
+{
+    static const struct {
+        int64_t s;
+        const char *big, *small;
+        int64_t part;
+    } units[] = {
+        {86400, "d", "h", 3600}, {3600, "h", "min", 60}, {60, "min", "s", 1}, {1, "s", NULL, 1}};
+    const int64_t s = ms / 1000;
+    size_t i = 0;
+    while (s < units[i].s && units[i].small)
+        i++;
+    char text[64];
+    const int n = snprintf(text, sizeof text, "%" PRId64 " %s", s / units[i].s, units[i].big);
+    if (units[i].small && s % units[i].s / units[i].part)
+        snprintf(text + n, sizeof text - (size_t)n, " %" PRId64 " %s",
+                 s % units[i].s / units[i].part, units[i].small);
+    printf("%-*s", width, text);
+}

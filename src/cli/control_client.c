@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Owns one request over the control socket: made, awaited, taken apart. */
+#include "cli/control_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "api/control/control.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+
+#define WAIT_S 60
+#define ANSWER_MAX ((size_t)16 << 20)
+
+/* A socket, or -1 with errno. */
+static int dial(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const struct timeval wait = {.tv_sec = WAIT_S};
+    if (strlen(path) >= sizeof at.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(at.sun_path, path, strlen(path) + 1);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+    if (connect(fd, (const struct sockaddr *)&at, sizeof at) == 0)
+        return fd;
+    const int no = errno;
+    close(fd);
+    errno = no;
+    return -1;
+}
+
+static int send_all(int fd, const struct buf *request)
+{
+    size_t sent = 0;
+    while (sent < request->len) {
+        const ssize_t n = send(fd, request->p + sent, request->len - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Up to the end of the connection. */
+static int read_all(int fd, struct buf *answer)
+{
+    char piece[16384];
+    for (;;) {
+        const ssize_t n = read(fd, piece, sizeof piece);
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || answer->len + (size_t)n > ANSWER_MAX)
+            return -1;
+        buf_add(answer, piece, (size_t)n);
+    }
+}
+
+/* Of "HTTP/1.1 200 …". */
+static int status_of(const struct buf *answer)
+{
+    return answer->p && strncmp(answer->p, "HTTP/1.1 ", 9) == 0
+               ? (int)strtol(answer->p + 9, NULL, 10)
+               : 0;
+}
+
+static int ask(struct call *c, const struct conf *conf, const struct buf *request,
+               struct tc_err *err)
+{
+    CLEANUP_FREE char *socket_path = control_path(conf->state_dir);
+    CLEANUP_FD const int fd = dial(socket_path);
+    CLEANUP_BUF struct buf answer = {0};
+    *c = (struct call){0};
+    if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
+        return 0;
+    if (fd < 0)
+        return err_sys(err, errno, socket_path, "the host cannot be asked");
+    if (send_all(fd, request) < 0 || read_all(fd, &answer) < 0)
+        return err_sys(err, errno, socket_path, "the host does not answer");
+    c->status = status_of(&answer);
+    const char *const body = answer.p ? strstr(answer.p, "\r\n\r\n") : NULL;
+    c->body = body ? json_loads(body, 0, NULL) : NULL;
+    return c->status ? 0 : err_set(err, socket_path, "the host does not answer");
+}
+
+static void add_head(struct buf *request, const char *method, const char *path, size_t len)
+{
+    buf_printf(request,
+               "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+               "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+               method, path, len);
+}
+
+int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
+              struct tc_err *err)
+{
+    CLEANUP_BUF struct buf request = {0};
+    add_head(&request, method, path, 0);
+    return ask(c, conf, &request, err);
+}
+
+int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
+              struct tc_err *err)
+{
+    CLEANUP_BUF struct buf request = {0};
+    CLEANUP_FREE char *text = json_dumps(body, JSON_COMPACT);
+    add_head(&request, "POST", path, strlen(text));
+    buf_add_str(&request, text);
+    return ask(c, conf, &request, err);
+}
+
+void call_fini(struct call *c)
+{
+    json_decref(c->body);
+    *c = (struct call){0};
+}
+
+const char *call_error(const struct call *c)
+{
+    const char *const text =
+        json_string_value(json_object_get(json_object_get(c->body, "error"), "message"));
+    return text ? text : "the host refuses it";
+}
+
+void call_tell_nobody(const struct conf *conf)
+{
+    fprintf(stderr, "turncast: no host runs in %s (turncast serve)\n", conf->state_dir);
+}

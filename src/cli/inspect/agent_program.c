@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way from a name to a program, and to what it says it is. */
+#include "cli/inspect/agent_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "text/text_clean.h"
+
+#define VERSION_MS 10000
+#define LINE_MAX_BYTES ((size_t)4096)
+
+extern char **environ;
+
+static bool is_program(const char *file)
+{
+    struct stat st;
+    return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
+}
+
+char *program_find(const char *name)
+{
+    if (strchr(name, '/'))
+        return is_program(name) ? xstrdup(name) : NULL;
+    const char *const path = getenv("PATH");
+    CLEANUP_FREE char *dirs = xstrdup(path ? path : "/usr/bin:/bin");
+    for (char *save, *dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
+        char *const file = xasprintf("%s/%s", dir, name);
+        if (is_program(file))
+            return file;
+        free(file);
+    }
+    return NULL;
+}
+
+/* In a group of its own, so that it can be ended with what it starts. -1: it cannot be run. */
+static pid_t start(const char *file, int out)
+{
+    char option[] = "--version";
+    char *const argv[] = {(char *)(uintptr_t)file, option, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    pid_t pid;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+    const int rc = posix_spawn(&pid, file, &files, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return rc == 0 ? pid : -1;
+}
+
+/* Until the first line's end. */
+static void read_line(int in, struct buf *line)
+{
+    const int64_t deadline_ms = clock_mono_ms() + VERSION_MS;
+    char piece[512];
+    for (int64_t left; (left = deadline_ms - clock_mono_ms()) > 0;) {
+        struct pollfd fd = {.fd = in, .events = POLLIN};
+        const ssize_t n = poll(&fd, 1, (int)left) > 0 ? read(in, piece, sizeof piece) : 0;
+        if (n <= 0)
+            return;
+        buf_add(line, piece, (size_t)n);
+        if (memchr(line->p, '\n', line->len) || line->len > LINE_MAX_BYTES)
+            return;
+    }
+}
+
+char *program_version(const char *file)
+{
+    int ends[2];
+    CLEANUP_BUF struct buf line = {0};
+    struct buf clean = {0};
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NULL;
+    const pid_t pid = start(file, ends[1]);
+    close(ends[1]);
+    if (pid > 0)
+        read_line(ends[0], &line);
+    close(ends[0]);
+    if (pid > 0) {
+        kill(-pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    const size_t len = line.len ? strcspn(line.p, "\r\n") : 0;
+    if (!len)
+        return NULL;
+    clean_text(&clean, line.p, len);
+    return buf_steal(&clean);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * Reads an audit log line by line, as it stands in the file, and follows its chain. */
+#include "cli/inspect/audit_verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <nettle/sha2.h>
+
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "event/json/json_reader.h"
+
+/* The last member of every record, behind the bytes it covers: ,"hash":"<64 hex digits>"} */
+static const char hash_key[] = ",\"hash\":\"";
+#define HASH_LEN (sizeof hash_key - 1 + 64 + 2)
+
+/* What chains a record. */
+struct record {
+    int64_t seq;
+    struct str prev; /* hex, or absent */
+    struct str type;
+    int64_t lost; /* what a record "turncast.audit.lost" counts */
+};
+
+static void hash_hex(struct str text, char hex[65])
+{
+    struct sha256_ctx ctx;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&ctx);
+    sha256_update(&ctx, text.len, (const uint8_t *)text.p);
+    sha256_digest(&ctx, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+static void read_member(struct json *j, struct str key, struct record *r)
+{
+    if (str_is(key, "seq"))
+        json_read_int(j, &r->seq);
+    else if (str_is(key, "prev"))
+        json_read_string(j, &r->prev);
+    else if (str_is(key, "event_type"))
+        json_read_string(j, &r->type);
+    else
+        json_skip(j, NULL);
+}
+
+static int64_t read_lost(struct str line)
+{
+    const struct str count = json_pointer(line, "/detail/count");
+    struct json j;
+    int64_t lost = 0;
+    json_start(&j, count.p ? count.p : "0", count.p ? count.len : 1);
+    return json_read_int(&j, &lost) && lost > 0 ? lost : 0;
+}
+
+/* false: not a record at all. */
+static bool read_record(struct str line, struct record *r)
+{
+    struct json j;
+    struct str key;
+    *r = (struct record){.seq = -1};
+    json_start(&j, line.p, line.len);
+    if (!json_enter_object(&j))
+        return false;
+    while (json_next_key(&j, &key))
+        read_member(&j, key, r);
+    if (json_finish(&j) || r->seq < 1)
+        return false;
+    if (str_is(r->type, "turncast.audit.lost"))
+        r->lost = read_lost(line);
+    return true;
+}
+
+static bool own_hash_holds(struct str line)
+{
+    char own[65];
+    if (line.len < HASH_LEN)
+        return false;
+    const char *seal = line.p + line.len - HASH_LEN;
+    if (memcmp(seal, hash_key, sizeof hash_key - 1) != 0)
+        return false;
+    hash_hex((struct str){line.p, line.len - HASH_LEN}, own);
+    return memcmp(seal + sizeof hash_key - 1, own, 64) == 0;
+}
+
+struct walk {
+    struct audit_report *report;
+    const char *path;
+    struct tc_err *err;
+    uint64_t line;
+};
+
+static int broken(const struct walk *w, uint64_t seq, const char *what)
+{
+    char place[256];
+    w->report->bad = true;
+    w->report->bad_seq = seq;
+    w->report->bad_line = w->line;
+    snprintf(place, sizeof place, "%s:%" PRIu64, w->path, w->line);
+    return err_set(w->err, place, "record %" PRIu64 " %s", seq, what);
+}
+
+static int misplaced(const struct walk *w, uint64_t wanted, uint64_t seen)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s: record %" PRIu64 " stands here",
+             seen > wanted ? "is missing" : "is out of place", seen);
+    return broken(w, wanted, what);
+}
+
+/* Checks one line against itself, then against the one before. */
+static int check_line(struct walk *w, struct str line)
+{
+    struct audit_report *r = w->report;
+    const bool first = r->records == 0;
+    struct record rec;
+    const bool readable = read_record(line, &rec);
+    if (!readable || !own_hash_holds(line))
+        return broken(w, first ? (readable ? (uint64_t)rec.seq : 1) : r->last_seq + 1,
+                      readable ? "was changed" : "is not an audit record");
+    const uint64_t seq = (uint64_t)rec.seq;
+    if (!first && seq != r->last_seq + 1)
+        return misplaced(w, r->last_seq + 1, seq);
+    if (first && seq == 1 && rec.prev.p)
+        return broken(w, seq, "is the first and yet follows another");
+    /* The one before holds by itself and is not the one that this record was written after. */
+    if (!first && !str_is(rec.prev, r->head))
+        return broken(w, r->last_seq, "was replaced: the next one does not follow from it");
+    if (first)
+        r->first_seq = seq;
+    r->last_seq = seq;
+    r->records++;
+    r->lost += (uint64_t)rec.lost;
+    hash_hex(line, r->head);
+    return 0;
+}
+
+/* The lines of the buffer; what is left of it is the begin of one. */
+static int check_lines(struct walk *w, struct buf *text)
+{
+    size_t from = 0;
+    while (from < text->len) {
+        const char *p = text->p + from;
+        const char *newline = memchr(p, '\n', text->len - from);
+        if (!newline)
+            break;
+        w->line++;
+        if (check_line(w, (struct str){p, (size_t)(newline - p)}))
+            return -1;
+        from += (size_t)(newline - p) + 1;
+    }
+    buf_consume(text, from);
+    if (text->len <= AUDIT_MAX_LINE)
+        return 0;
+    w->line++;
+    return broken(w, w->report->last_seq + 1, "is too long for an audit record");
+}
+
+static int check_file(struct walk *w, FILE *file)
+{
+    enum { CHUNK = 64 * 1024 };
+    CLEANUP_BUF struct buf text = {0};
+    size_t n;
+    while ((n = fread(buf_reserve(&text, CHUNK), 1, CHUNK, file)) > 0) {
+        text.len += n;
+        if (check_lines(w, &text))
+            return -1;
+    }
+    if (ferror(file))
+        return err_sys(w->err, errno, w->path, "cannot read");
+    w->line++;
+    return text.len > 0 ? broken(w, w->report->last_seq + 1, "is cut off in the middle") : 0;
+}
+
+int audit_verify(const char *path, struct audit_report *report, struct tc_err *err)
+{
+    if (report->bad)
+        return err_set(err, path, "not read: the chain is broken before it");
+    CLEANUP_FILE FILE *file = fopen(path, "re");
+    if (!file)
+        return err_sys(err, errno, path, "cannot open");
+    struct walk w = {.report = report, .path = path, .err = err};
+    report->files++;
+    return check_file(&w, file);
+}

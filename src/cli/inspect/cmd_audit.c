@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * turncast audit verify: follows the hash chain of an audit log. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_table.h"
+#include "cli/inspect/audit_verify.h"
+#include "cli/oneshot_host.h"
+
+static const struct arg rows[] = {
+    {0, ARG_TEXT, "from", "SEQ", offsetof(struct args, from),
+     "the first record is SEQ, not 1: older files were rotated away"},
+    {0},
+};
+
+static bool is_complete(const struct audit_report *r, uint64_t from)
+{
+    return r->records == 0 || r->first_seq == from;
+}
+
+static void print_report(const struct audit_report *r, uint64_t from)
+{
+    printf("%s: %" PRIu64 " records in %" PRIu64 " files, seq %" PRIu64 " to %" PRIu64 "\n",
+           is_complete(r, from) ? "good" : "incomplete", r->records, r->files, r->first_seq,
+           r->last_seq);
+    if (!is_complete(r, from))
+        printf("The chain begins at seq %" PRIu64 ", not at %" PRIu64 ": records before it were "
+               "removed, or are in files that\nwere not named. If they were rotated away, expect "
+               "this with --from %" PRIu64 ".\n",
+               r->first_seq, from, r->first_seq);
+    printf("head: %s\n", r->head);
+    if (r->lost)
+        printf("lost: %" PRIu64 " events that the log could not write when they came\n", r->lost);
+    puts(AUDIT_NOTE);
+}
+
+/* 0: the text is no sequence number. */
+static uint64_t read_seq(const char *text)
+{
+    char *end;
+    errno = 0;
+    const uint64_t seq = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno ? seq : 0;
+}
+
+static int run(const struct args *args)
+{
+    struct audit_report report = {0};
+    struct tc_err err = {0};
+    const uint64_t from = args->from ? read_seq(args->from) : 1;
+    if (!from)
+        return args_fail(&cmd_audit, "--from: \"%s\" is not a sequence number", args->from);
+    if (strcmp(args->operands[0], "verify") != 0)
+        return args_fail(&cmd_audit, "\"%s\" is not verify", args->operands[0]);
+    for (int i = 1; i < args->n_operands; i++)
+        if (audit_verify(args->operands[i], &report, &err) < 0) {
+            if (report.bad)
+                printf("broken at seq %" PRIu64 ": %s\n", report.bad_seq, err_str(&err));
+            else
+                host_tell(&err);
+            return report.bad ? EXIT_TURN_ERROR : EXIT_USAGE;
+        }
+    print_report(&report, from);
+    return is_complete(&report, from) ? 0 : EXIT_TURN_ERROR;
+}
+
+const struct command cmd_audit = {
+    .name = "audit",
+    .operands = "verify FILE...",
+    .summary = "Verifies the hash chain of an audit log",
+    .about = "Name the files of a rotated log oldest first. Exit status: 0 the chain holds from "
+             "its first\n"
+             "record on, 1 it is broken or does not begin with record 1, 2 a file cannot be read.",
+    .args = rows,
+    .min = 2,
+    .max = 100000,
+    .run = run,
+};

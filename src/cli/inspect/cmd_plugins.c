@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * turncast plugins: the files that are known, and where they are enabled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "cli/command_table.h"
+#include "cli/inspect/plugin_describe.h"
+#include "cli/oneshot_host.h"
+
+static const struct arg rows[] = {ARG_CONFIG, {0}};
+
+struct listing {
+    const struct conf *conf;
+    unsigned files, broken;
+};
+
+/* "as a, b" for the enabled instances of this file. */
+static void add_uses(struct buf *out, const struct conf *conf, const char *path)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        CLEANUP_FREE char *means =
+            loader_locate(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
+        if (inst->enabled && means && strcmp(means, path) == 0)
+            buf_printf(out, "%s%s", out->len ? ", " : "enabled as ", inst->name);
+    }
+}
+
+static void print_row(void *ctx, const char *path)
+{
+    struct listing *list = ctx;
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf uses = {0};
+    struct loaded *l = loader_describe(path, &err);
+    list->files++;
+    if (!l) {
+        list->broken++;
+        printf("%-12s cannot be loaded: %s\n", strrchr(path, '/') + 1, err_str(&err));
+        return;
+    }
+    add_uses(&uses, list->conf, l->path);
+    const struct tc_plugin *p = &l->plugin;
+    printf("%-12s %-8s ABI %u.%u  %s%s%s%s\n", p->name, *p->version ? p->version : "-", p->major,
+           p->minor, p->summary, uses.len ? " (" : "", uses.len ? uses.p : "", uses.len ? ")" : "");
+    loader_free(l);
+}
+
+static int print_all(const struct conf *conf)
+{
+    struct listing list = {.conf = conf};
+    loader_scan((const char *const *)conf->plugin_dirs, print_row, &list);
+    if (list.files == 0)
+        for (char **dir = conf->plugin_dirs; *dir; dir++)
+            fprintf(stderr, "turncast: no plugin in %s\n", *dir);
+    return list.broken || list.files == 0 ? EXIT_USAGE : 0;
+}
+
+static int print_one(const struct conf *conf, const char *name)
+{
+    struct tc_err err = {0};
+    struct loaded *l = loader_find(name, (const char *const *)conf->plugin_dirs, &err);
+    if (!l) {
+        host_tell(&err);
+        return EXIT_USAGE;
+    }
+    CLEANUP_BUF struct buf uses = {0};
+    describe_plugin(stdout, l);
+    add_uses(&uses, conf, l->path);
+    printf("  %s\n", uses.len ? uses.p : "not enabled");
+    loader_free(l);
+    return 0;
+}
+
+static int run(const struct args *args)
+{
+    struct conf *conf = host_load_conf(args);
+    if (!conf)
+        return EXIT_USAGE;
+    const int status = args->n_operands ? print_one(conf, args->operands[0]) : print_all(conf);
+    conf_unref(conf);
+    return status;
+}
+
+const struct command cmd_plugins = {
+    .name = "plugins",
+    .operands = "[NAME|FILE.so]",
+    .summary = "Lists the known plugins, or says all about one",
+    .about = "Known is what lies in the plugin folders; only what the configuration names is run.",
+    .args = rows,
+    .max = 1,
+    .run = run,
+};

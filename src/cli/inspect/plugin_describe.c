@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Prints the constant that a plugin's file exports; runs nothing of it. */
+#include "cli/inspect/plugin_describe.h"
+
+#include "base/bytes/buf.h"
+
+static void describe_callbacks(FILE *out, const struct loaded *l)
+{
+    CLEANUP_BUF struct buf names = {0};
+    for (unsigned i = 0; i < DESCRIPTOR_FUNCTIONS; i++)
+        if (loader_has(l, i))
+            buf_printf(&names, " %s", descriptor_function_name(i));
+    fprintf(out, "  callbacks:%s\n", names.len ? names.p : " none");
+}
+
+static void describe_option(FILE *out, const struct tc_option *o)
+{
+    static const char *const types[] = {[TC_T_STR] = "text",
+                                        [TC_T_INT] = "whole number",
+                                        [TC_T_BOOL] = "true or false",
+                                        [TC_T_REAL] = "number"};
+    fprintf(out, "    %s (%s", o->key, types[o->type]);
+    if (o->flags & TC_REQUIRED)
+        fputs(", required", out);
+    else if (o->dflt)
+        fprintf(out, ", default %s", *o->dflt ? o->dflt : "\"\"");
+    if (o->flags & TC_SECRET)
+        fputs(", secret", out);
+    fprintf(out, ")%s%s\n", o->help ? ": " : "", o->help ? o->help : "");
+}
+
+void describe_plugin(FILE *out, const struct loaded *l)
+{
+    const struct tc_plugin *p = &l->plugin;
+    fprintf(out, "%s %s: %s\n", p->name, *p->version ? p->version : "(no version)",
+            *p->summary ? p->summary : "(no summary)");
+    fprintf(out, "  file: %s\n  ABI: %u.%u\n", l->path, p->major, p->minor);
+    fprintf(out, "  sees: %s, audience %s\n",
+            p->flags & TC_SEES_ALL ? "all events" : "what the agent's visibility shows",
+            p->audience ? p->audience : "user");
+    if (p->pace_ms)
+        fprintf(out, "  pace: at most every %u ms\n", p->pace_ms);
+    describe_callbacks(out, l);
+    fputs(p->options && p->options->key ? "  options:\n" : "  options: none\n", out);
+    for (const struct tc_option *o = p->options; o && o->key; o++)
+        describe_option(out, o);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * A plugin in words: what its file declares. */
+#ifndef CLI_INSPECT_PLUGIN_DESCRIBE_H
+#define CLI_INSPECT_PLUGIN_DESCRIBE_H
+
+#include <stdio.h>
+
+#include "plugin/abi/loader.h"
+
+/* Everything: version, ABI, callbacks, options with their defaults. */
+void describe_plugin(FILE *out, const struct loaded *l);
+
+#endif

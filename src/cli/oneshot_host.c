@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * Starts what a turn needs, in the order in which it is needed. */
+#include "cli/oneshot_host.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/host/host_recovery.h"
+#include "core/host/network_clients.h"
+#include "core/inbound/inbound_request.h"
+#include "core/request/approvals.h"
+#include "io/http/client/httpc.h"
+#include "io/journal/journal_async.h"
+
+#define END_MS 500 /* what one that is not done in time still gets to end */
+
+void host_tell(const struct tc_err *err)
+{
+    fprintf(stderr, "turncast: %s\n", err_str(err));
+}
+
+struct conf *host_load_conf(const struct args *args)
+{
+    struct tc_err err = {0};
+    CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
+    struct conf *conf = conf_load(args->config ? args->config : found, &err);
+    if (!conf) {
+        host_tell(&err);
+        return NULL;
+    }
+    log_setup(conf->log_format, args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
+    return conf;
+}
+
+int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
+{
+    struct tc_err err = {0};
+    if (args->n_plugins)
+        conf_drop_instances(conf);
+    for (size_t i = 0; i < args->n_plugins; i++)
+        if (conf_add_plugin(conf, args->plugins[i], &err) < 0) {
+            args_fail(c, "%s", err_str(&err));
+            return -1;
+        }
+    return 0;
+}
+
+/* Never two hosts on one state directory: who finds another there does without. */
+static struct ledger *open_ledger(struct loop *loop, const struct conf *conf)
+{
+    struct tc_err err = {0};
+    bool in_use = false;
+    struct ledger *const l = ledger_open(loop, conf->state_dir, &in_use, &err);
+    if (!l)
+        log_line(in_use ? LOG_INFO : LOG_WARN, "host", "this turn is not kept on disk: %s",
+                 err_str(&err));
+    return l;
+}
+
+static void take_over(const struct host *h)
+{
+    struct tc_err err = {0};
+    if (h->ledger && restart_take_over(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
+        log_line(LOG_ERR, "host", "%s", err_str(&err));
+}
+
+/* There is one turn, and it takes no messages: of people only what it waits for is heard. */
+static void on_ask(void *ctx, struct ask *a)
+{
+    struct host *const h = ctx;
+    const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
+    if (inst && h->requests && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
+        requests_ask(h->requests, &h->permit, inst, a);
+    else
+        ask_answer(a, TC_DENIED, NULL, NULL);
+}
+
+/* To show what is asked, and to read what is answered. */
+static bool has_terminal(void)
+{
+    CLEANUP_FD int keyboard = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return keyboard >= 0 && isatty(STDERR_FILENO);
+}
+
+/* The terminal's own connector can ask only where there is one. */
+static bool is_attended(const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_instances; i++) {
+        const struct conf_instance *const inst = &conf->instances[i];
+        if (inst->enabled && (inst->grants & CONF_ANSWER) &&
+            (strcmp(inst->plugin, "cli") != 0 || has_terminal()))
+            return true;
+    }
+    return false;
+}
+
+static void start_requests(struct host *h)
+{
+    h->approvals = approvals_new(h->ledger);
+    h->requests = requests_new(&(struct requests_spec){.loop = h->loop,
+                                                       .ledger = h->ledger,
+                                                       .approvals = h->approvals,
+                                                       .unattended = !is_attended(h->conf)});
+}
+
+int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
+{
+    unsigned failed = 0;
+    h->conf = conf;
+    h->loop = loop_new();
+    h->httpc = outbound_new_http(h->loop, conf);
+    h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
+    if (keeps)
+        start_requests(h);
+    const struct services services = {
+        .loop = h->loop,
+        .httpc = h->httpc,
+        .ledger = h->ledger,
+        /* That of `run`, which keeps, has the result: programs read it. */
+        .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
+        .ask = on_ask,
+        .ctx = h,
+    };
+    h->dispatch = dispatch_new(conf, &services, &failed);
+    if (failed == 0 || args->n_plugins == 0) {
+        take_over(h);
+        dispatch_resume(h->dispatch);
+        return 0;
+    }
+    host_end(h);
+    return -1;
+}
+
+static void add_failures(void *ctx, const struct dispatch_instance *i)
+{
+    if (i->health.failed)
+        fprintf(stderr, "turncast: instance %s: %" PRIu64 " of its callbacks failed\n", i->name,
+                i->health.failed);
+    *(uint64_t *)ctx += i->health.failed;
+}
+
+uint64_t host_settle(struct host *h)
+{
+    uint64_t failures = 0;
+    dispatch_drain(h->dispatch, HOST_GRACE_MS);
+    dispatch_each_instance(h->dispatch, add_failures, &failures);
+    return failures;
+}
+
+void host_end(struct host *h)
+{
+    const int64_t deadline_ms = clock_mono_ms() + HOST_GRACE_MS;
+    dispatch_drain(h->dispatch, HOST_GRACE_MS);
+    const int64_t left = deadline_ms - clock_mono_ms();
+    dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
+    ledger_close(h->ledger);
+    requests_free(h->requests);
+    approvals_free(h->approvals);
+    httpc_free(h->httpc);
+    loop_free(h->loop);
+}
+
+struct visibility host_visibility(struct sticky *sticky, const char *agent)
+{
+    struct tc_err err = {0};
+    struct visibility v;
+    if (sticky_load(sticky, agent, &v, &err) < 0)
+        log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
+    return v;
+}

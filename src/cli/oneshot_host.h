@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * What the commands that cast a turn share: the configuration with --plugin applied, the
+ * instances, the agent's switches, and being asked to stop. */
+#ifndef CLI_ONESHOT_HOST_H
+#define CLI_ONESHOT_HOST_H
+
+#include "base/attr.h"
+#include "cli/args.h"
+#include "conf/conf.h"
+#include "core/dispatch/dispatch.h"
+#include "core/inbound/access_control.h"
+#include "core/request/request_registry.h"
+#include "core/settings/visibility_store.h"
+#include "core/turn/turn.h"
+#include "turn/visibility/visibility.h"
+
+/* How long instances get to deliver what they still have. */
+#define HOST_GRACE_MS 10000
+
+/* The configuration that --config or the default places name, log set up by it. NULL: it has
+ * been told on stderr. */
+struct conf *host_load_conf(const struct args *args);
+/* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
+int host_apply_plugins(struct conf *conf, const struct args *args,
+                       const struct command *c) MUST_CHECK;
+/* The loop, the instances, the HTTP client of those that speak to a service, and the journal. */
+struct host {
+    struct loop *loop;
+    struct httpc *httpc;
+    struct ledger *ledger; /* NULL: there is none */
+    struct dispatch *dispatch;
+    const struct conf *conf;
+    struct requests *requests; /* NULL: of replay */
+    struct approvals *approvals;
+    struct permit permit;
+};
+/* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
+ * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
+ * that --plugin asked for did not start; that was logged. */
+int host_start(struct host *h, const struct conf *conf, const struct args *args,
+               bool keeps) MUST_CHECK;
+/* Waits until the instances have done what they were told, within HOST_GRACE_MS. Returns how many
+ * of their callbacks have failed, and tells on stderr of whom. */
+uint64_t host_settle(struct host *h);
+/* Lets the instances end what they do, within HOST_GRACE_MS all together. */
+void host_end(struct host *h);
+/* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
+ * logged. */
+struct visibility host_visibility(struct sticky *sticky, const char *agent);
+/* Tells err on stderr as "turncast: …". */
+void host_tell(const struct tc_err *err);
+
+#endif

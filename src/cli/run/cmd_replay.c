@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT
+ * turncast replay: a recorded stream through the same pipeline and to the same connectors. It
+ * waits for slow ones, so that none loses anything. Each turn of the stream is a turn of its own;
+ * --turn selects. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "cli/command_table.h"
+#include "cli/oneshot_host.h"
+#include "cli/run/replay_clock.h"
+#include "cli/run/stop_signal.h"
+#include "cli/run/visibility_args.h"
+#include "io/loop/line_splitter.h"
+
+#define CHUNK ((size_t)256 << 10) /* each read wakes who writes a full pipe */
+#define PIPE_SIZE (1 << 20)       /* who writes need not wait for each chunk */
+#define SLICE_MS 20       /* how long requests of connectors may wait for a recording's pace */
+#define PATIENCE_MS 10000 /* how long an instance that stands still is waited for */
+#define PAUSE_MS 200      /* silence behind an outcome: the turn is over, its stream may go on */
+#define SETTLE_MS 2000    /* silence behind an answer that is held: no background work reports */
+
+static const struct arg rows[] = {
+    ARG_PLUGIN,
+    {'d', ARG_TEXT, "dialect", "NAME", offsetof(struct args, dialect),
+     "what the recording is written in; else it is found\nfrom its first lines"},
+    {'s', ARG_FACTOR, "speed", "X", offsetof(struct args, speed),
+     "keep the recorded pace, X times as fast: by FILE's .meta.json,\n"
+     "else by the lines' own times, else 20 lines a second.\n"
+     "Without it as fast as it goes"},
+    {'t', ARG_TEXT, "turn", "N|all|last", offsetof(struct args, turn),
+     "cast only that turn of the recording, counted from 1;\nwithout it all of them"},
+    ARG_AGENT("whose stored visibility applies, beside the configured one"),
+    ARG_CONFIG,
+    ARG_VERBOSE,
+    {0},
+};
+
+struct replay {
+    const struct args *args;
+    const struct dialect *dialect;
+    struct conf *conf;
+    struct visibility visibility;
+    int fd;
+    off_t start; /* of the recording in the file; -1: it cannot be read twice */
+    struct stop stop;
+    struct host host;
+    struct turn *turn;
+    struct pace pace;
+    int64_t began_ms;
+    bool stopped;
+    uint64_t wanted;  /* the turn to cast; 0: all */
+    uint64_t n_turns; /* that have begun */
+    bool last;        /* the last one is wanted */
+    bool told;        /* the newest turn is cast */
+    bool has_error;   /* a turn that was cast ended in one */
+};
+
+static int read_selection(struct replay *r)
+{
+    const char *const text = r->args->turn;
+    char *end = NULL;
+    if (!text || strcmp(text, "all") == 0)
+        return 0;
+    r->last = strcmp(text, "last") == 0;
+    if (r->last)
+        return 0;
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n == 0)
+        return args_fail(&cmd_replay, "--turn: \"%s\" is not a number from 1, \"all\" or \"last\"",
+                         text);
+    r->wanted = n;
+    return 0;
+}
+
+static int find_dialect(struct replay *r)
+{
+    const char *const name = r->args->dialect;
+    CLEANUP_BUF struct buf known = {0};
+    if (!name || (r->dialect = dialect_find(name)))
+        return 0;
+    const struct dialect *d;
+    for (size_t i = 0; (d = dialect_at(i)); i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", d->name);
+    return args_fail(&cmd_replay, "there is no dialect \"%s\", but: %s", name, known.p);
+}
+
+static int open_input(struct replay *r)
+{
+    const char *file = r->args->operands[0];
+    struct tc_err err = {0};
+    struct stat st;
+    r->fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
+    if (r->fd < 0 || fstat(r->fd, &st) < 0)
+        err_sys(&err, errno, file, "cannot be opened");
+    else if (S_ISDIR(st.st_mode))
+        err_set(&err, file, "is a folder");
+    else {
+        r->start = S_ISREG(st.st_mode) ? lseek(r->fd, 0, SEEK_CUR) : -1;
+        if (S_ISFIFO(st.st_mode))
+            fcntl(r->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused: then it is an ordinary pipe */
+        return 0;
+    }
+    host_tell(&err);
+    return EXIT_USAGE;
+}
+
+/* A line on its way to the turn, when it is due. */
+static void on_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    struct replay *r = ctx;
+    const int64_t due_ms = r->began_ms + pace_next(&r->pace, p, len);
+    if (due_ms - clock_mono_ms() >= PAUSE_MS)
+        turn_pause(r->turn);
+    for (int64_t left; !r->stopped && (left = due_ms - clock_mono_ms()) > 0;) {
+        r->stopped = stop_wait(&r->stop, -1, left < SLICE_MS ? left : SLICE_MS);
+        loop_once(r->host.loop, 0);
+    }
+    if (r->stopped)
+        return;
+    turn_feed(r->turn, p, len);
+    if (complete)
+        turn_feed(r->turn, "\n", 1);
+}
+
+static void on_dropped(void *ctx, uint64_t bytes)
+{
+    CLEANUP_FREE char *text =
+        xasprintf("a line of %llu bytes was skipped", (unsigned long long)bytes);
+    turn_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
+}
+
+/* Gives the chunk on: whole, or line by line at its pace. lines NULL: whole. */
+static void give(struct replay *r, struct lines *lines, const char *p, size_t n)
+{
+    if (lines)
+        lines_feed(lines, p, n);
+    else
+        turn_feed(r->turn, p, n);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, 0) != 0; /* an error is read, too */
+}
+
+/* Waits for input, or a signal. Meanwhile a turn ends that has told how. */
+static void await_input(struct replay *r)
+{
+    for (int64_t silent_ms = 0; !r->stopped; silent_ms += PAUSE_MS) {
+        if (silent_ms >= SETTLE_MS && turn_work(r->turn) == DIALECT_SETTLING)
+            turn_settle(r->turn);
+        if (silent_ms > 0)
+            turn_pause(r->turn);
+        loop_once(r->host.loop, 0);
+        r->stopped = stop_wait(&r->stop, r->fd, PAUSE_MS);
+        if (is_readable(r->fd))
+            return;
+    }
+}
+
+/* Reads to the end, or until a signal; -1: a read failed. */
+static int pump(struct replay *r, struct lines *lines)
+{
+    CLEANUP_FREE char *chunk = xmalloc(CHUNK);
+    for (;;) {
+        await_input(r);
+        if (r->stopped)
+            return 0;
+        const ssize_t n = read(r->fd, chunk, CHUNK);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n <= 0)
+            return n < 0 ? -1 : 0;
+        give(r, lines, chunk, (size_t)n);
+    }
+}
+
+static int play(struct replay *r, int64_t max_line)
+{
+    if (r->args->speed <= 0)
+        return pump(r, NULL);
+    struct lines lines = {
+        .line = on_line, .dropped = on_dropped, .ctx = r, .cap = (size_t)max_line};
+    pace_init(&r->pace, r->args->speed, r->args->operands[0]);
+    r->began_ms = clock_mono_ms();
+    const int rc = pump(r, &lines);
+    if (rc == 0 && !r->stopped)
+        lines_end(&lines);
+    lines_fini(&lines);
+    pace_fini(&r->pace);
+    return rc;
+}
+
+static void end_turn(struct replay *r, int failed)
+{
+    struct stream_end_info end = {
+        .how = r->stopped ? STREAM_CANCELLED : STREAM_EOF,
+        .code = r->stopped ? NULL : "agent_no_result",
+        .message = failed                       ? "the recording could not be read to its end"
+                   : turn_is_unmatched(r->turn) ? "no dialect matches the recording; name one with "
+                                                  "--dialect"
+                                                : "the recording ends without a result",
+    };
+    turn_end_attempt(r->turn, &end, NULL);
+}
+
+/* --- the turns of the recording --- */
+
+static void note_result(struct replay *r)
+{
+    r->has_error |= r->told && r->turn && turn_result(r->turn)->has_error;
+}
+
+static bool on_turn(void *ctx, uint64_t number)
+{
+    struct replay *const r = ctx;
+    note_result(r);
+    r->n_turns = number;
+    r->told = !r->last && (!r->wanted || number == r->wanted);
+    return r->told;
+}
+
+static void open_turn(struct replay *r)
+{
+    const struct turn_spec spec = {
+        .dialect = r->dialect,
+        .agent = r->args->agent,
+        .visibility = r->visibility,
+        .max_line = LINES_DEFAULT_CAP,
+        .several = on_turn,
+        .ctx = r,
+    };
+    r->turn = turn_new(r->host.dispatch, &spec);
+    turn_release(r->turn); /* a recording is never tried again */
+}
+
+static void close_turn(struct replay *r, int failed)
+{
+    end_turn(r, failed);
+    note_result(r);
+    turn_free(r->turn);
+    r->turn = NULL;
+}
+
+/* What comes through a pipe is put into a file that has no name, to be read twice. */
+static int spool(struct replay *r)
+{
+    CLEANUP_FREE char *chunk = xmalloc(CHUNK);
+    FILE *const f = tmpfile();
+    const int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 0) : -1;
+    ssize_t n = fd < 0 ? -1 : 1;
+    while (n > 0 && !(r->stopped = stop_wait(&r->stop, r->fd, -1))) {
+        n = read(r->fd, chunk, CHUNK);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0 && write(fd, chunk, (size_t)n) != n)
+            n = -1;
+    }
+    if (f)
+        fclose(f);
+    close(r->fd);
+    r->fd = fd;
+    r->start = 0;
+    return n < 0 || lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
+}
+
+/* Which one is the last is known when all have been read. */
+static int find_last(struct replay *r)
+{
+    if (r->start < 0 && spool(r) < 0)
+        return -1;
+    open_turn(r);
+    const int failed = pump(r, NULL);
+    close_turn(r, failed);
+    r->last = false;
+    r->wanted = r->n_turns;
+    return failed || lseek(r->fd, r->start, SEEK_SET) < 0 ? -1 : 0;
+}
+
+static void tell_read_error(const struct replay *r)
+{
+    fprintf(stderr, "turncast: %s: %s\n", r->args->operands[0], strerror(errno));
+}
+
+static int cast(struct replay *r)
+{
+    dispatch_set_patience(r->host.dispatch, PATIENCE_MS);
+    if (r->last && find_last(r) < 0) {
+        tell_read_error(r);
+        return EXIT_TURN_ERROR;
+    }
+    open_turn(r);
+    const int failed = play(r, LINES_DEFAULT_CAP);
+    if (failed)
+        tell_read_error(r);
+    close_turn(r, failed);
+    if (failed || r->stopped || r->has_error)
+        return EXIT_TURN_ERROR;
+    if (r->wanted <= r->n_turns)
+        return 0;
+    fprintf(stderr, "turncast: %s: there is no turn %" PRIu64 "; the recording has %" PRIu64 "\n",
+            r->args->operands[0], r->wanted, r->n_turns);
+    return EXIT_USAGE;
+}
+
+static int prepare(struct replay *r)
+{
+    int status = find_dialect(r);
+    if (status == 0)
+        status = read_selection(r);
+    if (status == 0)
+        status = open_input(r);
+    if (status == 0 && host_apply_plugins(r->conf, r->args, &cmd_replay) < 0)
+        status = EXIT_USAGE;
+    if (status)
+        return status;
+    struct sticky *const sticky = sticky_new(r->conf);
+    r->visibility = host_visibility(sticky, r->args->agent);
+    sticky_free(sticky);
+    return tokens_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
+                        &r->visibility);
+}
+
+static int start_and_cast(struct replay *r)
+{
+    int status = EXIT_USAGE;
+    stop_init(&r->stop);
+    const bool started = host_start(&r->host, r->conf, r->args, false) == 0;
+    if (started)
+        status = cast(r);
+    stop_fini(&r->stop);
+    if (!started)
+        return status;
+    /* What was asked for is what an instance writes. */
+    if (host_settle(&r->host) && status == 0)
+        status = EXIT_TURN_ERROR;
+    host_end(&r->host);
+    return status;
+}
+
+static int run(const struct args *args)
+{
+    struct replay r = {.args = args, .fd = -1};
+    if (!(r.conf = host_load_conf(args)))
+        return EXIT_USAGE;
+    int status = prepare(&r);
+    if (status == 0)
+        status = start_and_cast(&r);
+    if (r.fd >= 0)
+        close(r.fd);
+    conf_unref(r.conf);
+    return status;
+}
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .operands = "FILE|- [/show-X|/hide-X]...",
+    .summary = "Casts a recorded stream of an agent",
+    .about =
+        "FILE is what the agent printed, or - for standard input. A slash token changes what is\n"
+        "shown of this replay, as it would in a message; see turncast visibility --help.",
+    .args = rows,
+    .min = 1,
+    .max = 100,
+    .run = run,
+};

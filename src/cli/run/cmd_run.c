@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT
+ * turncast run: one turn of an agent; progress through the connectors, the result on stdout. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/bytes/utf8.h"
+#include "base/sys/log.h"
+#include "cli/command_table.h"
+#include "cli/oneshot_host.h"
+#include "cli/run/stop_signal.h"
+#include "cli/run/visibility_args.h"
+#include "core/agent/executor.h"
+#include "core/agent/launch.h"
+#include "core/settings/session_store.h"
+#include "core/turn/turn_record.h"
+#include "io/loop/loop.h"
+
+#define MESSAGE_MAX ((size_t)16 << 20)
+
+static const struct arg rows[] = {
+    ARG_AGENT("which agent of the configuration; without it the default one"),
+    {'C', ARG_TEXT, "conversation", "NAME", offsetof(struct args, conversation),
+     "the conversation this turn belongs to; its session is resumed"},
+    {'s', ARG_TEXT, "session", "ID", offsetof(struct args, session),
+     "resume this session of the agent"},
+    ARG_PLUGIN,
+    ARG_CONFIG,
+    ARG_VERBOSE,
+    {0},
+};
+
+struct run {
+    const struct args *args;
+    struct conf *conf;
+    const struct conf_agent *agent;
+    const struct dialect *dialect;
+    struct visibility visibility;
+    struct buf message; /* as it goes to the agent */
+    struct host host;
+    struct shelf *shelf;       /* NULL: the session is not looked up, nor kept */
+    struct sessions *sessions; /* the same */
+    struct buf session;        /* that is resumed; empty: a new one */
+    struct turn *turn;
+    struct requests_turn *requests;
+    struct executor *executor; /* NULL: it has not begun */
+    int early;                 /* a signal that came before that; or 0 */
+    bool kept;                 /* the turn is in the journal */
+    bool ended, spawn_failed;
+};
+
+static int read_stdin(struct buf *message)
+{
+    for (ssize_t n = 1; n > 0;) {
+        n = read(STDIN_FILENO, buf_reserve(message, 65536), 65536);
+        if (n < 0)
+            return args_fail(&cmd_run, "standard input cannot be read");
+        message->len += (size_t)n;
+        if (message->len > MESSAGE_MAX)
+            return args_fail(&cmd_run, "the message is longer than %zu bytes", MESSAGE_MAX);
+    }
+    return 0;
+}
+
+/* The message as the user wrote it. */
+static int take_message(const struct args *args, struct buf *message)
+{
+    const char *word = args->operands[0];
+    if (strcmp(word, "-") != 0)
+        buf_add_str(message, word);
+    else if (read_stdin(message) != 0)
+        return EXIT_USAGE;
+    if (!utf8_is_valid(message->p ? message->p : "", message->len))
+        return args_fail(&cmd_run, "the message is not UTF-8");
+    return message->len ? 0 : args_fail(&cmd_run, "the message is empty");
+}
+
+static int fail_agent(const struct run *r)
+{
+    CLEANUP_BUF struct buf known = {0};
+    for (size_t i = 0; i < r->conf->n_agents; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", r->conf->agents[i].name);
+    if (!known.len)
+        return args_fail(&cmd_run,
+                         "%s: no agent is configured: agents : { NAME : { command = […]; }; };",
+                         r->conf->file);
+    if (!r->args->agent)
+        return args_fail(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
+                         r->conf->file, known.p);
+    return args_fail(&cmd_run, "%s: there is no agent \"%s\", but: %s", r->conf->file,
+                     r->args->agent, known.p);
+}
+
+static int find_agent(struct run *r)
+{
+    r->agent = conf_agent_find(r->conf, r->args->agent);
+    if (!r->agent)
+        return fail_agent(r);
+    struct tc_err err = {0};
+    if (conf_check_user(r->conf, r->agent, &err) < 0) {
+        fprintf(stderr, "turncast: %s\n", err_str(&err));
+        return EXIT_USAGE;
+    }
+    r->dialect = dialect_find(r->agent->dialect);
+    if (r->dialect)
+        return 0;
+    fprintf(stderr, "turncast: %s:%d: agents.%s.dialect: there is no dialect \"%s\"\n",
+            r->conf->file, r->agent->line, r->agent->name, r->agent->dialect);
+    return EXIT_USAGE;
+}
+
+static const char *conversation_of(const struct run *r)
+{
+    return r->args->conversation ? r->args->conversation : "";
+}
+
+/* ---- the journal: the turn is on disk before it begins, its outcome before it is told ---- */
+
+static void look_for_end(const struct run *r)
+{
+    if (r->ended && turn_is_told(r->turn))
+        loop_stop(r->host.loop);
+}
+
+static void on_committed(void *ctx, enum record_status status, const char *text)
+{
+    const struct run *const r = ctx;
+    (void)text;
+    if (status != RECORD_DONE)
+        log_line(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
+    turn_committed(r->turn);
+    look_for_end(r);
+}
+
+static void commit(void *ctx, const struct event *outcome)
+{
+    struct run *const r = ctx;
+    if (!r->kept) {
+        turn_committed(r->turn);
+        return;
+    }
+    keep_outcome(&(struct keep_end){.ledger = r->host.ledger,
+                                    .cast = turn_cast(r->turn),
+                                    .turn = turn_id(r->turn),
+                                    .lane = conversation_of(r),
+                                    .outcome = outcome},
+                 on_committed, r);
+}
+
+static void on_spawned(void *ctx, pid_t pid)
+{
+    const struct run *const r = ctx;
+    if (r->kept)
+        keep_agent(r->host.ledger, turn_id(r->turn), pid);
+}
+
+/* ---- the session of the conversation ---- */
+
+/* A turn without a conversation, or without a state directory, has no session to go on with. */
+static void open_sessions(struct run *r)
+{
+    if (!r->args->conversation || !r->host.ledger)
+        return;
+    r->shelf = shelf_new(r->host.loop, r->conf);
+    r->sessions = sessions_new(r->host.ledger, r->shelf);
+}
+
+static void keep_session(struct run *r)
+{
+    const char *const id = turn_session_id(r->turn);
+    const bool same = r->session.len && strcmp(id, r->session.p) == 0;
+    if (r->sessions && turn_spent(r->turn))
+        sessions_keep_spent(r->sessions, r->agent->name, r->args->conversation,
+                            turn_spent(r->turn));
+    if (r->sessions && launch_is_session(id))
+        sessions_keep(r->sessions, r->agent->name, r->args->conversation, id, !same);
+}
+
+/* ---- the agent ---- */
+
+static void on_ended(void *ctx, bool spawn_failed)
+{
+    struct run *const r = ctx;
+    r->spawn_failed = spawn_failed;
+    r->ended = true;
+    keep_session(r);
+    look_for_end(r);
+}
+
+static void interrupt(const struct run *r, int signo)
+{
+    if (signo == SIGINT)
+        executor_cancel(r->executor);
+    else
+        executor_shutdown(r->executor);
+}
+
+static void on_signal(void *arg, int signo)
+{
+    struct run *const r = arg;
+    if (r->executor)
+        interrupt(r, signo);
+    else
+        r->early = signo;
+}
+
+static int answer_agent(void *ctx, const struct dialect_answer *answer)
+{
+    const struct run *const r = ctx;
+    return r->executor ? executor_answer(r->executor, answer) : -1;
+}
+
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    const struct run *const r = ctx;
+    return !r->executor || executor_waits(r->executor, request_id);
+}
+
+static void on_request(void *ctx, struct tc_request *request)
+{
+    requests_see(((struct run *)ctx)->requests, request);
+}
+
+static void on_unasked(void *ctx)
+{
+    requests_unask(((struct run *)ctx)->requests);
+}
+
+static void begin(struct run *r)
+{
+    const struct executor_spec spec = {
+        .agent = r->agent,
+        .message = r->message.p,
+        .message_len = r->message.len,
+        .session_id = r->session.len ? r->session.p : NULL,
+        .conversation = r->args->conversation,
+        .spawned = on_spawned,
+        .unasked = on_unasked,
+    };
+    r->executor = executor_start(r->host.loop, r->turn, &spec, on_ended, r);
+    if (r->early)
+        interrupt(r, r->early);
+}
+
+static void on_admitted(void *ctx, enum record_status status, const char *text)
+{
+    struct run *const r = ctx;
+    (void)text;
+    r->kept = status == RECORD_DONE;
+    if (!r->kept)
+        log_line(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
+    begin(r);
+}
+
+static void admit(struct run *r)
+{
+    const struct record_turn t = {
+        .id = turn_id(r->turn),
+        .agent = r->agent->name,
+        .conv = conversation_of(r),
+        .source = "run",
+    };
+    keep_turn(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
+}
+
+static void admit_or_begin(struct run *r)
+{
+    if (r->host.ledger)
+        admit(r);
+    else
+        begin(r);
+}
+
+static void on_session(void *ctx, const char *id)
+{
+    struct run *const r = ctx;
+    if (id)
+        buf_add_str(&r->session, id);
+    admit_or_begin(r);
+}
+
+static void on_spent(void *ctx, enum record_status status, const char *text)
+{
+    struct run *const r = ctx;
+    if (status == RECORD_DONE)
+        turn_set_spent(r->turn, text);
+}
+
+/* The option --session wins over what the conversation remembers. */
+static void find_session(struct run *r)
+{
+    if (r->sessions && r->dialect && r->dialect->counts_session)
+        sessions_find_spent(r->sessions, r->agent->name, r->args->conversation, on_spent, r);
+    if (r->args->session)
+        on_session(r, r->args->session);
+    else if (r->sessions)
+        sessions_find(r->sessions, r->agent->name, r->args->conversation, on_session, r);
+    else
+        on_session(r, NULL);
+}
+
+/* Runs the loop until the executor has ended. */
+static void run_loop(struct run *r)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (stop_is_wanted(signals[i]))
+            watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
+    find_session(r);
+    loop_run(r->host.loop);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        loop_signal_free(watched[i]);
+    executor_free(r->executor);
+}
+
+static int status_of(const struct run *r)
+{
+    const struct result *const result = turn_result(r->turn);
+    return r->spawn_failed           ? EXIT_SPAWN
+           : result_is_error(result) ? EXIT_TURN_ERROR
+           : result->cancelled       ? EXIT_CANCELLED
+                                     : 0;
+}
+
+static int run_turn(struct run *r, struct buf *result)
+{
+    const struct turn_spec spec = {
+        .dialect = r->dialect,
+        .agent = r->agent->name,
+        .conversation = r->args->conversation,
+        .task = r->message.p,
+        .visibility = r->visibility,
+        .max_line = r->agent->max_line,
+        .commit = commit,
+        .request = on_request,
+        .ctx = r,
+    };
+    r->turn = turn_new(r->host.dispatch, &spec);
+    static const char *const askers[] = {"terminal"}; /* as the cli connector names its person */
+    r->requests = requests_begin(r->host.requests, &(struct requests_turn_spec){
+                                                       .id = turn_id(r->turn),
+                                                       .conversation = r->args->conversation,
+                                                       .agent = r->agent,
+                                                       .dialect = r->dialect,
+                                                       .askers = askers,
+                                                       .n_askers = 1,
+                                                       .answer = answer_agent,
+                                                       .waits = agent_waits,
+                                                       .ctx = r,
+                                                   });
+    requests_set_turn(r->requests, r->turn);
+    run_loop(r);
+    result_json(result, turn_result(r->turn), turn_elapsed_ms(r->turn));
+    const int status = status_of(r);
+    turn_free(r->turn);
+    requests_end(r->requests);
+    return status;
+}
+
+static int start_and_run(struct run *r)
+{
+    CLEANUP_BUF struct buf result = {0};
+    if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
+        return EXIT_USAGE;
+    if (host_start(&r->host, r->conf, r->args, true) < 0)
+        return EXIT_USAGE;
+    open_sessions(r);
+    const int status = run_turn(r, &result);
+    if (r->shelf)
+        shelf_free(r->shelf);
+    host_end(&r->host);
+    sessions_free(r->sessions);
+    buf_fini(&r->session);
+    puts(result.p);
+    return status;
+}
+
+/* Takes the tokens out of the message. True: nothing is left for the agent. */
+static bool apply_tokens(struct run *r)
+{
+    CLEANUP_BUF struct buf text = {0};
+    struct sticky *const sticky = sticky_new(r->conf);
+    const struct visibility before = host_visibility(sticky, r->agent->name);
+    r->visibility = before;
+    const struct slash_result found =
+        slash_parse(r->message.p, r->message.len, &r->visibility, &text);
+    if (found.toggled)
+        tokens_keep(sticky, r->agent->name, &before, &r->visibility);
+    sticky_free(sticky);
+    buf_reset(&r->message);
+    buf_add(&r->message, text.p ? text.p : "", text.len);
+    return found.empty;
+}
+
+static int prepare_and_run(struct run *r)
+{
+    int status = find_agent(r);
+    if (status == 0)
+        status = take_message(r->args, &r->message);
+    if (status)
+        return status;
+    if (!apply_tokens(r))
+        return start_and_run(r);
+    tokens_print(r->visibility);
+    return 0;
+}
+
+static int run(const struct args *args)
+{
+    struct run r = {.args = args};
+    /* Its memory holds secrets, and its agent may be of the same user. */
+    prctl(PR_SET_DUMPABLE, 0);
+    if (!(r.conf = host_load_conf(args)))
+        return EXIT_USAGE;
+    const int status = prepare_and_run(&r);
+    buf_fini(&r.message);
+    conf_unref(r.conf);
+    return status;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .operands = "MESSAGE|-",
+    .summary = "Runs one turn of an agent",
+    .about =
+        "The message, or standard input for -, goes to the agent. Its progress goes to the\n"
+        "connectors, the result as one JSON line to standard output. Slash tokens in the message\n"
+        "(/show-tools, /hide-all, /stream-status...) change what is shown, from now on, and are\n"
+        "not told to the agent; see turncast visibility --help. Ctrl-C interrupts the agent, a\n"
+        "second one kills it.",
+    .args = rows,
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

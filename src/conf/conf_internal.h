@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * The parts of a configuration that files of their own read. */
+#ifndef CONF_CONF_INTERNAL_H
+#define CONF_CONF_INTERNAL_H
+
+#include "base/attr.h"
+#include "conf/conf.h"
+#include "conf/parse/conf_row.h"
+
+/* Fills *agent from its group, defaults first. */
+int agent_read(const struct reader *r, const struct node *n, struct conf_agent *agent) MUST_CHECK;
+/* The rules of an agent's approvals, into the struct conf_agent that target is. */
+int rule_read_all(const struct reader *r, const struct node *n, const struct row *row,
+                  void *target) MUST_CHECK;
+/* Fills *inst from its group, defaults first; keys that are not the host's become options. */
+int instance_read(const struct reader *r, const struct node *n,
+                  struct conf_instance *inst) MUST_CHECK;
+/* The same from "PLUGIN[,key=value…]"; the name is the plugin's. */
+int instance_read_spec(const struct reader *r, const char *spec,
+                       struct conf_instance *inst) MUST_CHECK;
+/* The rules of chaos, into the struct conf_instance that target is. */
+int chaos_read(const struct reader *r, const struct node *n, const struct row *row,
+               void *target) MUST_CHECK;
+bool chaos_same(const struct conf_chaos *a, const struct conf_chaos *b);
+/* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
+struct conf_instance instance_default(char *name, char *plugin);
+/* Once its plugin is known: who sits at the terminal runs the host, so there nobody has to be named
+ * to answer. */
+void instance_settle(struct arena *a, struct conf_instance *inst);
+/* The groups `conversations` and `http`, filled at the row's offset. */
+int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
+                             void *target) MUST_CHECK;
+int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target) MUST_CHECK;
+/* The group `http.keys`, of which target is the struct conf_http. */
+int key_read_all(const struct reader *r, const struct node *n, const struct row *row,
+                 void *target) MUST_CHECK;
+int key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
+                    struct tc_err *err) MUST_CHECK;
+/* The group `store`. */
+int store_read(const struct reader *r, const struct node *n, const struct row *row,
+               void *target) MUST_CHECK;
+/* The group `proxy`. */
+int proxy_read(const struct reader *r, const struct node *n, const struct row *row,
+               void *target) MUST_CHECK;
+/* An agent's user, by name: a struct conf_user *. */
+int user_read(const struct reader *r, const struct node *n, const struct row *row,
+              void *target) MUST_CHECK;
+/* Names of agents, instances and keys: letters, digits, - and _. */
+int part_check_name(const struct reader *r, const struct node *n) MUST_CHECK;
+
+#endif

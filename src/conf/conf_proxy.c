@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the keys of the proxy for outbound connections. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf_internal.h"
+#include "conf/parse/secret.h"
+
+#define PROXY(member) offsetof(struct conf_proxy, member)
+
+/* What stands behind the host: nothing, or a colon and a port. */
+static bool is_port(const char *text)
+{
+    if (!*text)
+        return true;
+    char *end;
+    if (*text != ':' || text[1] < '0' || text[1] > '9')
+        return false;
+    const long port = strtol(text + 1, &end, 10);
+    return !*end && port >= 1 && port <= 65535;
+}
+
+/* "SCHEME://HOST:PORT" and nothing else: no user, whose password would be in no secret. */
+static bool is_proxy(const char *url)
+{
+    static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        const size_t n = strlen(schemes[i]);
+        if (strncmp(url, schemes[i], n) != 0)
+            continue;
+        const char *const host = url + n;
+        const bool v6 = *host == '[';
+        const size_t len = v6 ? strcspn(host, "]") + 1 : strcspn(host, ":");
+        const size_t known = v6 ? 1 + strspn(host + 1, "0123456789abcdefABCDEF:.") + 1
+                                : strspn(host, "abcdefghijklmnopqrstuvwxyz"
+                                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
+        return len > (v6 ? 2 : 0) && known == len && is_port(host + len);
+    }
+    return false;
+}
+
+static int read_url(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target)
+{
+    if (read_expect(r, n, NODE_STRING) < 0)
+        return -1;
+    if (!is_proxy(n->value.string)) /* which may have a password in it */
+        return read_fail(r, n,
+                         "not SCHEME://HOST:PORT with http, https, socks5 or socks5h as the "
+                         "scheme; a user and password belong in proxy.credentials");
+    return read_string(r, n, row, target);
+}
+
+static int read_credentials(const struct reader *r, const struct node *n, const struct row *row,
+                            void *target)
+{
+    struct tc_err why = {0};
+    if (read_expect(r, n, NODE_STRING) < 0)
+        return -1;
+    const char *const secret = secret_resolve(n->value.string, r->arena, &why);
+    if (!secret)
+        return read_fail(r, n, "%s", why.text);
+    if (!strchr(secret, ':') || *secret == ':')
+        return read_fail(r, n, "not USER:PASSWORD");
+    memcpy((char *)target + row->offset, &secret, sizeof secret);
+    return 0;
+}
+
+/* They are joined with commas. */
+static int read_exempt(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!*n->items[i].value.string || strpbrk(n->items[i].value.string, ", /:@"))
+            return read_fail(r, &n->items[i],
+                             "\"%s\" is not the name of a host or a domain, as example.org, nor an "
+                             "address without port",
+                             n->items[i].value.string);
+    return 0;
+}
+
+static const struct row rows[] = {
+    {"url", read_url, PROXY(url), 0, 0, NULL},
+    {"credentials", read_credentials, PROXY(credentials), 0, 0, NULL},
+    {"no_proxy", read_exempt, PROXY(no_proxy), 0, 100, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+int proxy_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+{
+    struct conf_proxy *const proxy = (struct conf_proxy *)(void *)((char *)target + row->offset);
+    if (read_rows(r, n, rows, proxy) < 0)
+        return -1;
+    if (!proxy->url)
+        return read_fail(r, n, "there is no url, as http://proxy.example.org:3128");
+    return 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the keys of what turncast serve is asked for: conversations, and the HTTP server. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf_internal.h"
+
+#define CONVERSATIONS(member) offsetof(struct conf_conversations, member)
+#define HTTP(member) offsetof(struct conf_http, member)
+
+static const struct row conversation_rows[] = {
+    {"queue", read_int, CONVERSATIONS(queue), 1, 1000, NULL},
+    {"debounce_ms", read_int, CONVERSATIONS(debounce_ms), 0, 60000, NULL},
+    {"max_warm", read_int, CONVERSATIONS(max_warm), 0, 1000, NULL},
+    {"max_warm_mb", read_int, CONVERSATIONS(max_warm_mb), 0, 1 << 20, NULL},
+    {"max_turns", read_int, CONVERSATIONS(max_turns), 1, 10000, NULL},
+    {"per_user", read_int, CONVERSATIONS(per_user), 1, 10000, NULL},
+    {"drain_s", read_ms, CONVERSATIONS(drain_ms), 0, 3600, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
+                             void *target)
+{
+    return read_rows(r, n, conversation_rows, (char *)target + row->offset);
+}
+
+static int read_listen(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target);
+static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target);
+static int read_either(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target);
+
+/* The words for false and true. */
+static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"},
+                         *const tells[] = {"once", "repeated"};
+
+static const struct row http_rows[] = {
+    {"listen", read_listen, HTTP(listen), 0, 0, NULL},
+    {"allow_remote", read_bool, HTTP(allow_remote), 0, 0, NULL},
+    {"hosts", read_hosts, HTTP(hosts), 0, 100, NULL},
+    {"origins", read_origins, HTTP(origins), 0, 100, NULL},
+    {"keys", key_read_all, 0, 0, 0, NULL},
+    {"visibility", read_either, HTTP(sees_all), 0, 0, sees},
+    {"on_disconnect", read_either, HTTP(continue_disconnected), 0, 0, leaves},
+    {"final_text", read_either, HTTP(repeats_final), 0, 0, tells},
+    {"disconnect_grace_s", read_ms, HTTP(disconnect_grace_ms), 0, 3600, NULL},
+    {"max_body", read_int, HTTP(max_body), 64 << 10, 64 << 20, NULL},
+    {NULL, NULL, 0, 0, 0, NULL},
+};
+
+/* "127.0.0.1:8089" or "[::1]:8089": an address, no name, so that nothing is looked up. */
+static bool take_address(const char *text, char *host, size_t size, bool *loopback)
+{
+    const char *const colon = strrchr(text, ':');
+    const bool v6 = *text == '[' && colon && colon > text && colon[-1] == ']';
+    const char *const from = text + v6;
+    const size_t len = colon ? (size_t)(colon - from) - v6 : size;
+    char *end = NULL;
+    const long port = colon && colon[1] ? strtol(colon + 1, &end, 10) : -1;
+    if (len >= size || port < 0 || port > 65535 || *end || colon[1] == '+')
+        return false;
+    memcpy(host, from, len);
+    host[len] = 0;
+    struct in_addr a4;
+    struct in6_addr a6;
+    if (v6 ? inet_pton(AF_INET6, host, &a6) != 1 : inet_pton(AF_INET, host, &a4) != 1)
+        return false;
+    *loopback = v6 ? IN6_IS_ADDR_LOOPBACK(&a6) : ntohl(a4.s_addr) >> 24 == 127;
+    return true;
+}
+
+static int read_listen(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    char host[64];
+    bool loopback;
+    if (read_expect(r, n, NODE_STRING) < 0)
+        return -1;
+    if (!take_address(n->value.string, host, sizeof host, &loopback))
+        return read_fail(r, n, "\"%s\" is not ADDRESS:PORT, as 127.0.0.1:8089 or [::1]:8089",
+                         n->value.string);
+    ((struct conf_http *)target)->remote = !loopback;
+    return read_string(r, n, row, target);
+}
+
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+
+/* What stands in a Host header before its port. */
+static bool is_host(const char *text)
+{
+    const size_t len = strlen(text);
+    if (*text == '[')
+        return len > 2 && strspn(text + 1, "0123456789abcdefABCDEF:.") == len - 2 &&
+               text[len - 1] == ']';
+    return len && strspn(text, NAME_CHARS) == len;
+}
+
+static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
+                      void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!is_host(n->items[i].value.string) && strcmp(n->items[i].value.string, "*") != 0)
+            return read_fail(r, &n->items[i],
+                             "\"%s\" is not the name of a host, as bot.example.org, without port",
+                             n->items[i].value.string);
+    return 0;
+}
+
+/* As browsers send it: no path, and lower case. */
+static bool is_origin(const char *text)
+{
+    const char *const host = strncmp(text, "https://", 8) == 0  ? text + 8
+                             : strncmp(text, "http://", 7) == 0 ? text + 7
+                                                                : "";
+    return *host && host[strcspn(host, "/?#@*\\ ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
+}
+
+static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
+                        void *target)
+{
+    if (read_strings(r, n, row, target) < 0)
+        return -1;
+    for (size_t i = 0; i < n->n; i++)
+        if (!is_origin(n->items[i].value.string))
+            return read_fail(r, &n->items[i], "\"%s\" is not an origin, as https://bot.example.org",
+                             n->items[i].value.string);
+    return 0;
+}
+
+/* A bool that has words in the file. */
+static int read_either(const struct reader *r, const struct node *n, const struct row *row,
+                       void *target)
+{
+    const char *const *const words = row->extra;
+    const struct choice choices[] = {{words[0], false}, {words[1], true}, {NULL, 0}};
+    int value;
+    if (read_choice(r, n, &(struct row){.extra = choices}, &value) < 0)
+        return -1;
+    ((char *)target)[row->offset] = (char)value;
+    return 0;
+}
+
+int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
+                    void *target)
+{
+    struct conf_http *const http = (struct conf_http *)(void *)((char *)target + row->offset);
+    if (read_rows(r, n, http_rows, http) < 0)
+        return -1;
+    if (http->remote && !http->allow_remote)
+        return read_fail(r, n, "others could reach %s: say allow_remote = true if they shall",
+                         http->listen);
+    if (http->remote && !http->n_keys)
+        return read_fail(r, n, "others reach %s: say in keys who may use it", http->listen);
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the places the host looks at. */
+#include "conf/default_paths.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "conf/conf.h"
+
+/* The variable's value when it is an absolute path, as XDG has it. */
+static const char *env_dir(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value == '/' ? value : NULL;
+}
+
+static const char *home_dir(void)
+{
+    const char *home = env_dir("HOME");
+    if (home)
+        return home;
+    const struct passwd *pw = getpwuid(geteuid());
+    return pw ? pw->pw_dir : "/";
+}
+
+char *paths_state_dir(struct arena *a)
+{
+    const char *state = env_dir("XDG_STATE_HOME");
+    if (state)
+        return arena_sprintf(a, "%s/turncast", state);
+    if (geteuid() == 0)
+        return arena_strdup(a, "/var/lib/turncast");
+    return arena_sprintf(a, "%s/.local/state/turncast", home_dir());
+}
+
+char *paths_make_absolute(struct arena *a, const char *path)
+{
+    char *const here = *path == '/' ? NULL : getcwd(NULL, 0);
+    while (here && path[0] == '.' && path[1] == '/' && path[2] != '/')
+        path += 2;
+    char *const whole = here ? arena_sprintf(a, "%s/%s", here, path) : arena_strdup(a, path);
+    free(here);
+    return whole;
+}
+
+/* The pieces between colons that are not empty. */
+static char **split(struct arena *a, const char *list)
+{
+    size_t n = 2;
+    for (const char *p = list; *p; p++)
+        n += *p == ':';
+    char **const dirs = arena_alloc(a, n * sizeof *dirs);
+    char **to = dirs;
+    for (char *save, *dir = strtok_r(arena_strdup(a, list), ":", &save); dir;
+         dir = strtok_r(NULL, ":", &save))
+        *to++ = paths_make_absolute(a, dir);
+    return dirs;
+}
+
+char **paths_plugin_dirs(struct arena *a)
+{
+    const char *path = getenv("TURNCAST_PLUGIN_PATH");
+    return split(a, path && *path ? path : TURNCAST_PLUGINDIR);
+}
+
+char *paths_dirname(struct arena *a, const char *file)
+{
+    char *const whole = paths_make_absolute(a, file);
+    char *const slash = strrchr(whole, '/');
+    if (!slash)
+        return arena_strdup(a, ".");
+    slash[slash == whole] = '\0';
+    return whole;
+}
+
+char *conf_default_path(void)
+{
+    const char *named = getenv("TURNCAST_CONFIG");
+    if (named && *named)
+        return xstrdup(named);
+    const char *config = env_dir("XDG_CONFIG_HOME");
+    char *user = config ? xasprintf("%s/turncast/turncast.conf", config)
+                        : xasprintf("%s/.config/turncast/turncast.conf", home_dir());
+    if (access(user, F_OK) == 0)
+        return user;
+    free(user);
+    return access(TURNCAST_SYSCONFDIR "/turncast.conf", F_OK) == 0
+               ? xstrdup(TURNCAST_SYSCONFDIR "/turncast.conf")
+               : NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * A parsed configuration before it means anything: a tree of named values, each with its line.
+ * All of it lives in one arena. */
+#ifndef CONF_PARSE_CONF_NODE_H
+#define CONF_PARSE_CONF_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/sys/err.h"
+
+enum node_type { NODE_STRING, NODE_INT, NODE_REAL, NODE_BOOL, NODE_LIST, NODE_GROUP };
+
+struct node {
+    const struct node *parent; /* NULL: the root */
+    const char *name;          /* NULL in a list */
+    enum node_type type;
+    int line; /* 0: it stands in no file */
+    union {
+        const char *string;
+        int64_t integer;
+        double real;
+        bool boolean;
+    } value;
+    struct node *items; /* of a list or a group */
+    size_t n;
+};
+
+/* "a string", "a whole number"…, for messages. */
+const char *node_type_name(enum node_type type);
+/* Reads a libconfig file that nobody else may change. NULL with err, its place file:line. */
+struct node *node_read_file(struct arena *a, const char *path, struct tc_err *err);
+/* The same from text, NUL-terminated at len; `path` is for messages. */
+struct node *node_read_text(struct arena *a, const char *path, const char *text, size_t len,
+                            struct tc_err *err);
+
+#endif

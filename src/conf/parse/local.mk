@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+libtcconf_a_SOURCES += \
+	src/conf/parse/conf_node.c \
+	src/conf/parse/conf_node.h \
+	src/conf/parse/conf_row.c \
+	src/conf/parse/conf_row.h \
+	src/conf/parse/secret.c \
+	src/conf/parse/secret.h

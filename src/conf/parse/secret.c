@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a secret is read, and what is refused as one. */
+#include "conf/parse/secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+
+#define SECRET_MAX ((size_t)16384) /* bytes of a secret's file */
+
+/* What a service manager hands over: it belongs to root, and its list of who may read shows as
+ * the group's right. */
+#define CREDENTIALS "CREDENTIALS_DIRECTORY"
+
+static int check_file(int fd, const char *path, bool credential, struct tc_err *err)
+{
+    const mode_t closed = credential ? 037 : 077;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, errno, NULL, "cannot look at secret file %s", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, NULL, "secret file %s is not a regular file", path);
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return err_set(err, NULL, "secret file %s belongs to user %ld, not to root or user %ld",
+                       path, (long)st.st_uid, (long)geteuid());
+    if (st.st_mode & closed)
+        return err_set(err, NULL, "secret file %s is open to others (mode %04o): chmod 600 %s",
+                       path, (unsigned)st.st_mode & 07777, path);
+    return 0;
+}
+
+/* Up to the cap and one byte more, so that the caller sees when there is more. */
+static ssize_t read_all(int fd, char *to, size_t cap)
+{
+    size_t have = 0;
+    while (have < cap) {
+        const ssize_t n = read(fd, to + have, cap - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    return (ssize_t)have;
+}
+
+/* Of "${CREDENTIALS_DIRECTORY}/NAME"; NULL: the path is none of those. */
+static const char *credential_name(const char *path)
+{
+    static const char front[] = "${" CREDENTIALS "}/";
+    return strncmp(path, front, sizeof front - 1) == 0 ? path + sizeof front - 1 : NULL;
+}
+
+/* The credential's path; NULL with err. */
+static const char *find_credential(const char *name, struct arena *arena, struct tc_err *err)
+{
+    const char *const dir = getenv(CREDENTIALS);
+    if (dir && *dir == '/')
+        return arena_sprintf(arena, "%s/%s", dir, name);
+    err_set(err, NULL, "there is no credential %s: environment variable %s is not set", name,
+            CREDENTIALS);
+    return NULL;
+}
+
+static const char *read_file(const char *given, struct arena *arena, struct tc_err *err)
+{
+    const char *const name = credential_name(given);
+    const char *const path = name ? find_credential(name, arena, err) : given;
+    if (!path)
+        return NULL;
+    CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        err_sys(err, errno, NULL, "cannot open secret file %s", path);
+        return NULL;
+    }
+    if (check_file(fd, path, name != NULL, err) < 0)
+        return NULL;
+    char *const text = arena_bytes(arena, SECRET_MAX + 1);
+    const ssize_t n = read_all(fd, text, SECRET_MAX + 1);
+    if (n < 0) {
+        err_sys(err, errno, NULL, "cannot read secret file %s", path);
+        return NULL;
+    }
+    if ((size_t)n > SECRET_MAX) {
+        err_set(err, NULL, "secret file %s is longer than %zu bytes", path, SECRET_MAX);
+        return NULL;
+    }
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return text;
+}
+
+static const char *read_env(const char *name, struct arena *arena, struct tc_err *err)
+{
+    const char *const value = getenv(name);
+    if (value)
+        return arena_strdup(arena, value);
+    err_set(err, NULL, "environment variable %s is not set", name);
+    return NULL;
+}
+
+const char *secret_resolve(const char *value, struct arena *arena, struct tc_err *err)
+{
+    const char *text;
+    if (strncmp(value, "env:", 4) == 0)
+        text = read_env(value + 4, arena, err);
+    else if (strncmp(value, "file:", 5) == 0)
+        text = read_file(value + 5, arena, err);
+    else
+        text = arena_strdup(arena, value);
+    if (!text)
+        return NULL;
+    if (!*text) {
+        err_set(err, NULL, "the secret is empty");
+        return NULL;
+    }
+    log_add_secret(text);
+    return text;
+}

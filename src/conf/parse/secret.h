@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * Where the text of a secret comes from: the config itself, the environment, a private file. */
+#ifndef CONF_PARSE_SECRET_H
+#define CONF_PARSE_SECRET_H
+
+#include "base/arena.h"
+#include "base/sys/err.h"
+
+/* "env:NAME": that variable; "file:PATH": the first line of a file that nobody else may read,
+ * ${CREDENTIALS_DIRECTORY} at the front of PATH replaced by that variable, which a service manager
+ * sets; else the value itself. The text is registered with the log's redaction. In the arena; NULL
+ * with err (its place is left to the caller). */
+const char *secret_resolve(const char *value, struct arena *arena, struct tc_err *err);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the rungs of the ladder, and what is written to an agent. */
+#include "core/agent/agent_process.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/agent/launch.h"
+#include "io/process/process.h"
+
+#define KILL_EVERY_MS 100
+#define KILL_ROUNDS 100 /* then what cannot be killed is reported and left */
+
+/* How far down the ladder it is. */
+enum rung {
+    RUNG_RUN,   /* it works, or waits for a message */
+    RUNG_LEAVE, /* it may leave by itself */
+    RUNG_ASK,   /* it was interrupted */
+    RUNG_TERM,  /* it got SIGTERM */
+    RUNG_KILL,  /* its tree gets SIGKILL until nobody is left */
+};
+
+struct agent_process {
+    struct loop *loop;
+    const struct conf_agent *agent;
+    const struct agent_process_events *events;
+    void *ctx;
+    char *log_name, *turn;
+    struct process *process;
+    struct dialog dialog;
+    struct stream *stream; /* or NULL */
+    struct tail tail;
+    struct loop_timer *step;
+    enum rung rung;
+    unsigned kills; /* rounds of RUNG_KILL */
+    bool exited;
+    int status;
+};
+
+/* ---- the rungs ---- */
+
+static void stand(struct agent_process *p, enum rung rung, int64_t for_ms)
+{
+    p->rung = rung;
+    loop_timer_set(p->step, for_ms);
+}
+
+static void finish(struct agent_process *p)
+{
+    const unsigned strays = process_strays(p->process);
+    if (strays)
+        log_line(LOG_INFO, p->log_name, "killed %u processes it had left running", strays);
+    loop_timer_set(p->step, -1);
+    process_free(p->process);
+    p->process = NULL;
+    dialog_end(&p->dialog);
+    p->events->over(p->ctx);
+}
+
+static void kill_tree(struct agent_process *p)
+{
+    p->rung = RUNG_KILL;
+    const unsigned left = process_kill_tree(p->process);
+    if (!left && p->exited) {
+        finish(p);
+        return;
+    }
+    if (p->kills++ < KILL_ROUNDS) {
+        stand(p, RUNG_KILL, KILL_EVERY_MS);
+        return;
+    }
+    log_line(LOG_ERR, p->log_name, "%u of its processes cannot be killed", left);
+    p->events->stuck(p->ctx, left);
+    finish(p);
+}
+
+static void on_step(void *arg)
+{
+    struct agent_process *const p = arg;
+    switch (p->rung) {
+    case RUNG_RUN:
+        p->events->mute(p->ctx);
+        break;
+    case RUNG_LEAVE:
+        log_line(LOG_INFO, p->log_name, "stays after its result: ending it");
+        agent_process_terminate(p);
+        break;
+    case RUNG_ASK:
+        agent_process_terminate(p);
+        break;
+    case RUNG_TERM:
+    case RUNG_KILL:
+        kill_tree(p);
+        break;
+    }
+}
+
+static void write_bytes(struct agent_process *p, const struct buf *bytes)
+{
+    if (bytes->len && p->process)
+        process_write(p->process, bytes->p, bytes->len);
+}
+
+/* Lets `say` append what goes to stdin. False: there was nothing. */
+static bool speak(struct agent_process *p, void (*say)(struct dialog *d, struct buf *out))
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    say(&p->dialog, &bytes);
+    write_bytes(p, &bytes);
+    return bytes.len > 0;
+}
+
+void agent_process_leave(struct agent_process *p)
+{
+    if (!p->process)
+        return;
+    speak(p, dialog_leave);
+    process_close_stdin(p->process);
+    if (p->rung == RUNG_RUN)
+        stand(p, RUNG_LEAVE, p->agent->exit_grace_ms);
+}
+
+/* Where the dialog allows it, stdin ends behind the interrupt: the agent has nothing to wait for
+ * once it has obeyed. */
+void agent_process_interrupt(struct agent_process *p)
+{
+    if (!p->process || p->rung != RUNG_RUN)
+        return;
+    if (!speak(p, dialog_interrupt))
+        process_signal(p->process, SIGINT);
+    else if (!dialog_waits_for_end(&p->dialog))
+        process_close_stdin(p->process);
+    stand(p, RUNG_ASK, p->agent->exit_grace_ms);
+}
+
+void agent_process_terminate(struct agent_process *p)
+{
+    if (!p->process || p->rung >= RUNG_TERM)
+        return;
+    process_signal(p->process, SIGTERM);
+    stand(p, RUNG_TERM, p->agent->term_grace_ms);
+}
+
+void agent_process_kill(struct agent_process *p)
+{
+    if (p->process)
+        stand(p, RUNG_KILL, 0);
+}
+
+/* ---- what comes from it ---- */
+
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    struct agent_process *const p = ctx;
+    process_free(p->process);
+    p->process = NULL;
+    p->events->failed(p->ctx, err);
+}
+
+static void on_out(void *ctx, const char *bytes, size_t n)
+{
+    struct agent_process *const p = ctx;
+    p->events->out(p->ctx, bytes, n);
+}
+
+static void on_err(void *ctx, const char *bytes, size_t n)
+{
+    tail_add(&((struct agent_process *)ctx)->tail, bytes, n);
+}
+
+static void on_out_end(void *ctx)
+{
+    struct agent_process *const p = ctx;
+    if (p->rung == RUNG_RUN)
+        loop_timer_set(p->step, 2 * p->agent->exit_grace_ms);
+}
+
+static void on_gone(void *ctx, int status)
+{
+    struct agent_process *const p = ctx;
+    p->exited = true;
+    p->status = status;
+    p->events->exited(p->ctx);
+    kill_tree(p);
+}
+
+/* ---- what goes to it ---- */
+
+void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
+                         const struct dialect_prompt *prompt)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    dialog_begin(&p->dialog, dialect, prompt, &bytes);
+    process_write(p->process, bytes.p, bytes.len);
+    if (!dialog_keeps_open(&p->dialog))
+        process_close_stdin(p->process);
+}
+
+void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    dialog_next(&p->dialog, prompt, &bytes);
+    write_bytes(p, &bytes);
+}
+
+enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    if (!agent_process_runs(p))
+        return DIALECT_REFUSED;
+    const enum dialect_steer how = dialog_steer(&p->dialog, &bytes, id, text);
+    write_bytes(p, &bytes);
+    return how;
+}
+
+bool agent_process_withdraw(struct agent_process *p, const char *id)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    const bool asked = agent_process_runs(p) && dialog_withdraw(&p->dialog, &bytes, id);
+    write_bytes(p, &bytes);
+    return asked;
+}
+
+void agent_process_line(struct agent_process *p, const char *line, size_t len)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    dialog_line(&p->dialog, &bytes, line, len);
+    write_bytes(p, &bytes);
+}
+
+int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer)
+{
+    CLEANUP_BUF struct buf bytes = {0};
+    if (!p->process || dialog_answer(&p->dialog, &bytes, answer) < 0)
+        return -1;
+    process_write(p->process, bytes.p, bytes.len);
+    return 0;
+}
+
+/* ---- its life ---- */
+
+static struct process *spawn(struct agent_process *p, const struct agent_process_spec *spec,
+                             struct tc_err *err)
+{
+    static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
+    char **const argv = launch_argv(p->agent, spec->session_id, spec->conversation, err);
+    if (!argv)
+        return NULL;
+    char **const env = launch_env(p->agent, environ, spec->turn);
+    CLEANUP_FREE char *mark = launch_mark(spec->turn);
+    const struct process_spec what = {
+        .argv = (const char *const *)argv,
+        .env = (const char *const *)env,
+        .cwd = p->agent->cwd,
+        .mark = mark,
+        .user = p->agent->user,
+        .limits = &p->agent->limits,
+        .name = spec->turn,
+    };
+    struct process *const process = process_spawn(p->loop, &what, &events, p, err);
+    launch_free(argv);
+    launch_free(env);
+    return process;
+}
+
+struct agent_process *agent_process_spawn(struct loop *l, const struct agent_process_spec *spec,
+                                          const struct agent_process_events *events, void *ctx,
+                                          struct tc_err *err)
+{
+    struct agent_process *const p = xcalloc(1, sizeof *p);
+    p->loop = l;
+    p->agent = spec->agent;
+    p->events = events;
+    p->ctx = ctx;
+    p->log_name = xasprintf("agent %s", spec->agent->name);
+    p->turn = xstrdup(spec->turn);
+    p->step = loop_timer_new(l, on_step, p);
+    p->process = spawn(p, spec, err);
+    if (p->process)
+        return p;
+    agent_process_free(p);
+    return NULL;
+}
+
+void agent_process_hand_over(struct agent_process *p, const struct agent_process_events *events,
+                             void *ctx)
+{
+    p->events = events;
+    p->ctx = ctx;
+}
+
+void agent_process_free(struct agent_process *p)
+{
+    if (!p)
+        return;
+    loop_timer_free(p->step);
+    process_free(p->process);
+    dialog_end(&p->dialog);
+    stream_free(p->stream);
+    tail_fini(&p->tail);
+    free(p->log_name);
+    free(p->turn);
+    free(p);
+}
+
+struct dialog *agent_process_dialog(struct agent_process *p)
+{
+    return &p->dialog;
+}
+
+pid_t agent_process_pid(const struct agent_process *p)
+{
+    return process_pid(p->process);
+}
+
+const char *agent_process_turn(const struct agent_process *p)
+{
+    return p->turn;
+}
+
+bool agent_process_runs(const struct agent_process *p)
+{
+    return p->process && p->rung == RUNG_RUN && !p->exited;
+}
+
+int agent_process_status(const struct agent_process *p)
+{
+    return p->status;
+}
+
+struct tail *agent_process_tail(struct agent_process *p)
+{
+    return &p->tail;
+}
+
+const struct conf_agent *agent_process_agent(const struct agent_process *p)
+{
+    return p->agent;
+}
+
+struct stream *agent_process_stream(const struct agent_process *p)
+{
+    return p->stream;
+}
+
+struct stream *agent_process_take_stream(struct agent_process *p)
+{
+    struct stream *const s = p->stream;
+    p->stream = NULL;
+    return s;
+}
+
+void agent_process_give_stream(struct agent_process *p, struct stream *s)
+{
+    stream_free(p->stream);
+    p->stream = s;
+}

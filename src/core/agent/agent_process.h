@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * The process of an agent, with the dialog that is held with it: written to, listened to, and
+ * ended. It may outlive a turn and serve the next one (core/agent/warm_pool.h). Loop thread only.
+ *
+ * Whatever the reason, a process ends in the same steps, each after the grace period of the one
+ * before, and `over` is called once nothing of it is left.
+ *
+ * - leave: its stdin is closed; interrupt: the dialect's control message, or SIGINT.
+ * - After exit_grace: SIGTERM.
+ * - After term_grace: SIGKILL to its tree, that is, to all that it has started, in whatever
+ * session.
+ *
+ * A process that exits by itself takes its tree along, too. One that closes stdout and runs on for
+ * twice exit_grace is reported as `mute`. */
+#ifndef CORE_AGENT_AGENT_PROCESS_H
+#define CORE_AGENT_AGENT_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/sys/err.h"
+#include "conf/conf.h"
+#include "core/agent/stderr_tail.h"
+#include "core/turn/agent_stream.h"
+#include "io/loop/loop.h"
+#include "turn/agent_input.h"
+
+struct agent_process_spec {
+    const struct conf_agent *agent;
+    const char *session_id;   /* to resume, or NULL */
+    const char *conversation; /* or NULL */
+    const char *turn;         /* id of the turn it is started for */
+};
+
+struct agent_process_events {
+    /* It could not be started; then only agent_process_free may be called, not from here. */
+    void (*failed)(void *ctx, const struct tc_err *err);
+    void (*out)(void *ctx, const char *p, size_t n); /* bytes of its stdout */
+    void (*mute)(void *ctx);
+    /* It is gone, its tree perhaps not; see agent_process_status. All it printed has been given. */
+    void (*exited)(void *ctx);
+    /* So many processes of it cannot be killed; they are left. Then `over` comes. */
+    void (*stuck)(void *ctx, unsigned left);
+    void (*over)(void *ctx); /* may free it */
+};
+
+struct agent_process;
+
+/* NULL with err. Borrows the agent and the events; `spec` for the call. What is printed to stderr
+ * is kept in a tail. */
+struct agent_process *agent_process_spawn(struct loop *l, const struct agent_process_spec *spec,
+                                          const struct agent_process_events *events, void *ctx,
+                                          struct tc_err *err);
+/* Whoever is told of it from now on. */
+void agent_process_hand_over(struct agent_process *p, const struct agent_process_events *events,
+                             void *ctx);
+/* Kills what is left. NULL is fine. */
+void agent_process_free(struct agent_process *p);
+
+/* The first message of the process. Closes stdin behind it where the dialect wants that. */
+void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
+                         const struct dialect_prompt *prompt);
+/* The next one, where dialog_goes_on. */
+void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt);
+/* A message for the turn that runs. */
+enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text);
+/* Asks it to drop one that it has not taken. False: it cannot be asked, or does not have it. */
+bool agent_process_withdraw(struct agent_process *p, const char *id);
+/* A line that it printed: the dialog may answer. */
+void agent_process_line(struct agent_process *p, const char *line, size_t len);
+/* -1: it does not wait for an answer to that. */
+int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer);
+struct dialog *agent_process_dialog(struct agent_process *p);
+
+/* Each of these does nothing on a rung that is further down. */
+void agent_process_leave(struct agent_process *p);
+void agent_process_interrupt(struct agent_process *p);
+void agent_process_terminate(struct agent_process *p);
+void agent_process_kill(struct agent_process *p);
+
+pid_t agent_process_pid(const struct agent_process *p);        /* of its shim */
+const char *agent_process_turn(const struct agent_process *p); /* for which it was started */
+bool agent_process_runs(const struct agent_process *p);        /* nobody has begun to end it */
+int agent_process_status(const struct agent_process *p);       /* of waitid, once it has exited */
+struct tail *agent_process_tail(struct agent_process *p);
+const struct conf_agent *agent_process_agent(const struct agent_process *p);
+
+/* Its output, while no turn reads it; or NULL. Owned by the process, unless it is taken. */
+struct stream *agent_process_stream(const struct agent_process *p);
+struct stream *agent_process_take_stream(struct agent_process *p);
+void agent_process_give_stream(struct agent_process *p, struct stream *s);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the attempts of a turn: what is spawned, what it is told, what follows it. */
+#include "core/agent/executor.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/sys/log.h"
+#include "core/agent/executor_internal.h"
+#include "core/agent/launch.h"
+
+/* What an agent is told that resumes a session in which it has already acted. */
+#define CONTINUE_MESSAGE                                                                           \
+    "The previous attempt was interrupted by a temporary error. Continue the task from where it "  \
+    "stopped. Do not repeat actions that are already done; check their results first."
+
+static void on_over(void *ctx);
+
+/* --- what comes from the agent -------------------------------------------------------------- */
+
+/* Behind its answer the agent would take another message. */
+static bool can_stay(const struct executor *x)
+{
+    return x->why == WHY_NONE && turn_result(x->turn)->has_final && x->may_stay &&
+           agent_process_runs(x->process) && dialog_goes_on(agent_process_dialog(x->process)) &&
+           x->may_stay(x->ctx);
+}
+
+/* The turn is over, the process is not: it goes to whoever keeps it. */
+static void part(struct executor *x, const char *bytes, size_t n)
+{
+    struct agent_process *const p = x->process;
+    x->process = NULL;
+    x->parted = true;
+    turn_on_line(x->turn, NULL, NULL);
+    agent_process_give_stream(p, turn_leave_stream(x->turn));
+    x->stay(x->ctx, p, bytes, n);
+    ladder_pause(x, 0); /* not from within a call of the process */
+}
+
+/* An error is told at once when nothing is tried after it. */
+static void on_outcome(struct executor *x)
+{
+    x->outcome = true;
+    const struct retry retry = end_retry(x);
+    if (x->why == WHY_NONE && !retry.again) {
+        end_annotate_error(x, &retry);
+        turn_release(x->turn);
+    }
+}
+
+void executor_look(struct executor *x, const char *rest, size_t n)
+{
+    if (!x->outcome && !turn_has_outcome(x->turn)) {
+        ladder_background(x);
+    } else if (!x->outcome) {
+        on_outcome(x);
+        ladder_outcome(x);
+        if (can_stay(x)) {
+            part(x, rest, n);
+            return;
+        }
+        agent_process_leave(x->process);
+    }
+    if (n)
+        turn_feed(x->turn, rest, n);
+}
+
+static void on_out(void *ctx, const char *p, size_t n)
+{
+    struct executor *const x = ctx;
+    x->heard = true;
+    ladder_output(x);
+    const size_t taken = turn_feed(x->turn, p, n);
+    executor_look(x, p + taken, n - taken);
+}
+
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    struct executor *const x = ctx;
+    x->spawn_error = *err;
+    x->spawn_failed = true;
+    ladder_failed(x);
+}
+
+static void on_mute(void *ctx)
+{
+    ladder_end(ctx, WHY_MUTE);
+}
+
+static void on_exited(void *ctx)
+{
+    struct executor *const x = ctx;
+    turn_feed_end(x->turn);
+    ladder_exited(x);
+}
+
+/* Whoever watches is not told that it is over while it is not. */
+static void on_stuck(void *ctx, unsigned left)
+{
+    struct executor *const x = ctx;
+    (void)left;
+    turn_notice(x->turn, "warn", "processes_left",
+                "Processes of the agent are left that cannot be killed.");
+}
+
+/* --- an attempt ------------------------------------------------------------------------------- */
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+    struct executor *const x = ctx;
+    char id[DIALECT_STEER_ID];
+    enum dialect_settled how;
+    agent_process_line(x->process, line, len);
+    while ((how = dialog_settled(agent_process_dialog(x->process), id)) != DIALECT_UNSETTLED)
+        if (x->settled)
+            x->settled(x->ctx, id, how);
+}
+
+static void send_message(struct executor *x)
+{
+    CLEANUP_FREE char *cwd = x->agent->cwd ? xstrdup(x->agent->cwd) : getcwd(NULL, 0);
+    const struct str message =
+        x->continues ? STR(CONTINUE_MESSAGE) : (struct str){x->message.p, x->message.len};
+    const struct dialect_prompt prompt = {.text = message.p,
+                                          .len = message.len,
+                                          .session_id = x->session_id,
+                                          .cwd = cwd ? cwd : "/",
+                                          .mode = x->agent->mode};
+    if (x->warm)
+        agent_process_next(x->process, &prompt);
+    else
+        agent_process_begin(x->process, turn_dialect(x->turn), &prompt);
+}
+
+int executor_answer(struct executor *x, const struct dialect_answer *answer)
+{
+    CLEANUP_FREE char *id = turn_agents_id(x->turn, answer->request_id);
+    struct dialect_answer named = *answer;
+    named.request_id = id;
+    if (!id || !x->process || x->outcome || agent_process_answer(x->process, &named) < 0)
+        return -1;
+    ladder_output(x); /* its silence counts from here */
+    return 0;
+}
+
+enum dialect_steer executor_steer(struct executor *x, const char *id, struct str text)
+{
+    return x->process && !x->outcome && x->why == WHY_NONE
+               ? agent_process_steer(x->process, id, text)
+               : DIALECT_REFUSED;
+}
+
+bool executor_withdraw(struct executor *x, const char *id)
+{
+    return x->process && !x->outcome && x->why == WHY_NONE &&
+           agent_process_withdraw(x->process, id);
+}
+
+bool executor_waits(const struct executor *x, const char *request_id)
+{
+    CLEANUP_FREE char *id = turn_agents_id(x->turn, request_id);
+    return id && x->process && dialog_waits(agent_process_dialog(x->process), id);
+}
+
+static const struct agent_process_events events = {on_failed, on_out,   on_mute,
+                                                   on_exited, on_stuck, on_over};
+
+static void listen_to(struct executor *x)
+{
+    ladder_begin(x);
+    if (x->may_stay)
+        turn_stop_at_outcome(x->turn);
+    if (x->spawned)
+        x->spawned(x->ctx, agent_process_pid(x->process));
+}
+
+static void start_process(struct executor *x)
+{
+    const struct agent_process_spec spec = {.agent = x->agent,
+                                            .session_id = x->session_id,
+                                            .conversation = x->conversation,
+                                            .turn = turn_id(x->turn)};
+    x->process = agent_process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
+    if (!x->process) {
+        x->spawn_failed = true;
+        ladder_failed(x);
+        return;
+    }
+    if (x->lost)
+        x->lost(x->ctx);
+    listen_to(x);
+    send_message(x);
+}
+
+/* Goes on with a process that served an earlier turn. */
+static void continue_process(struct executor *x, const struct executor_spec *spec)
+{
+    x->process = spec->process;
+    x->warm = true;
+    agent_process_hand_over(x->process, &events, x);
+    turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
+    listen_to(x);
+    if (!spec->by_agent && !spec->has_message)
+        send_message(x);
+    if (spec->unread.len)
+        on_out(x, spec->unread.p, spec->unread.len);
+}
+
+/* The process that has begun the turn is gone before anything of it could be told. */
+static void fail_ended(struct executor *x)
+{
+    err_set(&x->spawn_error, x->agent->name, "it ended by itself");
+    x->spawn_failed = true;
+    ladder_failed(x);
+}
+
+void executor_next_attempt(struct executor *x)
+{
+    x->attempt++;
+    x->heard = x->warm = false;
+    agent_process_free(x->process);
+    x->process = NULL;
+    start_process(x);
+}
+
+static void set_session(struct executor *x, const char *id)
+{
+    char *const old = x->session_id;
+    x->session_id = id && *id ? xstrdup(id) : NULL;
+    free(old);
+}
+
+/* The session that the stream named is resumed, unless its loss is what is being repaired. */
+static void prepare_retry(struct executor *x, const struct retry *retry)
+{
+    const char *const id = turn_session_id(x->turn);
+    if (retry->without_session)
+        set_session(x, NULL);
+    else if (launch_is_session(id))
+        set_session(x, id);
+}
+
+static void try_again(struct executor *x, const struct retry *retry)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "%s: attempt %u", retry->reason, x->attempt + 1);
+    if (retry->anew)
+        buf_add_str(&text, " begins another one");
+    else if (retry->without_session)
+        buf_add_str(&text, " begins a new one");
+    else
+        buf_printf(&text, " of %lld in %lld s", (long long)x->agent->attempts,
+                   (long long)retry->delay_ms / 1000);
+    if (retry->continues)
+        buf_add_str(&text, ", continuing the session");
+    log_line(LOG_WARN, x->log_name, "%s", text.p);
+    x->continues = retry->continues;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    turn_end_attempt(x->turn, &end, text.p);
+    x->outcome = false;
+    prepare_retry(x, retry);
+    ladder_pause(x, retry->delay_ms);
+}
+
+static void on_over(void *ctx)
+{
+    struct executor *const x = ctx;
+    if (x->unasked)
+        x->unasked(x->ctx);
+    const struct retry retry = end_retry(x);
+    if (retry.again)
+        try_again(x, &retry);
+    else
+        executor_finish(x, &retry);
+}
+
+void executor_finish(struct executor *x, const struct retry *retry)
+{
+    x->phase = PHASE_OVER;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    CLEANUP_BUF struct buf text = {0};
+    if (!x->parted) {
+        end_explain(x, retry, &end, &text);
+        turn_end_attempt(x->turn, &end, NULL);
+        end_log(x, &end);
+    } else if (x->unasked) {
+        x->unasked(x->ctx);
+    }
+    ladder_fini(x);
+    x->ended(x->ctx, x->spawn_failed);
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
+struct executor *executor_start(struct loop *l, struct turn *t, const struct executor_spec *spec,
+                                void (*ended)(void *ctx, bool spawn_failed), void *ctx)
+{
+    struct executor *const x = xcalloc(1, sizeof *x);
+    x->loop = l;
+    x->turn = t;
+    x->agent = spec->agent;
+    x->ended = ended;
+    x->spawned = spec->spawned;
+    x->unasked = spec->unasked;
+    x->settled = spec->settled;
+    x->lost = spec->lost;
+    x->may_stay = spec->may_stay;
+    x->stay = spec->stay;
+    x->ctx = ctx;
+    x->log_name = xasprintf("agent %s", spec->agent->name);
+    buf_add(&x->message, spec->message, spec->message_len);
+    x->conversation = xstrdup(spec->conversation);
+    set_session(x, spec->session_id);
+    turn_on_line(t, on_line, x);
+    ladder_init(x);
+    x->attempt = 1;
+    if (spec->process)
+        continue_process(x, spec);
+    else if (spec->by_agent)
+        fail_ended(x);
+    else
+        start_process(x);
+    return x;
+}
+
+void executor_cancel(struct executor *x)
+{
+    x->cancels++;
+    ladder_end(x, WHY_CANCEL);
+}
+
+void executor_shutdown(struct executor *x)
+{
+    x->cancels++;
+    ladder_settle(x); /* the answer is not lost with what went on behind it */
+    ladder_end(x, WHY_SHUTDOWN);
+}
+
+void executor_free(struct executor *x)
+{
+    if (!x)
+        return;
+    ladder_fini(x);
+    turn_on_line(x->turn, NULL, NULL);
+    agent_process_free(x->process);
+    buf_fini(&x->message);
+    free(x->log_name);
+    free(x->conversation);
+    free(x->session_id);
+    free(x);
+}

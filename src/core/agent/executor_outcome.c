@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the end of an attempt means: for the turn, for the log, for another attempt. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/sys/log.h"
+#include "core/agent/agent_retry.h"
+#include "core/agent/executor_internal.h"
+#include "core/agent/launch.h"
+
+#define STDERR_LOGGED ((size_t)2 << 10)
+#define STDERR_SEARCHED ((size_t)4 << 10)
+#define STDERR_TOLD ((size_t)200)
+#define RETRY_TOLD ((size_t)300)
+
+/* --- another attempt -------------------------------------------------------------------------- */
+
+/* What the rules look at: the error's text and the end of stderr. */
+static void error_text(const struct executor *x, struct buf *out)
+{
+    const struct tc_error *const error = turn_held_error(x->turn);
+    if (error && error->message) {
+        buf_add(out, error->message, strnlen(error->message, STDERR_SEARCHED));
+        buf_add_char(out, '\n');
+    }
+    if (x->process)
+        tail_copy(out, agent_process_tail(x->process), STDERR_SEARCHED);
+    for (char *nul = out->p; nul && (nul = memchr(nul, '\0', (size_t)(out->p + out->len - nul)));)
+        *nul = ' ';
+}
+
+static bool is_session_lost(const struct executor *x)
+{
+    CLEANUP_BUF struct buf error = {0};
+    error_text(x, &error);
+    return retry_is_session_lost(error.p);
+}
+
+static const char *find_cause(const struct executor *x)
+{
+    const struct tc_error *const held = turn_held_error(x->turn);
+    CLEANUP_BUF struct buf error = {0};
+    error_text(x, &error);
+    return retry_find_cause(held ? held->code : NULL, error.p);
+}
+
+/* The agent has named a session that the next attempt can resume. */
+static bool can_continue(const struct executor *x)
+{
+    const struct dialect *const dialect = turn_dialect(x->turn);
+    const struct dialect_input *const input = dialect ? dialect->input : NULL;
+    return (x->agent->resume[0] || (input && input->loads_session)) &&
+           launch_is_session(turn_session_id(x->turn));
+}
+
+struct retry end_retry(const struct executor *x)
+{
+    const struct retry no = {.again = false};
+    if (x->why != WHY_NONE || x->spawn_failed)
+        return no;
+    if (x->warm && !x->heard && x->message.len)
+        return (struct retry){
+            .again = true, .anew = true, .reason = "the process that waited has ended"};
+    if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
+        return no; /* a final, or an error that was told */
+    if (is_session_lost(x) && x->continues)
+        return no; /* a new session knows nothing of what was done */
+    if (is_session_lost(x) && x->session_id)
+        return (struct retry){.again = true, .without_session = true, .reason = "session lost"};
+    struct retry retry = {.reason = find_cause(x), .delay_ms = retry_delay_ms(x->attempt)};
+    if (!retry.reason || (int64_t)x->attempt >= x->agent->attempts)
+        return no;
+    const bool acted = turn_acting_tool(x->turn);
+    retry.continues = x->continues || (acted && can_continue(x));
+    retry.would_repeat = acted && !can_continue(x);
+    retry.again = !retry.would_repeat;
+    return retry;
+}
+
+/* --- the end of the turn ---------------------------------------------------------------------- */
+
+void end_log(const struct executor *x, const struct stream_end_info *end)
+{
+    const struct result *const result = turn_result(x->turn);
+    const bool failed = result->has_error && end->code && result->error_code.len &&
+                        strcmp(result->error_code.p, end->code) == 0;
+    if (!failed || x->spawn_failed || x->why == WHY_SHUTDOWN)
+        return;
+    const int len = (int)(x->reason_len ? x->reason_len : strlen(end->message));
+    CLEANUP_BUF struct buf tail = {0}, safe = {0};
+    if (x->process)
+        tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
+    log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
+    if (safe.len)
+        log_line(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
+                 safe.p);
+    else
+        log_line(LOG_ERR, x->log_name, "%.*s", len, end->message);
+}
+
+/* The short form for people: one line of stderr, secrets masked. */
+static void add_stderr_line(const struct executor *x, struct buf *text)
+{
+    CLEANUP_BUF struct buf line = {0}, safe = {0};
+    tail_copy_line(&line, agent_process_tail(x->process), STDERR_TOLD);
+    log_redact(&safe, (struct str){line.p ? line.p : "", line.len});
+    if (safe.len)
+        buf_printf(text, ": %s", safe.p);
+}
+
+static void explain_spawn(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    *end = (struct stream_end_info){.how = STREAM_SPAWN, .code = "agent_spawn"};
+    buf_printf(text, "cannot start agent \"%s\": %s", x->agent->name, err_str(&x->spawn_error));
+    log_line(LOG_ERR, x->log_name, "%s", text->p);
+}
+
+/* Why it took so long, if the agent said so: it kept asking its model again. */
+static void add_retries(const struct executor *x, struct buf *text)
+{
+    const struct result *const r = turn_result(x->turn);
+    char notice[RETRY_TOLD];
+    if (!r->n_retries)
+        return;
+    utf8_copy(notice, sizeof notice, r->retry.p);
+    buf_printf(text, " The agent had asked its model again %u time%s; its last notice: %s",
+               r->n_retries, r->n_retries > 1 ? "s" : "", notice);
+}
+
+static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    const struct conf_agent *const a = x->agent;
+    *end = (struct stream_end_info){.how = STREAM_TIMEOUT, .code = "agent_timeout"};
+    switch (x->why) {
+    case WHY_IDLE:
+        buf_printf(text, "The agent was silent for %g s.", (double)a->idle_timeout_ms / 1000);
+        add_retries(x, text);
+        break;
+    case WHY_TOTAL:
+        buf_printf(text, "The turn took longer than %g s.", (double)a->turn_timeout_ms / 1000);
+        add_retries(x, text);
+        break;
+    case WHY_MUTE:
+        buf_add_str(text, "The agent closed its output and went on running.");
+        break;
+    case WHY_SHUTDOWN:
+        *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_shutdown"};
+        buf_add_str(text, "The host was stopped.");
+        return;
+    case WHY_CANCEL:
+    case WHY_NONE:
+        *end = (struct stream_end_info){.how = STREAM_CANCELLED};
+        buf_add_str(text, "The turn was cancelled.");
+        return;
+    }
+}
+
+static void explain_signal(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    const int signo = WTERMSIG(agent_process_status(x->process));
+    const char *const name = sigabbrev_np(signo);
+    *end = (struct stream_end_info){.how = STREAM_SIGNAL, .code = "agent_signal"};
+    if (name)
+        buf_printf(text, "The agent was killed by SIG%s", name);
+    else
+        buf_printf(text, "The agent was killed by signal %d", signo);
+    if (signo == SIGKILL)
+        buf_add_str(text, ", possibly out of memory");
+}
+
+static void explain_exit(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    const int status = agent_process_status(x->process);
+    if (WIFSIGNALED(status)) {
+        explain_signal(x, end, text);
+    } else if (WEXITSTATUS(status)) {
+        *end = (struct stream_end_info){.how = STREAM_EXIT, .code = "agent_exit"};
+        buf_printf(text, "The agent exited with status %d", WEXITSTATUS(status));
+    } else {
+        *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
+        buf_add_str(text, "The agent exited without a result");
+    }
+    x->reason_len = text->len;
+    add_stderr_line(x, text);
+    if (text->p[text->len - 1] != '.')
+        buf_add_char(text, '.');
+}
+
+static void explain(struct executor *x, struct stream_end_info *end, struct buf *text)
+{
+    if (x->why != WHY_NONE)
+        explain_why(x, end, text);
+    else if (x->spawn_failed)
+        explain_spawn(x, end, text);
+    else if (!turn_has_outcome(x->turn))
+        explain_exit(x, end, text);
+    else
+        *end = (struct stream_end_info){.how = STREAM_EOF};
+}
+
+/* Appends how many attempts there were, and after `retry` (or NULL) why there is no further one. */
+static void explain_attempts(const struct executor *x, const struct retry *retry, struct buf *text)
+{
+    if (retry && retry->would_repeat)
+        buf_printf(text, " (%s; not tried again, because the agent had already called %s)",
+                   retry->reason, turn_acting_tool(x->turn));
+    else if (x->attempt > 1)
+        buf_printf(text, " (attempt %u of %lld)", x->attempt, (long long)x->agent->attempts);
+}
+
+void end_annotate_error(struct executor *x, const struct retry *retry)
+{
+    CLEANUP_BUF struct buf note = {0};
+    explain_attempts(x, retry, &note);
+    if (note.len)
+        turn_annotate_error(x->turn, note.p);
+}
+
+void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
+                 struct buf *text)
+{
+    explain(x, end, text);
+    if (end->code)
+        explain_attempts(x, retry, text);
+    if (x->why == WHY_NONE && is_session_lost(x))
+        end->code = "agent_session";
+    end->message = text->p;
+}

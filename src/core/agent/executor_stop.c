@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the clocks of a turn, and what they end. */
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/agent/executor_internal.h"
+
+/* From the last output of an agent that says it has nothing left to do: a turn that reports the end
+ * of a task follows within 0.13 s (Claude Code 2.1.330, 22 cases). */
+#define SETTLE_MS 2000
+
+static void on_total(void *arg);
+static void on_idle(void *arg);
+static void on_pause(void *arg);
+static void on_background(void *arg);
+
+void ladder_init(struct executor *x)
+{
+    x->total = loop_timer_new(x->loop, on_total, x);
+    x->idle = loop_timer_new(x->loop, on_idle, x);
+    x->pause = loop_timer_new(x->loop, on_pause, x);
+    x->background = loop_timer_new(x->loop, on_background, x);
+    if (x->agent->turn_timeout_ms > 0)
+        x->deadline_ms = clock_mono_ms() + x->agent->turn_timeout_ms;
+}
+
+void ladder_fini(struct executor *x)
+{
+    loop_timer_free(x->total);
+    loop_timer_free(x->idle);
+    loop_timer_free(x->pause);
+    loop_timer_free(x->background);
+    x->total = x->idle = x->pause = x->background = NULL;
+}
+
+/* --- the end of an attempt ------------------------------------------------------------------ */
+
+static void on_pause(void *arg)
+{
+    struct executor *const x = arg;
+    if (x->parted || x->why != WHY_NONE || x->spawn_failed)
+        executor_finish(x, NULL);
+    else
+        executor_next_attempt(x);
+}
+
+static void stop_clocks(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    loop_timer_set(x->total, -1);
+    loop_timer_set(x->background, -1);
+}
+
+/* Of two reasons the first counts, and none changes an outcome that has been told. A second
+ * request by a person goes straight to the end. */
+void ladder_end(struct executor *x, enum why why)
+{
+    if (x->phase == PHASE_OVER)
+        return;
+    stop_clocks(x);
+    const bool settled = x->outcome && !turn_held_error(x->turn);
+    if (x->why == WHY_NONE && !settled) {
+        x->why = why;
+        if (why != WHY_CANCEL) /* a person who cancels may keep what there is */
+            turn_abandon(x->turn);
+    }
+    if (x->phase == PHASE_PAUSE)
+        loop_timer_set(x->pause, 0);
+    else if (x->cancels > 1)
+        agent_process_kill(x->process);
+    else if (x->outcome)
+        agent_process_terminate(x->process);
+    else
+        agent_process_interrupt(x->process);
+}
+
+static void start_total(struct executor *x)
+{
+    const int64_t left = x->deadline_ms - clock_mono_ms();
+    if (x->deadline_ms)
+        loop_timer_set(x->total, left > 0 ? left : 0);
+}
+
+void ladder_pause(struct executor *x, int64_t ms)
+{
+    start_total(x);
+    x->phase = PHASE_PAUSE;
+    loop_timer_set(x->pause, ms);
+}
+
+/* --- what the agent does -------------------------------------------------------------------- */
+
+void ladder_begin(struct executor *x)
+{
+    x->phase = PHASE_ATTEMPT;
+    x->background_until_ms = 0;
+    x->still_told = false;
+    x->last_out_ms = clock_mono_ms();
+    start_total(x);
+    if (x->agent->idle_timeout_ms > 0)
+        loop_timer_set(x->idle, x->agent->idle_timeout_ms / 2);
+}
+
+void ladder_failed(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    ladder_pause(x, 0);
+}
+
+void ladder_output(struct executor *x)
+{
+    x->last_out_ms = clock_mono_ms();
+    x->still_told = false;
+}
+
+void ladder_outcome(struct executor *x)
+{
+    stop_clocks(x);
+}
+
+void ladder_exited(struct executor *x)
+{
+    loop_timer_set(x->idle, -1);
+    loop_timer_set(x->background, -1);
+}
+
+/* --- background work -------------------------------------------------------------------------- */
+
+/* How long it is waited for from now; negative: for as long as it takes. */
+static int64_t background_left_ms(struct executor *x)
+{
+    const int64_t limit = x->agent->background_timeout_ms, now = clock_mono_ms();
+    if (!limit)
+        return -1;
+    if (!x->background_until_ms)
+        x->background_until_ms = now + limit;
+    return x->background_until_ms > now ? x->background_until_ms - now : 0;
+}
+
+void ladder_background(struct executor *x)
+{
+    if (!agent_process_runs(x->process))
+        return;
+    switch (turn_work(x->turn)) {
+    case DIALECT_NO_WORK:
+        loop_timer_set(x->background, -1);
+        break;
+    case DIALECT_SETTLING:
+        loop_timer_set(x->background, SETTLE_MS);
+        break;
+    case DIALECT_WORKS:
+        loop_timer_set(x->background, background_left_ms(x));
+        break;
+    }
+}
+
+void ladder_settle(struct executor *x)
+{
+    if (turn_work(x->turn) == DIALECT_NO_WORK)
+        return;
+    turn_settle(x->turn);
+    executor_look(x, NULL, 0);
+}
+
+static void on_background(void *arg)
+{
+    ladder_settle(arg);
+}
+
+/* --- the clocks ------------------------------------------------------------------------------- */
+
+static void on_total(void *arg)
+{
+    struct executor *const x = arg;
+    ladder_settle(x);
+    if (!x->outcome)
+        ladder_end(x, WHY_TOTAL);
+}
+
+static void tell_still_working(struct executor *x, int64_t silent_ms)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "still working: no output for %lld s", (long long)silent_ms / 1000);
+    turn_notice(x->turn, "info", "still_working", text.p);
+    x->still_told = true;
+}
+
+/* The timer is not moved at every output: when it fires it looks how long the silence is. While the
+ * agent waits for a person, or for what it does in the background, the silence is not its own. */
+static void on_idle(void *arg)
+{
+    struct executor *const x = arg;
+    if (turn_is_asking(x->turn) || turn_work(x->turn) == DIALECT_WORKS)
+        x->last_out_ms = clock_mono_ms();
+    const int64_t limit = x->agent->idle_timeout_ms;
+    const int64_t silent = clock_mono_ms() - x->last_out_ms;
+    if (silent >= limit) {
+        ladder_end(x, WHY_IDLE);
+        return;
+    }
+    if (silent >= limit / 2 && !x->still_told)
+        tell_still_working(x, silent);
+    loop_timer_set(x->idle, (x->still_told ? limit : limit / 2) - silent);
+}

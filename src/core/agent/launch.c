@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the rules for arguments and environment. */
+#include "core/agent/launch.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/cleanup.h"
+#include "base/sys/uuid.h"
+
+#define ID_MAX 128
+#define CONVERSATION_MAX 1024
+
+struct words {
+    char **v; /* NULL-terminated */
+    size_t n;
+};
+
+static void add(struct words *w, char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
+    w->v[w->n++] = word;
+    w->v[w->n] = NULL;
+}
+
+void launch_free(char **words)
+{
+    for (char **p = words; p && *p; p++)
+        free(*p);
+    free(words);
+}
+
+/* --- arguments ---------------------------------------------------------------------------- */
+
+bool launch_is_session(const char *id)
+{
+    const size_t len = strlen(id);
+    if (!len || len > ID_MAX || id[0] == '-')
+        return false;
+    return strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == len;
+}
+
+static bool is_conversation(const char *id)
+{
+    const size_t len = strlen(id);
+    if (!len || len > CONVERSATION_MAX || id[0] == '-' || !utf8_is_valid(id, len))
+        return false;
+    for (const char *p = id; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            return false;
+    return true;
+}
+
+struct values {
+    char session_id[ID_MAX + 1];
+    const char *conversation;
+};
+
+static int add_arg(struct words *w, const char *arg, const struct values *v,
+                   const struct conf_agent *agent, struct tc_err *err)
+{
+    const char *const word = conf_placeholder(arg), *value = NULL;
+    if (word && strcmp(word, "{session_id}") == 0) {
+        value = v->session_id;
+    } else if (word && strcmp(word, "{conversation}") == 0) {
+        value = v->conversation;
+        if (!value)
+            return err_set(err, agent->name, "its command needs a conversation: name one");
+    }
+    add(w, value ? xasprintf("%.*s%s", (int)(word - arg), arg, value) : xstrdup(arg));
+    return 0;
+}
+
+static int add_args(struct words *w, char *const *args, const struct values *v,
+                    const struct conf_agent *agent, struct tc_err *err)
+{
+    for (; *args; args++)
+        if (add_arg(w, *args, v, agent, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_values(const struct conf_agent *agent, const char *session_id,
+                        const char *conversation, struct tc_err *err)
+{
+    if (session_id && !launch_is_session(session_id))
+        return err_set(err, agent->name,
+                       "not a session id: letters, digits, '-' and '_', at most %d", ID_MAX);
+    if (conversation && !is_conversation(conversation))
+        return err_set(err, agent->name,
+                       "not the name of a conversation: no control characters, no '-' in front, "
+                       "at most %d bytes",
+                       CONVERSATION_MAX);
+    return 0;
+}
+
+char **launch_argv(const struct conf_agent *agent, const char *session_id, const char *conversation,
+                   struct tc_err *err)
+{
+    if (check_values(agent, session_id, conversation, err) < 0)
+        return NULL;
+    struct values v = {.conversation = conversation};
+    if (session_id)
+        memcpy(v.session_id, session_id, strlen(session_id) + 1);
+    else
+        uuid_make(v.session_id);
+    struct words w = {0};
+    if (add_args(&w, agent->prefix, &v, agent, err) < 0 ||
+        add_args(&w, agent->command, &v, agent, err) < 0 ||
+        (session_id && add_args(&w, agent->resume, &v, agent, err) < 0)) {
+        launch_free(w.v);
+        return NULL;
+    }
+    return w.v;
+}
+
+/* --- environment -------------------------------------------------------------------------- */
+
+static const char *const basic[] = {
+    "PATH", "HOME", "LANG", "LC_*", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", NULL,
+};
+
+static const char *const never[] = {
+    "TURNCAST_*",    "LD_*",         "CLAUDECODE", "CLAUDE_CODE_*",
+    "ANTHROPIC_LOG", "NODE_OPTIONS", "DEBUG",      NULL,
+};
+
+static const char *const credential = "CLAUDE_CODE_OAUTH_TOKEN";
+
+static size_t name_len(const char *var)
+{
+    return strcspn(var, "=");
+}
+
+static bool is_name(const char *name, const char *var)
+{
+    return strlen(name) == name_len(var) && strncmp(name, var, name_len(var)) == 0;
+}
+
+/* A name, or a prefix and '*'. */
+static bool is_match(const char *pattern, const char *var)
+{
+    const size_t len = strlen(pattern);
+    if (len && pattern[len - 1] == '*')
+        return name_len(var) >= len - 1 && strncmp(pattern, var, len - 1) == 0;
+    return is_name(pattern, var);
+}
+
+static bool is_listed(const char *const *patterns, const char *var)
+{
+    for (; *patterns; patterns++)
+        if (is_match(*patterns, var))
+            return true;
+    return false;
+}
+
+static bool is_passed(const struct conf_agent *agent, const char *var)
+{
+    if (is_listed(never, var) && !is_name(credential, var))
+        return false;
+    if (is_listed(basic, var))
+        return true;
+    for (char *const *pass = agent->env_pass; *pass; pass++)
+        if (is_name(*pass, var) || (is_match(*pass, var) && !is_listed(never, var)))
+            return true;
+    return false;
+}
+
+static void set(struct words *w, const char *var)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (name_len(w->v[i]) == name_len(var) && strncmp(w->v[i], var, name_len(var)) == 0) {
+            free(w->v[i]);
+            w->v[i] = xstrdup(var);
+            return;
+        }
+    add(w, xstrdup(var));
+}
+
+/* Who it is says where its home is, not who started the host. */
+static void set_user(struct words *w, const struct conf_user *u)
+{
+    const char *const names[] = {"HOME", "USER", "LOGNAME", "SHELL"};
+    const char *const values[] = {u->home, u->name, u->name, u->shell};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CLEANUP_FREE char *var = xasprintf("%s=%s", names[i], values[i]);
+        set(w, var);
+    }
+}
+
+char *launch_mark(const char *turn)
+{
+    return xasprintf("TURNCAST_TURN=%s", turn);
+}
+
+char **launch_env(const struct conf_agent *agent, char *const *host, const char *turn)
+{
+    struct words w = {0};
+    set(&w, "TERM=dumb");
+    for (; *host; host++)
+        if (strchr(*host, '=') && is_passed(agent, *host))
+            set(&w, *host);
+    if (agent->user)
+        set_user(&w, agent->user);
+    for (char *const *var = agent->env_set; *var; var++)
+        set(&w, *var);
+    if (turn) {
+        CLEANUP_FREE char *mark = launch_mark(turn);
+        set(&w, mark);
+    }
+    return w.v;
+}

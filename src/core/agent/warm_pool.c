@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how long an agent waits, and what it says meanwhile. */
+#include "core/agent/warm_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/turn/turn_record.h"
+#include "io/process/process_tree.h"
+
+#define MEASURE_MS 1000               /* between two measurements of memory, of one process each */
+#define UNREAD_MAX ((size_t)16 << 20) /* bytes of a turn that waits for its beginning on disk */
+
+struct waiter {
+    struct waiter *next;
+    char *conversation, *session_id; /* session_id: or NULL */
+    void (*gone)(void *ctx);
+    void *ctx;
+};
+
+struct entry {
+    struct entry *next;
+    struct warm *all;
+    struct agent_process *process;
+    struct loop_timer *keep;
+    const struct conf *conf; /* of the agent */
+    char *turn, *conversation, *session_id, *source, *route, *owner, *log_name;
+    struct buf unread; /* lines of the turn that it has begun by itself */
+    bool begins;       /* it has begun one */
+    bool leaves;       /* it is being ended */
+    bool told_works;   /* what events->works was last called with */
+    uint64_t resident; /* bytes, of it and of all that it has started, when it was measured last */
+    int64_t measured_ms;
+};
+
+struct warm {
+    struct loop *loop;
+    struct ledger *ledger;
+    const struct conf *conf;
+    const struct warm_events *events;
+    void *ctx;
+    struct entry *list; /* the one that came last is first */
+    struct loop_timer *measure;
+    struct waiter *waiters;
+    bool closing;
+};
+
+/* ---- who is there ---- */
+
+static bool is_of(const struct entry *e, const char *conversation, const char *session_id)
+{
+    return strcmp(e->conversation, conversation) == 0 ||
+           (session_id && strcmp(e->session_id, session_id) == 0);
+}
+
+static bool is_taken(const struct warm *w, const char *conversation, const char *session_id)
+{
+    for (const struct entry *e = w->list; e; e = e->next)
+        if (is_of(e, conversation, session_id))
+            return true;
+    return false;
+}
+
+static bool works(const struct entry *e)
+{
+    const struct stream *const s = agent_process_stream(e->process);
+    return e->begins || (s && translate_work(&s->translate) == DIALECT_WORKS);
+}
+
+bool warm_works(const struct warm *w, const char *conversation)
+{
+    for (const struct entry *e = w->list; e; e = e->next)
+        if (!e->leaves && strcmp(e->conversation, conversation) == 0 && works(e))
+            return true;
+    return false;
+}
+
+bool warm_is_empty(const struct warm *w)
+{
+    return !w->list;
+}
+
+size_t warm_count(const struct warm *w)
+{
+    size_t n = 0;
+    for (const struct entry *e = w->list; e; e = e->next)
+        n += !e->leaves;
+    return n;
+}
+
+/* ---- the end of one ---- */
+
+static void free_waiter(struct waiter *waiter)
+{
+    free(waiter->conversation);
+    free(waiter->session_id);
+    free(waiter);
+}
+
+static void tell_waiters(struct warm *w)
+{
+    for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);) {
+        if (is_taken(w, waiter->conversation, waiter->session_id)) {
+            at = &waiter->next;
+            continue;
+        }
+        *at = waiter->next;
+        waiter->gone(waiter->ctx);
+        free_waiter(waiter);
+        at = &w->waiters; /* `gone` may have changed the list */
+    }
+}
+
+static void unlink_entry(struct entry *e)
+{
+    struct entry **at = &e->all->list;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+}
+
+/* Not the process. */
+static void free_entry(struct entry *e)
+{
+    loop_timer_free(e->keep);
+    buf_fini(&e->unread);
+    free(e->turn);
+    free(e->conversation);
+    free(e->session_id);
+    free(e->source);
+    free(e->route);
+    free(e->owner);
+    free(e->log_name);
+    conf_unref(e->conf);
+    free(e);
+}
+
+static void tell_works(struct entry *e, bool now)
+{
+    if (e->told_works == now)
+        return;
+    e->told_works = now;
+    e->all->events->works(e->all->ctx, e->turn, now);
+}
+
+static void leave(struct entry *e, const char *why)
+{
+    if (e->leaves)
+        return;
+    e->leaves = true;
+    tell_works(e, false);
+    log_line(LOG_INFO, e->log_name, "the process that waits for %s ends: %s", e->conversation, why);
+    loop_timer_set(e->keep, -1);
+    agent_process_leave(e->process);
+}
+
+/* ---- what it says while it waits ---- */
+
+static void set_clock(struct entry *e)
+{
+    const struct conf_agent *const agent = agent_process_agent(e->process);
+    const int64_t limit = works(e) ? agent->background_timeout_ms : agent->keep_alive_ms;
+    loop_timer_set(e->keep, works(e) && !limit ? -1 : limit);
+}
+
+static void on_time(void *arg)
+{
+    struct entry *const e = arg;
+    if (!e->begins)
+        leave(e, works(e) ? "its background work took too long" : "no message came");
+}
+
+static void keep_line(struct entry *e, const char *line, size_t len)
+{
+    if (e->unread.len + len >= UNREAD_MAX)
+        return;
+    buf_add(&e->unread, line, len);
+    buf_add_char(&e->unread, '\n');
+}
+
+static void tell_begin(const struct entry *e)
+{
+    const struct warm_place place = {.conf = e->conf,
+                                     .conversation = e->conversation,
+                                     .session_id = e->session_id,
+                                     .source = e->source,
+                                     .route = e->route,
+                                     .owner = e->owner};
+    e->all->events->begins(e->all->ctx, &place, agent_process_agent(e->process));
+}
+
+static void on_line(void *ctx, const char *line, size_t len, bool complete)
+{
+    struct entry *const e = ctx;
+    struct stream *const s = agent_process_stream(e->process);
+    (void)complete;
+    if (e->begins) {
+        keep_line(e, line, len);
+        return;
+    }
+    if (e->leaves || !translate_between(&s->translate, line, len)) {
+        agent_process_line(e->process, line, len);
+        return;
+    }
+    e->begins = true;
+    keep_line(e, line, len);
+    tell_begin(e);
+}
+
+void warm_tell_again(struct warm *w, const char *conversation)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (e->begins && !e->leaves && strcmp(e->conversation, conversation) == 0) {
+            tell_begin(e);
+            return;
+        }
+}
+
+static void on_dropped(void *ctx, uint64_t bytes)
+{
+    const struct entry *const e = ctx;
+    log_line(LOG_WARN, e->log_name, "a line of %llu bytes was too long and left out",
+             (unsigned long long)bytes);
+}
+
+/* What it works at may have changed. */
+static void listen_to(struct entry *e, const char *bytes, size_t n)
+{
+    const bool worked = works(e);
+    lines_feed(&agent_process_stream(e->process)->lines, bytes, n);
+    if (e->leaves)
+        return;
+    if (works(e) != worked)
+        set_clock(e);
+    tell_works(e, works(e));
+}
+
+static void on_out(void *ctx, const char *bytes, size_t n)
+{
+    listen_to(ctx, bytes, n);
+}
+
+static void on_failed(void *ctx, const struct tc_err *err)
+{
+    (void)ctx, (void)err; /* it has been started */
+}
+
+static void on_mute(void *ctx)
+{
+    leave(ctx, "it has closed its output");
+}
+
+static void on_exited(void *ctx)
+{
+    struct entry *const e = ctx;
+    const int status = agent_process_status(e->process);
+    if (!e->leaves && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        log_line(LOG_WARN, e->log_name, "it died while it waited (%s %d); the next message resumes",
+                 WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    e->leaves = true;
+    tell_works(e, false);
+}
+
+static void on_stuck(void *ctx, unsigned left)
+{
+    (void)ctx, (void)left; /* it has been logged */
+}
+
+static void on_over(void *ctx)
+{
+    struct entry *const e = ctx;
+    struct warm *const w = e->all;
+    keep_not_waiting(w->ledger, agent_process_turn(e->process));
+    unlink_entry(e);
+    agent_process_free(e->process);
+    free_entry(e);
+    tell_waiters(w);
+    if (!w->list && w->events->emptied)
+        w->events->emptied(w->ctx);
+}
+
+/* ---- keeping and taking ---- */
+
+/* The one that has waited longest; one that works only if all do. */
+static struct entry *find_oldest(struct warm *w)
+{
+    struct entry *idle = NULL, *busy = NULL;
+    for (struct entry *e = w->list; e; e = e->next)
+        if (!e->leaves)
+            *(works(e) ? &busy : &idle) = e;
+    return idle ? idle : busy;
+}
+
+static uint64_t resident_of_all(const struct warm *w)
+{
+    uint64_t sum = 0;
+    for (const struct entry *e = w->list; e; e = e->next)
+        sum += e->leaves ? 0 : e->resident;
+    return sum;
+}
+
+/* The last one may use what it needs: limits.memory_mb is for that. */
+static bool uses_too_much(const struct warm *w)
+{
+    const uint64_t limit = (uint64_t)w->conf->conversations.max_warm_mb << 20;
+    return limit && warm_count(w) > 1 && resident_of_all(w) > limit;
+}
+
+static void make_room(struct warm *w)
+{
+    while (warm_count(w) > (size_t)w->conf->conversations.max_warm)
+        leave(find_oldest(w), "there are more than max_warm");
+    while (uses_too_much(w))
+        leave(find_oldest(w), "together they use more memory than max_warm_mb");
+}
+
+static void measure(struct entry *e)
+{
+    e->measured_ms = clock_mono_ms();
+    e->resident = process_tree_resident(agent_process_pid(e->process));
+}
+
+/* One at a time: a host may have a thousand, and the loop waits for /proc. */
+static void on_measure(void *arg)
+{
+    struct warm *const w = arg;
+    struct entry *stalest = NULL;
+    for (struct entry *e = w->list; e; e = e->next)
+        if (!e->leaves && (!stalest || e->measured_ms <= stalest->measured_ms))
+            stalest = e;
+    if (!stalest)
+        return;
+    measure(stalest);
+    make_room(w);
+    loop_timer_set(w->measure, MEASURE_MS);
+}
+
+static void attach(struct entry *e)
+{
+    static const struct agent_process_events events = {on_failed, on_out,   on_mute,
+                                                       on_exited, on_stuck, on_over};
+    struct lines *const lines = &agent_process_stream(e->process)->lines;
+    lines->line = on_line;
+    lines->dropped = on_dropped;
+    lines->ctx = e;
+    agent_process_hand_over(e->process, &events, e);
+}
+
+void warm_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
+               const char *bytes, size_t n)
+{
+    struct entry *const e = xcalloc(1, sizeof *e);
+    *e = (struct entry){
+        .next = w->list,
+        .all = w,
+        .process = p,
+        .keep = loop_timer_new(w->loop, on_time, e),
+        .conf = conf_ref(place->conf),
+        .turn = xstrdup(place->turn),
+        .conversation = xstrdup(place->conversation),
+        .session_id = xstrdup(place->session_id),
+        .source = xstrdup(place->source),
+        .route = xstrdup(place->route),
+        .owner = xstrdup(place->owner),
+        .log_name = xasprintf("agent %s", agent_process_agent(p)->name),
+    };
+    w->list = e;
+    attach(e);
+    keep_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
+    if (w->closing || place->conf != w->conf) {
+        leave(e, w->closing ? "the host ends" : "the configuration has changed");
+        return;
+    }
+    set_clock(e);
+    listen_to(e, bytes, n);
+    measure(e);
+    make_room(w);
+    loop_timer_set(w->measure, MEASURE_MS);
+}
+
+static struct entry *find(const struct warm *w, const struct conf_agent *agent,
+                          const char *conversation, const char *session_id)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (!e->leaves && agent_process_agent(e->process) == agent &&
+            strcmp(e->conversation, conversation) == 0 &&
+            (session_id ? strcmp(e->session_id, session_id) == 0 : e->begins))
+            return e;
+    return NULL;
+}
+
+struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
+                                const char *conversation, const char *session_id,
+                                struct buf *unread)
+{
+    struct entry *const e = find(w, agent, conversation, session_id);
+    if (!e)
+        return NULL;
+    struct agent_process *const p = e->process;
+    if (e->unread.len)
+        buf_add(unread, e->unread.p, e->unread.len);
+    lines_give_back(&agent_process_stream(p)->lines, unread);
+    tell_works(e, false);
+    keep_not_waiting(w->ledger, agent_process_turn(p));
+    unlink_entry(e);
+    free_entry(e);
+    return p;
+}
+
+void warm_end(struct warm *w, const char *conversation, const char *why)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (is_of(e, conversation, NULL))
+            leave(e, why);
+}
+
+bool warm_clear(struct warm *w, const char *conversation, const char *session_id,
+                void (*gone)(void *ctx), void *ctx)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (is_of(e, conversation, session_id))
+            leave(e, "another process begins");
+    if (!is_taken(w, conversation, session_id))
+        return false;
+    struct waiter *const waiter = xcalloc(1, sizeof *waiter);
+    *waiter = (struct waiter){.next = w->waiters,
+                              .conversation = xstrdup(conversation),
+                              .session_id = xstrdup(session_id),
+                              .gone = gone,
+                              .ctx = ctx};
+    w->waiters = waiter;
+    return true;
+}
+
+void warm_forget_waiter(struct warm *w, const void *ctx)
+{
+    for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);)
+        if (waiter->ctx == ctx) {
+            *at = waiter->next;
+            free_waiter(waiter);
+        } else {
+            at = &waiter->next;
+        }
+}
+
+/* ---- its life ---- */
+
+struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *conf,
+                      const struct warm_events *events, void *ctx)
+{
+    struct warm *const w = xcalloc(1, sizeof *w);
+    *w = (struct warm){.loop = l, .ledger = ledger, .conf = conf, .events = events, .ctx = ctx};
+    w->measure = loop_timer_new(l, on_measure, w);
+    return w;
+}
+
+void warm_reconfigure(struct warm *w, const struct conf *conf)
+{
+    w->conf = conf;
+    for (struct entry *e = w->list; e; e = e->next)
+        leave(e, "the configuration has changed");
+}
+
+void warm_close(struct warm *w)
+{
+    for (struct entry *e = w->list; e; e = e->next)
+        if (w->closing)
+            agent_process_terminate(e->process);
+        else
+            leave(e, "the host ends");
+    w->closing = true;
+}
+
+void warm_free(struct warm *w)
+{
+    if (!w)
+        return;
+    loop_timer_free(w->measure);
+    while (w->list) {
+        struct entry *const e = w->list;
+        w->list = e->next;
+        agent_process_free(e->process);
+        free_entry(e);
+    }
+    while (w->waiters) {
+        struct waiter *const waiter = w->waiters;
+        w->waiters = waiter->next;
+        free_waiter(waiter);
+    }
+    free(w);
+}

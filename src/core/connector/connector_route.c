@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which requests to the HTTP server belong to which instance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/connector/connector_internal.h"
+#include "io/http/server/httpd_error.h"
+
+struct route {
+    struct route *next;
+    char *path; /* whole */
+};
+
+/* What the service gets when the instance does not answer: it is asked to come again. */
+#define UNAVAILABLE 503
+
+static void on_answered(void *arg, const struct tc_answer *answer)
+{
+    struct httpd_request *const request = arg;
+    if (!answer) {
+        httpd_answer_error(request,
+                           &(struct httpd_error){.status = UNAVAILABLE,
+                                                 .code = "instance_unavailable",
+                                                 .message = "The instance does not answer now; "
+                                                            "try again later."});
+        return;
+    }
+    const char *const body = answer->body ? answer->body : "";
+    httpd_answer(request, answer->status ? answer->status : 200, answer->content_type,
+                 (struct str){body, answer->body_len ? answer->body_len : strlen(body)});
+}
+
+static const struct tc_header *copy_headers(struct arena *a, const struct httpd_request *request)
+{
+    struct tc_header *const all = arena_alloc(a, (request->header_count + 1) * sizeof *all);
+    for (size_t i = 0; i < request->header_count; i++)
+        all[i] = (struct tc_header){
+            .name = arena_strdup(a, request->headers[i].name),
+            .value = arena_strdup(a, request->headers[i].value),
+        };
+    return all;
+}
+
+static size_t prefix_len(const struct runner *r)
+{
+    return strlen("/hooks/") + strlen(r->name);
+}
+
+static void on_request(void *arg, struct httpd_request *request)
+{
+    struct runner *const r = arg;
+    struct channel_hit *const h = xcalloc(1, sizeof *h);
+    h->hit = (struct tc_hit){
+        .method = arena_strdup(&h->arena, request->method),
+        .path = arena_strdup(&h->arena, request->path + prefix_len(r)),
+        .query = arena_strdup(&h->arena, request->query),
+        .headers = copy_headers(&h->arena, request),
+        .header_count = request->header_count,
+        .body = arena_copy(&h->arena, request->body.p, request->body.len),
+        .body_len = request->body.len,
+    };
+    h->answered = on_answered;
+    h->arg = request;
+    r->channel->ops->hit(r->channel, h);
+}
+
+static bool has_route(const struct runner *r, const char *whole)
+{
+    const struct route *route = r->routes;
+    while (route && strcmp(route->path, whole) != 0)
+        route = route->next;
+    return route;
+}
+
+/* An instance that begins again asks for it again. */
+void web_route(void *runner, const char *path)
+{
+    struct runner *const r = runner;
+    char *const whole = xasprintf("/hooks/%s%s", r->name, path);
+    if (has_route(r, whole)) {
+        free(whole);
+        return;
+    }
+    struct route *const route = xmalloc(sizeof *route);
+    *route = (struct route){r->routes, whole};
+    r->routes = route;
+    httpd_route(r->services.httpd, route->path, HTTPD_ANY, on_request, r);
+}
+
+void web_fini(struct runner *r)
+{
+    while (r->routes) {
+        struct route *const route = r->routes;
+        r->routes = route->next;
+        httpd_unroute(r->services.httpd, route->path);
+        free(route->path);
+        free(route);
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which websocket belongs to which instance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/connector/connector_internal.h"
+#include "io/websocket/websocket.h"
+
+struct socket {
+    struct socket *next;
+    struct runner *runner; /* NULL: it has ended */
+    int64_t number;
+    struct websocket_conn *conn;
+};
+
+static struct socket *find_socket(const struct runner *r, int64_t number)
+{
+    struct socket *s = r->sockets;
+    while (s && s->number != number)
+        s = s->next;
+    return s;
+}
+
+static void forget_socket(struct socket *s)
+{
+    for (struct socket **at = s->runner ? &s->runner->sockets : NULL; at && *at; at = &(*at)->next)
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    free(s);
+}
+
+static void tell(struct runner *r, int64_t number, enum tc_socket_event event, struct str text)
+{
+    const struct tc_frame frame = {
+        .socket = number, .event = event, .text = text.p ? text.p : "", .len = text.len};
+    r->channel->ops->frame(r->channel, &frame);
+}
+
+static void on_event(void *arg, enum websocket_event event, struct str text)
+{
+    static const enum tc_socket_event events[] = {
+        [WEBSOCKET_OPEN] = TC_SOCKET_OPEN,
+        [WEBSOCKET_TEXT] = TC_SOCKET_TEXT,
+        [WEBSOCKET_CLOSED] = TC_SOCKET_CLOSED,
+    };
+    struct socket *const s = arg;
+    if (s->runner)
+        tell(s->runner, s->number, events[event], text);
+    if (event == WEBSOCKET_CLOSED)
+        forget_socket(s);
+}
+
+/* Puts the options in. */
+static char *fill_url(struct runner *r, const char *url)
+{
+    static const char lead[] = "{option:";
+    struct buf out = {0};
+    for (const char *at; (at = strstr(url, lead));) {
+        const char *const name = at + strlen(lead), *const end = strchr(name, '}');
+        if (!end)
+            break;
+        CLEANUP_FREE char *key = xstrndup(name, (size_t)(end - name));
+        const char *const value = runner_option(r, key);
+        buf_add(&out, url, (size_t)(at - url));
+        buf_add_str(&out, value ? value : "");
+        url = end + 1;
+    }
+    buf_add_str(&out, url);
+    return buf_steal(&out);
+}
+
+void socket_open(void *runner, int64_t number, const struct tc_socket *spec)
+{
+    struct runner *const r = runner;
+    struct tc_err err = {0};
+    CLEANUP_FREE char *url = fill_url(r, spec->url);
+    struct socket *const s = xmalloc(sizeof *s);
+    *s = (struct socket){r->sockets, r, number, NULL};
+    r->sockets = s;
+    const struct websocket_spec wanted = {url, spec->ping_ms, spec->silent_ms};
+    if (r->services.websocket)
+        s->conn = websocket_open(r->services.websocket, &wanted, on_event, s, &err);
+    else
+        err_set(&err, NULL, "there are no websockets here");
+    if (s->conn)
+        return;
+    log_line(LOG_ERR, "host", "instance %s: a websocket cannot be opened: %s", r->name, err.text);
+    forget_socket(s);
+    tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
+}
+
+void socket_send(void *runner, int64_t number, struct str text)
+{
+    const struct runner *const r = runner;
+    const struct socket *const s = find_socket(r, number);
+    if (s && websocket_send(s->conn, text) < 0)
+        log_line(LOG_WARN, "host", "instance %s: a frame could not be sent", r->name);
+}
+
+void socket_close(void *runner, int64_t number)
+{
+    const struct socket *const s = find_socket(runner, number);
+    if (s)
+        websocket_close(s->conn);
+}
+
+void socket_fini(struct runner *r)
+{
+    for (struct socket *s = r->sockets, *next; s; s = next) {
+        next = s->next;
+        s->runner = NULL; /* it is freed with its last event */
+        websocket_close(s->conn);
+    }
+    r->sockets = NULL;
+}

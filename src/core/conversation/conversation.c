@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the messages that wait, and how they become one prompt. */
+#include "core/conversation/conversation.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "core/conversation/prompt.h"
+#include "core/conversation/turn_scheduler.h"
+
+#define BURST_MAX 10                 /* times the silence that would end it */
+#define PROMPT_MAX ((size_t)4 << 20) /* of messages that are joined */
+
+static void on_calm(void *arg)
+{
+    struct conversation *const c = arg;
+    c->bursts = false;
+    c->calm(c->ctx, c);
+}
+
+struct conversation *conversation_new(struct loop *loop, const char *source, const char *key,
+                                      const char *chat,
+                                      void (*calm)(void *ctx, struct conversation *c), void *ctx)
+{
+    struct conversation *const c = xcalloc(1, sizeof *c);
+    *c = (struct conversation){
+        .source = xstrdup(source),
+        .key = xstrdup(key),
+        .chat = xstrdup(chat),
+        .burst = loop_timer_new(loop, on_calm, c),
+        .calm = calm,
+        .ctx = ctx,
+    };
+    return c;
+}
+
+/* Several messages, until it is known of each what has become of it. */
+struct taking_back {
+    size_t awaited;
+    struct taken_back counts;
+    conversation_taken_back *done; /* NULL: nobody is to be told any more */
+    void *ctx;
+};
+
+static void settle(struct taking_back *t)
+{
+    if (--t->awaited)
+        return;
+    if (t->done)
+        t->done(t->ctx, &t->counts);
+    free(t);
+}
+
+static void free_message(struct message *m)
+{
+    if (m->back)
+        settle(m->back);
+    free(m->id);
+    free(m->user);
+    free(m->route);
+    free(m->prompt);
+    free(m);
+}
+
+static struct message *take_first(struct conversation *c)
+{
+    struct message *const m = c->first;
+    c->first = m->next;
+    if (!c->first)
+        c->last = NULL;
+    c->n_waiting--;
+    return m;
+}
+
+void conversation_free(struct conversation *c)
+{
+    while (c->first) {
+        struct message *const m = take_first(c);
+        if (m->back)
+            m->back->done = NULL;
+        free_message(m);
+    }
+    loop_timer_free(c->burst);
+    job_free(c->job);
+    conf_unref(c->conf);
+    free(c->user);
+    free(c->chat);
+    free(c->owner);
+    free(c->source);
+    free(c->key);
+    free(c);
+}
+
+void conversation_set_agent(struct conversation *c, const struct conf *conf,
+                            const struct conf_agent *agent)
+{
+    const struct conf *const before = c->conf;
+    c->conf = conf_ref(conf);
+    c->agent = agent;
+    conf_unref(before);
+}
+
+bool conversation_is_idle(const struct conversation *c)
+{
+    return !c->job && !c->n_waiting && !c->n_admitting;
+}
+
+struct message *conversation_add(struct conversation *c, const struct record_turn *t,
+                                 const char *user)
+{
+    const char *const prompt = t->prompt ? t->prompt : "";
+    struct message *const m = xcalloc(1, sizeof *m);
+    *m = (struct message){
+        .id = xstrdup(t->id),
+        .user = xstrdup(user),
+        .route = xstrdup(t->route),
+        .prompt = xstrdup(prompt),
+        .prompt_len = strlen(prompt),
+    };
+    if (c->last)
+        c->last->next = m;
+    else
+        c->first = m;
+    c->last = m;
+    c->n_waiting++;
+    return m;
+}
+
+void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
+{
+    const int64_t now = clock_mono_ms();
+    if (!c->bursts)
+        c->burst_began_ms = now;
+    const int64_t left = c->burst_began_ms + BURST_MAX * debounce_ms - now;
+    c->bursts = true;
+    loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
+}
+
+static void withdraw(const struct conversation *c, struct message *m)
+{
+    ledger_cancel(c->ledger, m->id, NULL, NULL);
+    if (c->turnlog)
+        turnlog_cancel(c->turnlog, m->id);
+    if (m->back)
+        m->back->counts.dropped++;
+    free_message(m);
+}
+
+static void await_nothing(struct conversation *c)
+{
+    loop_timer_set(c->burst, -1);
+    c->bursts = false;
+    c->ready = 0;
+}
+
+size_t conversation_clear(struct conversation *c, bool *held)
+{
+    const size_t n = c->n_waiting;
+    while (c->first) {
+        *held |= c->first->given;
+        withdraw(c, take_first(c));
+    }
+    await_nothing(c);
+    return n;
+}
+
+void conversation_dismiss(struct conversation *c)
+{
+    while (c->first) {
+        struct message *const m = take_first(c);
+        ledger_forget_turn(c->ledger, m->id, NULL, NULL);
+        if (c->turnlog)
+            turnlog_cancel(c->turnlog, m->id);
+        free_message(m);
+    }
+    await_nothing(c);
+}
+
+struct message *conversation_find(const struct conversation *c, const char *id)
+{
+    struct message *m = c->first;
+    while (m && strcmp(m->id, id) != 0)
+        m = m->next;
+    return m;
+}
+
+/* Out of those that wait, of which it is one. */
+static struct message *take(struct conversation *c, struct message *m)
+{
+    struct message *before = NULL;
+    for (struct message *at = c->first; at != m; at = at->next)
+        before = at;
+    *(before ? &before->next : &c->first) = m->next;
+    if (c->last == m)
+        c->last = before;
+    if (--c->n_waiting == 0)
+        await_nothing(c);
+    return m;
+}
+
+bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
+                            void *ctx)
+{
+    struct taking_back *const t = xcalloc(1, sizeof *t);
+    *t = (struct taking_back){.awaited = 1, .done = done, .ctx = ctx};
+    bool held = false;
+    for (struct message *m = c->first, *next; m; m = next) {
+        next = m->next;
+        if (m->back || (id && strcmp(m->id, id) != 0))
+            continue;
+        m->back = t;
+        t->awaited++;
+        if (m->given && job_withdraw(c->job, m->id))
+            continue;
+        held |= m->given;
+        withdraw(c, take(c, m));
+    }
+    settle(t);
+    return held;
+}
+
+/* It is part of the turn that runs, and has no outcome of its own. */
+static void merge(struct conversation *c, struct message *m)
+{
+    ledger_merge(c->ledger, m->id, job_id(c->job), NULL, NULL);
+    if (c->turnlog)
+        turnlog_merge(c->turnlog, m->id, job_id(c->job));
+    if (m->back)
+        m->back->counts.too_late++;
+    free_message(m);
+}
+
+/* What the agent has refused or dropped waits, unless somebody has taken it back. */
+static bool on_settled(void *ctx, const char *id, enum dialect_settled how)
+{
+    struct conversation *const c = ctx;
+    struct message *const m = conversation_find(c, id);
+    if (!m)
+        return false;
+    if (how == DIALECT_TAKEN)
+        merge(c, take(c, m));
+    else if (m->back)
+        withdraw(c, take(c, m));
+    else
+        m->given = false;
+    return how == DIALECT_TAKEN;
+}
+
+/* What was to be taken back and cannot be asked for any more. False: nothing was. */
+static bool drop_unsettled(struct conversation *c)
+{
+    bool dropped = false;
+    for (struct message *m = c->first, *next; m; m = next) {
+        next = m->next;
+        if (m->back) {
+            withdraw(c, take(c, m));
+            dropped = true;
+        }
+    }
+    return dropped;
+}
+
+/* The process that begins has none of the messages. */
+static void on_lost(void *ctx)
+{
+    struct conversation *const c = ctx;
+    drop_unsettled(c);
+    for (struct message *m = c->first; m; m = m->next)
+        m->given = false;
+}
+
+/* Messages that were given to the agent stay in their order: none goes ahead of one that waits. */
+bool conversation_steer(struct conversation *c, struct message *newest)
+{
+    if (!c->job || newest->alone || (c->first != newest && !c->first->given))
+        return false;
+    const enum dialect_steer how = job_steer(c->job, newest->id, newest->user,
+                                             (struct str){newest->prompt, newest->prompt_len});
+    newest->given = how == DIALECT_WRITTEN;
+    return how != DIALECT_REFUSED;
+}
+
+/* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`, whose
+ * they are to `askers`. */
+static size_t join(struct conversation *c, bool given, struct buf *prompt, char **merged,
+                   char **askers)
+{
+    size_t n = 0;
+    while (c->first && !c->first->alone && c->first->given == given &&
+           prompt->len + c->first->prompt_len <= PROMPT_MAX) {
+        struct message *const m = take_first(c);
+        prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
+        askers[n] = m->user;
+        merged[n++] = m->id;
+        m->id = m->user = NULL;
+        free_message(m);
+    }
+    return n;
+}
+
+static void start(struct conversation *c, struct job_spec *spec, void (*over)(void *conversation))
+{
+    c->ready = 0;
+    spec->conf = c->conf;
+    spec->agent = c->agent;
+    spec->conversation = c->key;
+    spec->submitter = c->source;
+    spec->owner = c->owner;
+    spec->keeps_result = conversations_is_api(c->source);
+    spec->settled = on_settled;
+    spec->lost = on_lost;
+    c->job = job_start(spec, over, c);
+}
+
+void conversation_begin(struct conversation *c, const struct job_spec *spec,
+                        void (*over)(void *conversation))
+{
+    struct message *const head = take_first(c);
+    CLEANUP_BUF struct buf prompt = {0};
+    prompt_join(&prompt, (struct str){head->prompt, head->prompt_len});
+    char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
+    char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
+    struct job_spec full = *spec;
+    askers[0] = head->user;
+    full.n_merged = head->alone ? 0 : join(c, head->given, &prompt, merged, askers + 1);
+    full.merged = (const char *const *)merged;
+    full.askers = (const char *const *)askers;
+    full.n_askers = full.n_merged + 1;
+    full.id = head->id;
+    full.route = head->route;
+    full.has_message = head->given;
+    full.follows = head->follows;
+    full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
+    c->user = head->user;
+    head->user = NULL;
+    start(c, &full, over);
+    if (c->throwaway)
+        job_forget_session(c->job);
+    for (size_t i = 0; i < full.n_merged; i++) {
+        if (c->turnlog)
+            turnlog_merge(c->turnlog, merged[i], head->id);
+        free(merged[i]);
+        free(askers[i + 1]);
+    }
+    free(askers);
+    free(merged);
+    free_message(head);
+}
+
+void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
+                                 void (*over)(void *conversation))
+{
+    static const char *const nobody[] = {NULL};
+    struct job_spec full = *spec;
+    full.askers = nobody;
+    full.n_askers = 1;
+    full.prompt = STR("");
+    full.by_agent = true;
+    full.follows = true;
+    start(c, &full, over);
+}
+
+bool conversation_end(struct conversation *c)
+{
+    const bool unsettled = drop_unsettled(c);
+    job_free(c->job);
+    c->job = NULL;
+    free(c->user);
+    c->user = NULL;
+    return unsettled;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the form in which quote and files stand beside a message. */
+#include "core/conversation/prompt.h"
+
+static void separate(struct buf *out)
+{
+    if (!out->len)
+        return;
+    buf_add_str(out, out->p[out->len - 1] == '\n' ? "\n" : "\n\n");
+}
+
+static void add_quote(struct buf *out, const char *quote)
+{
+    separate(out);
+    while (*quote) {
+        const size_t len = strcspn(quote, "\n");
+        buf_printf(out, "> %.*s\n", (int)len, quote);
+        quote += len + (quote[len] == '\n');
+    }
+}
+
+/* A name is of the person: it stays within its line. */
+static void add_name(struct buf *out, const char *name)
+{
+    for (; *name; name++)
+        buf_add_char(out, (unsigned char)*name < ' ' || *name == 0x7f ? '_' : *name);
+}
+
+static void add_file(struct buf *out, const char *path, const char *name)
+{
+    buf_printf(out, "[file: %s", path);
+    if (name && *name) {
+        buf_add_str(out, " (");
+        add_name(out, name);
+        buf_add_char(out, ')');
+    }
+    buf_add_str(out, "]\n");
+}
+
+void prompt_add(struct buf *out, const struct tc_inbound *in, struct str text)
+{
+    if (in->quote && *in->quote)
+        add_quote(out, in->quote);
+    if (text.len)
+        prompt_join(out, text);
+    if (in->file_count)
+        separate(out);
+    for (size_t i = 0; i < in->file_count; i++)
+        add_file(out, in->files[i], in->file_names ? in->file_names[i] : NULL);
+    if (in->file_count)
+        out->p[--out->len] = '\0'; /* its last newline */
+}
+
+void prompt_join(struct buf *out, struct str prompt)
+{
+    separate(out);
+    buf_add(out, prompt.p, prompt.len);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * One turn of a conversation, from the message on disk to the outcome on disk: the session and
+ * what may be shown are looked up, the turn begins in the ledger, the agent runs, its outcome is
+ * kept before anybody is told, the session is kept. Loop thread only. */
+#ifndef CORE_CONVERSATION_TURN_JOB_H
+#define CORE_CONVERSATION_TURN_JOB_H
+
+#include "conf/conf.h"
+#include "core/agent/warm_pool.h"
+#include "core/dispatch/dispatch.h"
+#include "core/request/request_registry.h"
+#include "core/settings/session_store.h"
+#include "core/settings/visibility_cache.h"
+
+struct job;
+
+/* All borrowed for job_start, but for what it runs in. */
+struct job_spec {
+    struct loop *loop;
+    struct ledger *ledger;
+    struct dispatch *dispatch;
+    const struct conf *conf; /* of the agent: it is kept */
+    const struct conf_agent *agent;
+    struct switches *switches;
+    struct sessions *sessions;
+    struct requests *requests;
+    struct warm *warm;
+    const char *id, *conversation;
+    const char *submitter;
+    const char *route, *owner; /* or NULL; owner: the API client */
+    const char *const *askers; /* whose messages it answers; NULL: one is not known */
+    size_t n_askers;
+    struct str prompt;
+    bool follows;      /* what the agent does behind its answer may be turns of their own */
+    bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
+    bool keeps_result; /* an API client may ask for it later */
+    bool has_message;  /* the process that waits has been given the prompt already */
+    /* With the ctx of `over`: what has become of a message of job_steer. True: it is part of the
+     * turn, and had waited for that. */
+    bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
+    /* The same: no process has the messages any more that were given to one. */
+    void (*lost)(void *ctx);
+    const char *const *merged; /* ids of waiting turns that go into this one */
+    size_t n_merged;
+};
+
+/* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
+ * and all has been told. Then job_free. */
+struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx);
+/* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
+enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text);
+/* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked,
+ * which is so of j NULL. */
+bool job_withdraw(struct job *j, const char *id);
+/* Asks for its end: the first call interrupts the agent, the second kills it. */
+void job_cancel(struct job *j);
+/* The host goes down: the same, told as host_shutdown. */
+void job_shutdown(struct job *j);
+/* Its session is not kept. */
+void job_forget_session(struct job *j);
+const char *job_id(const struct job *j);
+/* Since it began. */
+int64_t job_elapsed_ms(const struct job *j);
+/* Calls of tools so far; *last: the name of the newest, or NULL. Borrowed. */
+unsigned job_tools(const struct job *j, const char **last);
+/* It has answered, or failed; only its end is awaited. */
+bool job_has_outcome(const struct job *j);
+/* Of the agent; "" while it is not known. Borrowed. */
+const char *job_session(const struct job *j);
+/* Not before `over`, unless the ledger has been closed. */
+void job_free(struct job *j);
+
+#endif

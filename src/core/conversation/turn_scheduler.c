@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way of a message to its turn: the disk, the order, the limits. */
+#include "core/conversation/turn_scheduler.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "base/sys/uuid.h"
+#include "core/conversation/host_reply.h"
+#include "core/conversation/turn_scheduler_internal.h"
+#include "core/conversation/user_limits.h"
+
+/* ---- finding ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(((const struct conversation *)a)->key, ((const struct conversation *)b)->key);
+}
+
+struct conversation *conversations_find(const struct conversations *cs, const char *key)
+{
+    char *const text = (char *)(uintptr_t)key;
+    const struct conversation wanted = {.key = text};
+    struct conversation *const *const found = tfind(&wanted, &cs->by_key, compare_keys);
+    return found ? *found : NULL;
+}
+
+bool conversations_is_attached(const char *source)
+{
+    return strcmp(source, CONVERSATIONS_CHAT) == 0 || strcmp(source, CONVERSATIONS_AG_UI) == 0;
+}
+
+bool conversations_is_api(const char *source)
+{
+    return conversations_is_attached(source) || strcmp(source, CONVERSATIONS_DETACHED) == 0;
+}
+
+static bool is_of(const struct conversation *c, const char *turn)
+{
+    return (c->job && strcmp(job_id(c->job), turn) == 0) ||
+           (c->first && strcmp(c->first->id, turn) == 0);
+}
+
+struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn)
+{
+    struct conversation *c = cs->list;
+    while (c && !is_of(c, turn))
+        c = c->next;
+    return c;
+}
+
+static void on_calm(void *ctx, struct conversation *c);
+
+struct conversation *conversations_find_or_make(struct conversations *cs,
+                                                const struct conversations_message *m)
+{
+    struct conversation *c = conversations_find(cs, m->key);
+    if (!c) {
+        c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
+        c->ledger = cs->spec.ledger;
+        c->turnlog = cs->spec.turnlog;
+        c->throwaway = m->throwaway;
+        c->owner = xstrdup(m->owner);
+        c->next = cs->list;
+        if (c->next)
+            c->next->prev = c;
+        cs->list = c;
+        alloc_check(tsearch(c, &cs->by_key, compare_keys), sizeof(void *));
+    }
+    conversation_set_agent(c, cs->spec.conf, m->agent);
+    return c;
+}
+
+static void unlist(struct conversations *cs, struct conversation **at)
+{
+    struct conversation *const c = *at;
+    *at = c->next_ready;
+    if (!*at)
+        cs->ready_end = at;
+    c->listed = false;
+}
+
+/* Out of those that were ready, if it is among them. */
+static void forget_ready(struct conversations *cs, const struct conversation *c)
+{
+    for (struct conversation **at = &cs->ready_first; c->listed && *at; at = &(*at)->next_ready)
+        if (*at == c) {
+            unlist(cs, at);
+            return;
+        }
+}
+
+void conversations_drop_if_idle(struct conversations *cs, struct conversation *c)
+{
+    if (!conversation_is_idle(c))
+        return;
+    forget_ready(cs, c);
+    *(c->prev ? &c->prev->next : &cs->list) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    tdelete(c, &cs->by_key, compare_keys);
+    conversation_free(c);
+}
+
+/* ---- limits ---- */
+
+static bool is_full(const struct conversations *cs)
+{
+    return cs->holds || cs->draining || cs->running >= (size_t)cs->limits->max_turns;
+}
+
+static bool has_room(const struct conversations *cs, const char *source, const char *user)
+{
+    return !is_full(cs) && people_turns(cs->people, source, user) < (size_t)cs->limits->per_user;
+}
+
+/* Takes whichever has waited longest of those that may begin. */
+static struct conversation *take_next(struct conversations *cs)
+{
+    for (struct conversation **at = &cs->ready_first, *c; !is_full(cs) && (c = *at);)
+        if (!c->ready) {
+            unlist(cs, at);
+        } else if (has_room(cs, c->source, c->first->user)) {
+            unlist(cs, at);
+            return c;
+        } else {
+            at = &c->next_ready;
+        }
+    return NULL;
+}
+
+/* ---- turns ---- */
+
+void conversations_look_for_drained(struct conversations *cs)
+{
+    if (!cs->drained || cs->running || cs->admitting || !warm_is_empty(cs->warm))
+        return;
+    void (*const tell)(void *) = cs->drained;
+    cs->drained = NULL;
+    tell(cs->ctx);
+}
+
+static void pump(struct conversations *cs);
+static void make_ready(struct conversations *cs, struct conversation *c);
+
+void conversations_turn_over(void *ctx)
+{
+    struct conversation *const c = ctx;
+    struct conversations *const cs = c->ctx;
+    people_leave(cs->people, c->source, c->user);
+    if (conversation_end(c))
+        warm_end(cs->warm, c->key, "it has not said what became of a message");
+    cs->running--;
+    warm_tell_again(cs->warm, c->key); /* what began while the turn ended */
+    if (c->n_waiting && !c->bursts)
+        make_ready(cs, c);
+    conversations_drop_if_idle(cs, c);
+    pump(cs);
+    conversations_look_for_drained(cs);
+}
+
+struct job_spec conversations_place(const struct conversations *cs)
+{
+    return (struct job_spec){
+        .loop = cs->spec.loop,
+        .ledger = cs->spec.ledger,
+        .dispatch = cs->spec.dispatch,
+        .switches = cs->spec.switches,
+        .sessions = cs->spec.sessions,
+        .requests = cs->spec.requests,
+        .warm = cs->warm,
+    };
+}
+
+static void begin(struct conversations *cs, struct conversation *c)
+{
+    const struct job_spec where = conversations_place(cs);
+    cs->running++;
+    conversation_begin(c, &where, conversations_turn_over);
+    people_enter(cs->people, c->source, c->user);
+}
+
+static void pump(struct conversations *cs)
+{
+    for (struct conversation *c; (c = take_next(cs));)
+        begin(cs, c);
+}
+
+static void make_ready(struct conversations *cs, struct conversation *c)
+{
+    if (c->job || c->ready || !c->n_waiting)
+        return;
+    forget_ready(cs, c);
+    c->ready = ++cs->ready;
+    c->listed = true;
+    c->next_ready = NULL;
+    *cs->ready_end = c;
+    cs->ready_end = &c->next_ready;
+}
+
+void conversations_begin_now(struct conversations *cs, struct conversation *c)
+{
+    make_ready(cs, c);
+    pump(cs);
+}
+
+static void on_calm(void *ctx, struct conversation *c)
+{
+    conversations_begin_now(ctx, c);
+}
+
+/* ---- messages ---- */
+
+/* A message on its way to the disk. Its strings are the arena's. */
+struct admission {
+    struct arena arena;
+    struct conversations *all;
+    struct conversations_message message;
+    struct conversation *conversation;
+    const char *id;
+    conversations_done *done;
+    void *ctx;
+};
+
+void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec)
+{
+    if (cs->spec.turnlog)
+        turnlog_wait(cs->spec.turnlog, spec);
+}
+
+/* For the moment between an answer and the end of its turn nobody has to be told to wait. */
+static bool is_busy(const struct conversation *c)
+{
+    return c->job && (!job_has_outcome(c->job) || c->n_waiting > 1);
+}
+
+/* What a message waits for, and what the person is told of that. */
+static enum tc_accepted find_place(struct conversations *cs, struct conversation *c,
+                                   struct message *m, struct buf *text)
+{
+    const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
+    if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
+        buf_add_str(text, "The agent gets this while it works.");
+        return TC_GIVEN;
+    }
+    if (is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
+        buf_add_str(text, "The running turn is stopped for this.");
+        job_cancel(c->job); /* what waits already has done that, too */
+        return TC_INTERRUPT;
+    }
+    if (!is_busy(c) && has_room(cs, c->source, c->first->user))
+        return TC_ACCEPTED;
+    answer_queued(text, c, cs->draining);
+    return TC_QUEUED;
+}
+
+static void queue_message(struct conversations *cs, const struct admission *a)
+{
+    const struct conversations_message *const m = &a->message;
+    struct conversation *const c = a->conversation;
+    struct message *const kept = conversation_add(
+        c, &(struct record_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
+    kept->alone = m->alone;
+    kept->follows = m->follows && !m->throwaway;
+    conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
+                                                          .agent = m->agent->name,
+                                                          .conversation = m->key,
+                                                          .source = m->source,
+                                                          .owner = m->owner,
+                                                          .task = m->prompt.p});
+    CLEANUP_BUF struct buf text = {0};
+    const enum tc_accepted how = find_place(cs, c, kept, &text);
+    a->done(a->ctx, &(struct conversations_result){
+                        .accepted = how, .turn = m->alone ? a->id : c->first->id, .text = text.p});
+    if (!c->ready)
+        conversation_await_calm(c, m->alone ? 0 : cs->limits->debounce_ms);
+}
+
+static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
+                                                   .refusal = CONVERSATIONS_ENDING};
+
+/* Of a message that was not put on disk. `turn`: of one that is known. When the disk is full the
+ * person is told, and what comes behind the message goes on. */
+static void answer_unkept(const struct admission *a, enum record_status status, const char *turn)
+{
+    struct conversations_result answer = {.accepted = TC_NOT_KEPT,
+                                          .refusal = CONVERSATIONS_NOT_KEPT};
+    if (status == RECORD_UNCHANGED)
+        answer = (struct conversations_result){.accepted = TC_KNOWN, .turn = turn};
+    else if (status == RECORD_TOO_BIG)
+        answer = (struct conversations_result){.accepted = TC_FULL,
+                                               .refusal = CONVERSATIONS_TOO_LONG,
+                                               .text = "This message is too long."};
+    else if (status == RECORD_DISK_FULL)
+        answer = (struct conversations_result){
+            .accepted = TC_FULL,
+            .refusal = CONVERSATIONS_DISK_FULL,
+            .text = "This message cannot be accepted now: the disk is full."};
+    a->done(a->ctx, &answer);
+}
+
+static void on_admitted(void *ctx, enum record_status status, const char *text)
+{
+    struct admission *const a = ctx;
+    struct conversations *const cs = a->all;
+    a->conversation->n_admitting--;
+    cs->admitting--;
+    if (status == RECORD_DONE && cs->draining && conversations_is_attached(a->message.source)) {
+        ledger_forget_turn(cs->spec.ledger, a->id, NULL, NULL);
+        a->done(a->ctx, &ending);
+    } else if (status == RECORD_DONE) {
+        queue_message(cs, a);
+    } else {
+        answer_unkept(a, status, text);
+    }
+    conversations_drop_if_idle(cs, a->conversation);
+    arena_fini(&a->arena);
+    free(a);
+    conversations_look_for_drained(cs);
+}
+
+static void admit(struct admission *a)
+{
+    const struct conversations_message *const m = &a->message;
+    const struct record_turn t = {
+        .id = a->id,
+        .agent = m->agent->name,
+        .conv = m->key,
+        .source = m->source,
+        .msg_id = m->id,
+        .also = m->also,
+        .waiting = true,
+        .owner = m->owner,
+        .prompt = m->prompt.p,
+        .route = m->route,
+    };
+    ledger_admit(a->all->spec.ledger, &t, on_admitted, a);
+}
+
+static void copy_text(struct arena *arena, struct str *text)
+{
+    if (text->p)
+        text->p = arena_copy(arena, text->p, text->len);
+}
+
+static struct admission *admission_new(struct conversations *cs, struct conversation *c,
+                                       const struct conversations_message *m)
+{
+    struct admission *const a = xcalloc(1, sizeof *a);
+    char id[37];
+    uuid_make(id);
+    a->all = cs;
+    a->conversation = c;
+    a->id = arena_strdup(&a->arena, m->turn ? m->turn : id);
+    a->message = *m;
+    const char **const texts[] = {&a->message.key,  &a->message.source, &a->message.chat,
+                                  &a->message.user, &a->message.route,  &a->message.owner,
+                                  &a->message.id,   &a->message.also,   &a->message.turn};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = arena_strdup(&a->arena, *texts[i]);
+    copy_text(&a->arena, &a->message.prompt);
+    copy_text(&a->arena, &a->message.first);
+    return a;
+}
+
+static void on_session(void *ctx, const char *session)
+{
+    struct admission *const a = ctx;
+    if (!session)
+        a->message.prompt = a->message.first;
+    admit(a);
+}
+
+/* Behind another message there will be a session. */
+static void choose_prompt(struct admission *a, bool follows)
+{
+    const struct conversations_message *const m = &a->message;
+    if (!m->first.p || follows) {
+        admit(a);
+        return;
+    }
+    if (m->throwaway) {
+        on_session(a, NULL);
+        return;
+    }
+    sessions_find(a->all->spec.sessions, m->agent->name, m->key, on_session, a);
+}
+
+void conversations_submit(struct conversations *cs, const struct conversations_message *m,
+                          conversations_done *done, void *ctx)
+{
+    struct conversations_message now = *m;
+    now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
+    if (cs->draining && conversations_is_attached(m->source)) {
+        done(ctx, &ending);
+        return;
+    }
+    if (!now.agent) {
+        done(ctx, &(struct conversations_result){.accepted = TC_DENIED,
+                                                 .refusal = CONVERSATIONS_NO_AGENT});
+        return;
+    }
+    m = &now;
+    struct conversation *const c = conversations_find_or_make(cs, m);
+    const size_t ahead = c->n_waiting + c->n_admitting;
+    if (ahead >= (size_t)cs->limits->queue) {
+        CLEANUP_BUF struct buf full = {0};
+        answer_full(&full, c);
+        done(ctx, &(struct conversations_result){
+                      .accepted = TC_FULL, .refusal = CONVERSATIONS_QUEUE_FULL, .text = full.p});
+        return;
+    }
+    struct admission *const a = admission_new(cs, c, m);
+    a->done = done;
+    a->ctx = ctx;
+    c->n_admitting++;
+    cs->admitting++;
+    choose_prompt(a, c->job || ahead);
+}
+
+/* ---- begin and end ---- */
+
+struct conversations *conversations_new(const struct conversations_spec *spec)
+{
+    struct conversations *const cs = xcalloc(1, sizeof *cs);
+    cs->spec = *spec;
+    cs->limits = &spec->conf->conversations;
+    cs->people = people_new();
+    conversations_open_warm(cs);
+    cs->ready_end = &cs->ready_first;
+    return cs;
+}
+
+/* The instance's agent may be another by now. NULL: nobody answers there any more. */
+static const struct conf_agent *find_agent(const struct conf *conf, const struct record_turn *t)
+{
+    if (strcmp(t->source, CONVERSATIONS_DETACHED) == 0)
+        return conf_agent_find(conf, t->agent);
+    const struct conf_instance *const inst = conf_instance_find(conf, t->source);
+    return inst ? conf_agent_find(conf, inst->agent) : NULL;
+}
+
+/* A journal of schema 4 has the owner of a detached turn as its route only. */
+const char *conversations_owner(const struct record_turn *t)
+{
+    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    return t->owner ? t->owner : detached ? t->route : NULL;
+}
+
+bool conversations_restore(struct conversations *cs, const struct record_turn *t)
+{
+    const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
+    if (!agent)
+        return false;
+    const char *const owner = conversations_owner(t);
+    struct conversation *const c = conversations_find_or_make(
+        cs, &(struct conversations_message){
+                .key = t->conv, .source = t->source, .owner = owner, .agent = agent});
+    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    struct message *const m = conversation_add(c, t, detached ? t->route : NULL);
+    m->alone = detached;
+    m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
+    conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
+                                                          .agent = agent->name,
+                                                          .conversation = t->conv,
+                                                          .source = t->source,
+                                                          .owner = owner,
+                                                          .task = t->prompt,
+                                                          .created_ms = t->admitted_ms});
+    make_ready(cs, c);
+    return true;
+}
+
+/* NULL: what waits in it is of an instance or an agent that is not there any more. */
+static const struct conf_agent *agent_now(const struct conversation *c, const struct conf *before,
+                                          const struct conf *conf)
+{
+    const struct conf_instance *const inst = conf_instance_find(conf, c->source);
+    if (inst)
+        return conf_agent_find(conf, inst->agent);
+    return conf_instance_find(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
+}
+
+void conversations_reconfigure(struct conversations *cs, const struct conf *conf)
+{
+    const struct conf *const before = cs->spec.conf;
+    cs->spec.conf = conf;
+    cs->limits = &conf->conversations;
+    warm_reconfigure(cs->warm, conf);
+    for (struct conversation *c = cs->list, *next; c; c = next) {
+        next = c->next;
+        const struct conf_agent *const agent = agent_now(c, before, conf);
+        if (agent) {
+            conversation_set_agent(c, conf, agent);
+            continue;
+        }
+        if (c->n_waiting)
+            log_line(LOG_WARN, "host", "%zu messages to %s are dropped: who served it is gone",
+                     c->n_waiting, c->key);
+        conversations_clear(cs, c);
+    }
+    pump(cs);
+}
+
+void conversations_hold(struct conversations *cs)
+{
+    cs->holds = true;
+}
+
+void conversations_begin(struct conversations *cs)
+{
+    cs->holds = false;
+    pump(cs);
+}
+
+static void end_all(void *arg)
+{
+    const struct conversations *const cs = arg;
+    for (struct conversation *c = cs->list; c; c = c->next)
+        if (c->job)
+            job_shutdown(c->job);
+}
+
+static void dismiss_attached(struct conversations *cs)
+{
+    for (struct conversation *c = cs->list, *next; c; c = next) {
+        next = c->next;
+        if (!conversations_is_attached(c->source))
+            continue;
+        conversation_dismiss(c);
+        conversations_drop_if_idle(cs, c);
+    }
+}
+
+static void look_later(void *arg)
+{
+    conversations_look_for_drained(arg);
+}
+
+void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx)
+{
+    warm_close(cs->warm);
+    if (cs->draining) {
+        end_all(cs);
+        return;
+    }
+    cs->draining = true;
+    cs->drained = drained;
+    cs->ctx = ctx;
+    cs->drain = loop_timer_new(cs->spec.loop, end_all, cs);
+    loop_timer_set(cs->drain, cs->limits->drain_ms);
+    dismiss_attached(cs);
+    loop_post(cs->spec.loop, look_later, cs);
+}
+
+size_t conversations_running(const struct conversations *cs)
+{
+    return cs->running;
+}
+
+void conversations_free(struct conversations *cs)
+{
+    if (!cs)
+        return;
+    while (cs->list) {
+        struct conversation *const c = cs->list;
+        cs->list = c->next;
+        tdelete(c, &cs->by_key, compare_keys);
+        conversation_free(c);
+    }
+    if (cs->drain)
+        loop_timer_free(cs->drain);
+    people_free(cs->people);
+    warm_free(cs->warm);
+    free(cs);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * All conversations between their files: turn_scheduler.c (messages and their turns),
+ * turn_scheduler_warm.c (agents without a turn), turn_scheduler_withdraw.c (messages that are taken
+ * back). */
+#ifndef CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
+#define CORE_CONVERSATION_TURN_SCHEDULER_INTERNAL_H
+
+#include "core/agent/warm_pool.h"
+#include "core/conversation/turn_scheduler.h"
+
+struct conversations {
+    struct conversations_spec spec;
+    const struct conf_conversations *limits;
+    struct conversation *list;
+    void *by_key; /* a tree of search.h: all of them */
+    struct conversation *ready_first,
+        **ready_end;       /* who became ready first; some are not any more */
+    struct people *people; /* whose turns run */
+    struct warm *warm;     /* agents without a turn */
+    size_t running;
+    uint64_t ready; /* numbers given so far */
+    size_t admitting;
+    bool holds; /* no turn begins yet */
+    bool draining;
+    struct loop_timer *drain;
+    void (*drained)(void *ctx); /* NULL: it has been called, or nobody asked */
+    void *ctx;
+};
+
+/* turn_scheduler.c */
+struct conversation *conversations_find_or_make(struct conversations *cs,
+                                                const struct conversations_message *m);
+/* Where a turn runs: the parts of the host. */
+struct job_spec conversations_place(const struct conversations *cs);
+/* For clients, a turn is there although it does not run yet. */
+void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec);
+/* The `over` of a conversation's job. */
+void conversations_turn_over(void *conversation);
+/* What waits in the conversation begins as soon as there is room. */
+void conversations_begin_now(struct conversations *cs, struct conversation *c);
+void conversations_look_for_drained(struct conversations *cs);
+/* Frees it when nothing waits or runs in it. */
+void conversations_drop_if_idle(struct conversations *cs, struct conversation *c);
+
+/* turn_scheduler_warm.c */
+void conversations_open_warm(struct conversations *cs);
+
+#endif

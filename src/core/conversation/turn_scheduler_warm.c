@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what becomes of agents that wait or work without a turn: the turns that they begin by
+ * themselves, and their end. */
+#include "base/sys/uuid.h"
+#include "core/conversation/turn_scheduler_internal.h"
+
+/* In its conversation, on the route of the last message. While a turn runs or begins there, that
+ * one takes the process, and with it what the agent has to say; so does the turn of a message that
+ * the agent was given while it worked. */
+static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
+{
+    struct conversations *const cs = ctx;
+    struct conversation *const c =
+        conversations_find_or_make(cs, &(struct conversations_message){.key = place->conversation,
+                                                                       .source = place->source,
+                                                                       .owner = place->owner,
+                                                                       .agent = agent});
+    if (c->job)
+        return;
+    if (c->first && c->first->given) {
+        conversations_begin_now(cs, c);
+        return;
+    }
+    char id[37];
+    uuid_make(id);
+    struct job_spec spec = conversations_place(cs);
+    spec.id = id;
+    spec.route = place->route;
+    conversations_note_waiting(cs, &(struct turnlog_spec){.id = id,
+                                                          .agent = agent->name,
+                                                          .conversation = c->key,
+                                                          .source = c->source,
+                                                          .owner = c->owner,
+                                                          .task = ""});
+    cs->running++;
+    conversation_begin_by_agent(c, &spec, conversations_turn_over);
+}
+
+static void on_works(void *ctx, const char *turn, bool works)
+{
+    const struct conversations *const cs = ctx;
+    if (cs->spec.turnlog)
+        turnlog_set_works(cs->spec.turnlog, turn, works);
+}
+
+static void on_emptied(void *ctx)
+{
+    conversations_look_for_drained(ctx);
+}
+
+void conversations_open_warm(struct conversations *cs)
+{
+    static const struct warm_events events = {on_begins, on_works, on_emptied};
+    cs->warm = warm_new(cs->spec.loop, cs->spec.ledger, cs->spec.conf, &events, cs);
+}
+
+bool conversations_stop_background(struct conversations *cs, const char *key)
+{
+    if (!warm_works(cs->warm, key))
+        return false;
+    warm_end(cs->warm, key, "somebody has stopped it");
+    return true;
+}
+
+void conversations_forget_process(struct conversations *cs, const char *key)
+{
+    warm_end(cs->warm, key, "the next message begins a session");
+}
+
+size_t conversations_warm(const struct conversations *cs)
+{
+    return warm_count(cs->warm);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how messages that wait are taken back: at once, or, where the agent has been given them,
+ * when it has dropped them. */
+#include "core/conversation/turn_scheduler_internal.h"
+
+/* A process that waits or is about to would answer what it was given all the same. */
+static void end_holder(struct conversations *cs, const char *key, bool held)
+{
+    if (held)
+        warm_end(cs->warm, key, "a message that it was given has been taken back");
+}
+
+size_t conversations_clear(struct conversations *cs, struct conversation *c)
+{
+    bool held = false;
+    const size_t n = conversation_clear(c, &held);
+    end_holder(cs, c->key, held);
+    conversations_drop_if_idle(cs, c);
+    return n;
+}
+
+void conversations_take_back(struct conversations *cs, struct conversation *c,
+                             conversation_taken_back *done, void *ctx)
+{
+    end_holder(cs, c->key, conversation_take_back(c, NULL, done, ctx));
+    conversations_drop_if_idle(cs, c);
+}
+
+static void ignore(void *ctx, const struct taken_back *t)
+{
+    (void)ctx, (void)t; /* the turn itself tells what has become of it */
+}
+
+bool conversations_cancel_turn(struct conversations *cs, const char *turn)
+{
+    for (struct conversation *c = cs->list; c; c = c->next) {
+        if (c->job && strcmp(job_id(c->job), turn) == 0) {
+            job_cancel(c->job);
+            return true;
+        }
+        if (!conversation_find(c, turn))
+            continue;
+        end_holder(cs, c->key, conversation_take_back(c, turn, ignore, NULL));
+        conversations_drop_if_idle(cs, c);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the persons whose turns run, each for as long as it has one. */
+#include "core/conversation/user_limits.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct person {
+    const char *source, *name;
+    size_t turns;
+};
+
+struct people {
+    void *tree; /* of search.h */
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct person *const one = a, *const other = b;
+    const int order = strcmp(one->name, other->name);
+    return order ? order : strcmp(one->source, other->source);
+}
+
+static struct person *find(const struct people *p, const char *source, const char *name)
+{
+    const struct person key = {.source = source, .name = name};
+    struct person *const *const found = name ? tfind(&key, &p->tree, compare) : NULL;
+    return found ? *found : NULL;
+}
+
+static void free_person(void *person)
+{
+    free(person);
+}
+
+/* With its strings behind it. */
+static struct person *make(const char *source, const char *name)
+{
+    const size_t of_source = strlen(source) + 1, of_name = strlen(name) + 1;
+    struct person *const person = xmalloc(sizeof *person + of_source + of_name);
+    char *const text = (char *)(person + 1);
+    memcpy(text, source, of_source);
+    memcpy(text + of_source, name, of_name);
+    *person = (struct person){.source = text, .name = text + of_source};
+    return person;
+}
+
+void people_enter(struct people *p, const char *source, const char *name)
+{
+    struct person *person = find(p, source, name);
+    if (name && !person) {
+        person = make(source, name);
+        alloc_check(tsearch(person, &p->tree, compare), sizeof(void *));
+    }
+    if (person)
+        person->turns++;
+}
+
+void people_leave(struct people *p, const char *source, const char *name)
+{
+    struct person *const person = find(p, source, name);
+    if (!person || --person->turns)
+        return;
+    tdelete(person, &p->tree, compare);
+    free_person(person);
+}
+
+size_t people_turns(const struct people *p, const char *source, const char *name)
+{
+    const struct person *const person = find(p, source, name);
+    return person ? person->turns : 0;
+}
+
+struct people *people_new(void)
+{
+    return xcalloc(1, sizeof(struct people));
+}
+
+void people_free(struct people *p)
+{
+    if (p)
+        tdestroy(p->tree, free_person);
+    free(p);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Which instances a configuration wants to run: those it enables, and with autoload what lies in
+ * the plugin directories beside them. */
+#ifndef CORE_DISPATCH_CONFIGURED_INSTANCES_H
+#define CORE_DISPATCH_CONFIGURED_INSTANCES_H
+
+#include "conf/conf.h"
+
+struct roster {
+    const struct conf *conf;
+    const struct conf_instance *
+        *wanted; /* those of the configuration in its order, then the others */
+    size_t n;
+    size_t n_named; /* of the configuration */
+};
+
+/* Keeps the configuration. */
+struct roster *roster_new(const struct conf *conf);
+void roster_free(struct roster *r); /* NULL is fine */
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the turns that are cast, and the boxes an event is cast in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/dispatch/dispatch_internal.h"
+#include "core/turnlog/turnlog.h"
+
+/* Of each queue, that may be cast between two looks whether it is half full. */
+#define ROOM_PART 16
+
+/* ---- turns ---- */
+
+/* The route is for whoever submitted the message. */
+struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance)
+{
+    const struct dispatch_spec *const spec = &t->spec;
+    const bool own = spec->submitter && strcmp(spec->submitter, instance) == 0;
+    return (struct channel_turn){
+        .id = spec->id,
+        .agent = spec->agent ? spec->agent : "",
+        .conversation = spec->conversation,
+        .route = own ? spec->route : NULL,
+    };
+}
+
+static void open_for_all(struct dispatch_turn *t)
+{
+    const struct dispatch *const d = t->dispatch;
+    t->n = d->n;
+    t->handles = xcalloc(d->n + 1, sizeof *t->handles);
+    for (size_t i = 0; i < d->n; i++) {
+        struct runner *const r = d->seats[i].runner;
+        if (!r)
+            continue;
+        const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
+        t->handles[i] = runner_open(r, &named);
+    }
+}
+
+static void link_turn(struct dispatch *d, struct dispatch_turn *t)
+{
+    t->next = d->turns;
+    if (d->turns)
+        d->turns->prev = t;
+    d->turns = t;
+}
+
+struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
+{
+    struct dispatch_turn *const t = xcalloc(1, sizeof *t);
+    struct arena *const a = &t->arena;
+    t->dispatch = d;
+    t->spec = (struct dispatch_spec){
+        .id = arena_strdup(a, spec->id),
+        .agent = arena_strdup(a, spec->agent),
+        .conversation = arena_strdup(a, spec->conversation),
+        .submitter = arena_strdup(a, spec->submitter),
+        .route = arena_strdup(a, spec->route),
+        .visibility = spec->visibility,
+    };
+    if (d->services.turnlog)
+        t->entry = turnlog_begin(d->services.turnlog, &(struct turnlog_spec){
+                                                          .id = spec->id,
+                                                          .agent = spec->agent,
+                                                          .conversation = spec->conversation,
+                                                          .source = spec->submitter,
+                                                      });
+    link_turn(d, t);
+    open_for_all(t);
+    return t;
+}
+
+void dispatch_close(struct dispatch_turn *t)
+{
+    if (!t)
+        return;
+    if (t->entry)
+        turnlog_end(t->dispatch->services.turnlog, t->entry);
+    *(t->prev ? &t->prev->next : &t->dispatch->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    for (size_t i = 0; i < t->n_showings; i++)
+        showing_fini(&t->showings[i]);
+    free(t->showings);
+    free(t->handles);
+    arena_fini(&t->arena);
+    free(t);
+}
+
+static enum form form_for(const struct group *c, struct showing *s, const struct visibility *v,
+                          const struct event *ev)
+{
+    static const enum form forms[] = {[VIEW_HIDE] = FORM_NONE,
+                                      [VIEW_SHOW] = FORM_PLAIN,
+                                      [VIEW_STRIP] = FORM_STRIPPED,
+                                      [VIEW_FAILURE] = FORM_FAILURE};
+    if ((ev->kind == TC_STATE && !c->wants_state) || (ev->kind == TC_RAW && !c->wants_raw))
+        return FORM_NONE;
+    const enum view view = showing_view(s, v, c->audience, ev);
+    if (c->sees_all)
+        return view == VIEW_HIDE ? FORM_HIDDEN : FORM_PLAIN;
+    return forms[view];
+}
+
+/* The boxes of a burst are made in a row, and live for about as long. */
+static struct event_box *box_draft(struct dispatch *d, const struct event *draft)
+{
+    return d->gathers ? event_box_make(&d->burst, draft) : event_box_new(draft);
+}
+
+static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
+                                  enum form form)
+{
+    const bool hidden = form == FORM_HIDDEN || form == FORM_MUTE_HIDDEN;
+    const bool whole = form == FORM_PLAIN || form == FORM_HIDDEN;
+    if (whole && ev->meta.hidden == hidden)
+        return box_draft(t->dispatch, ev);
+    CLEANUP_BUF struct buf text = {0};
+    struct event draft = *ev;
+    draft.u.meta = &draft.meta;
+    draft.meta.hidden = hidden;
+    if (form == FORM_STRIPPED)
+        visibility_strip(&t->spec.visibility, &draft);
+    else if (form == FORM_FAILURE)
+        visibility_tell_failure(&draft, &text);
+    else if (form == FORM_MUTE || form == FORM_MUTE_HIDDEN)
+        draft.u.request.choices = NULL;
+    return box_draft(t->dispatch, &draft);
+}
+
+/* Choices are offered only to instances that are granted to answer. */
+static enum form form_unless_granted(enum form form, const struct seat *s, const struct event *ev)
+{
+    if (ev->kind != TC_REQUEST || !ev->u.request.choices || (s->spec->grants & CONF_ANSWER))
+        return form;
+    return form == FORM_PLAIN ? FORM_MUTE : form == FORM_HIDDEN ? FORM_MUTE_HIDDEN : form;
+}
+
+/* The form in which seat i < t->n gets the event that is being cast. */
+static enum form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
+{
+    const struct dispatch *const d = t->dispatch;
+    const struct seat *const s = &d->seats[i];
+    const enum form form = form_unless_granted(d->groups[s->group].form, s, ev);
+    const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
+    return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
+}
+
+/* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
+ */
+static enum form log_shown(const struct dispatch *d)
+{
+    const enum form form = d->groups[d->log_shown].form;
+    return form == FORM_STRIPPED || form == FORM_FAILURE ? form : FORM_NONE;
+}
+
+/* Boxes the event in every form that somebody gets, with one reference for each who does. */
+static void make_boxes(struct dispatch_turn *t, const struct event *ev,
+                       struct event_box *boxes[FORMS])
+{
+    struct dispatch *const d = t->dispatch;
+    unsigned wanted[FORMS] = {0};
+    for (size_t i = 0; i < t->n; i++)
+        wanted[d->seats[i].form = form_of(t, i, ev)]++;
+    if (t->entry) {
+        wanted[d->groups[d->log_all].form]++;
+        wanted[log_shown(d)]++;
+    }
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        if (wanted[form])
+            boxes[form] = event_box_ref_many(make_box(t, ev, form), wanted[form] - 1);
+}
+
+/* Groups are added, when the configuration is read again, and never removed. */
+static void add_showings(struct dispatch_turn *t)
+{
+    const size_t n = t->dispatch->n_groups;
+    if (t->n_showings == n)
+        return;
+    t->showings = xrealloc(t->showings, n * sizeof *t->showings);
+    memset(t->showings + t->n_showings, 0, (n - t->n_showings) * sizeof *t->showings);
+    t->n_showings = n;
+}
+
+static void decide_forms(struct dispatch_turn *t, const struct event *ev)
+{
+    struct dispatch *const d = t->dispatch;
+    add_showings(t);
+    for (size_t i = 0; i < d->n_groups; i++)
+        d->groups[i].form = form_for(&d->groups[i], &t->showings[i], &t->spec.visibility, ev);
+}
+
+void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
+                          void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
+{
+    const struct dispatch *const d = t->dispatch;
+    struct event_box *boxes[FORMS] = {NULL};
+    decide_forms(t, ev);
+    t->decided = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct runner *const r = d->seats[i].runner;
+        const enum form form = d->groups[d->seats[i].group].form;
+        if (form == FORM_NONE || !r)
+            continue;
+        if (!boxes[form])
+            boxes[form] = make_box(t, ev, form);
+        struct str line;
+        line.p = event_box_line(boxes[form], &line.len);
+        each(ctx, runner_name(r), line);
+    }
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        event_box_unref(boxes[form]);
+}
+
+static void cast_to_log(struct dispatch_turn *t, struct event_box *const boxes[FORMS])
+{
+    const struct dispatch *const d = t->dispatch;
+    const enum form whole = d->groups[d->log_all].form, shown = log_shown(d);
+    if (whole != FORM_NONE)
+        turnlog_add(d->services.turnlog, t->entry, boxes[whole], whole == FORM_HIDDEN,
+                    shown == FORM_NONE ? NULL : boxes[shown]);
+}
+
+static void use_room(struct room *room, struct event_box *const boxes[FORMS])
+{
+    room->events--;
+    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+        if (boxes[form])
+            room->bytes -= (int64_t)event_box_size(boxes[form]);
+}
+
+void dispatch_cast(struct dispatch_turn *t, struct event *ev)
+{
+    struct dispatch *const d = t->dispatch;
+    if (d->patience_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
+        dispatch_wait_room(d, d->patience_ms);
+    decide_forms(t, ev);
+    struct event_box *boxes[FORMS] = {NULL};
+    make_boxes(t, ev, boxes);
+    if (d->patience_ms > 0)
+        use_room(&d->room, boxes);
+    if (t->entry)
+        cast_to_log(t, boxes);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct seat *const s = &d->seats[i];
+        if (s->form == FORM_NONE)
+            continue;
+        struct channel *const c = runner_channel(s->runner);
+        c->ops->send(c, t->handles[i], boxes[s->form]);
+        if (ev->kind == TC_DONE)
+            t->handles[i] = NULL;
+    }
+}
+
+/* ---- bursts ---- */
+
+static void gather_all(const struct dispatch *d, bool on)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct channel *const c = d->seats[i].runner ? runner_channel(d->seats[i].runner) : NULL;
+        if (c)
+            c->ops->gather(c, on);
+    }
+}
+
+void dispatch_gather(struct dispatch_turn *t, bool on)
+{
+    struct dispatch *const d = t->dispatch;
+    d->gathers = on;
+    gather_all(d, on);
+    if (!on)
+        slab_end(&d->burst);
+}
+
+/* ---- sources that can wait ---- */
+
+void dispatch_set_patience(struct dispatch *d, int patience_ms)
+{
+    d->patience_ms = patience_ms;
+    d->room = (struct room){0};
+}
+
+static bool has_room(const struct seat *s)
+{
+    struct channel *const c = runner_channel(s->runner);
+    return c->ops->wait_room(c, 0);
+}
+
+/* While one is waited for, the others have all that is theirs. */
+static bool wait_for(const struct dispatch *d, const struct seat *s, int patience_ms)
+{
+    struct channel *const c = runner_channel(s->runner);
+    if (d->gathers)
+        gather_all(d, false);
+    const bool room = c->ops->wait_room(c, patience_ms);
+    if (d->gathers)
+        gather_all(d, true);
+    return room;
+}
+
+static int64_t at_most(int64_t n, int64_t most)
+{
+    return n < most ? n : most;
+}
+
+/* First all are looked at, so that all work while the first is waited for. */
+static void find_room(struct dispatch *d)
+{
+    d->room = (struct room){INT64_MAX, INT64_MAX};
+    for (size_t i = 0; i < d->n; i++) {
+        struct seat *const s = &d->seats[i];
+        if (!s->runner)
+            continue;
+        d->room.events = at_most(d->room.events, s->spec->queue_events / ROOM_PART);
+        d->room.bytes = at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
+        s->room = has_room(s);
+        s->left_behind = s->left_behind && !s->room;
+    }
+}
+
+void dispatch_wait_room(struct dispatch *d, int patience_ms)
+{
+    find_room(d);
+    for (size_t i = 0; i < d->n; i++) {
+        struct seat *const s = &d->seats[i];
+        if (!s->runner || s->room)
+            continue;
+        const bool room = !s->left_behind && wait_for(d, s, patience_ms);
+        if (!room && !s->left_behind)
+            log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",
+                     runner_name(s->runner));
+        s->left_behind = !room;
+    }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of dispatch share: dispatch.c (turns and casting), dispatch_slot.c (instances, and
+ * their groups), dispatch_reconfig.c (phases of a change), dispatch_plan.c (what there is to
+ * change), dispatch_leave.c (instances that end). */
+#ifndef CORE_DISPATCH_DISPATCH_INTERNAL_H
+#define CORE_DISPATCH_DISPATCH_INTERNAL_H
+
+#include "base/attr.h"
+#include "base/chunk_pool.h"
+#include "core/dispatch/configured_instances.h"
+#include "core/dispatch/dispatch.h"
+#include "turn/visibility/view_pairing.h"
+
+/* The forms one event is cast in. MUTE: an open request as PLAIN or HIDDEN, without choices, for
+ * instances that may not answer it. */
+enum form {
+    FORM_NONE,
+    FORM_PLAIN,
+    FORM_HIDDEN,
+    FORM_STRIPPED,
+    FORM_FAILURE, /* a failed result as a notice */
+    FORM_MUTE,
+    FORM_MUTE_HIDDEN,
+    FORMS,
+};
+
+/* What of a turn some instances see alike. */
+struct group {
+    bool sees_all;
+    bool wants_state, wants_raw;
+    char *audience; /* or NULL: user */
+    enum form form; /* of the event that is being cast */
+};
+
+/* The place of an instance. It stays, so that turns know it by its number; one that is left stays
+ * empty. */
+struct seat {
+    struct runner *runner;            /* NULL: empty */
+    const struct conf_instance *spec; /* of the roster */
+    struct loaded *loaded;
+    size_t group;
+    uint32_t kinds;   /* bits: those it is cast */
+    enum form form;   /* in which it gets the event that is being cast */
+    bool room;        /* when it was last looked */
+    bool left_behind; /* did not move for as long as patience goes; not waited for */
+};
+
+/* What may still be cast before it is looked again who has room: a part of the smallest queue. */
+struct room {
+    int64_t events, bytes;
+};
+
+/* An instance that did not start with the host. */
+struct disabled {
+    struct disabled *next;
+    char *name;
+    struct tc_err why; /* the text does not name it */
+};
+
+/* An instance that has been told to end, and has no seat any more. */
+struct leaving {
+    struct leaving *next;
+    struct runner *runner;
+    int64_t deadline_ms; /* monotonic */
+};
+
+struct dispatch {
+    struct services services;
+    bool empty; /* nothing has been seated yet */
+    struct leaving *leaving;
+    struct roster *roster;
+    struct seat *seats;
+    struct group *groups;
+    struct dispatch_turn *turns;
+    struct disabled *disabled;
+    size_t n, n_groups;
+    size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
+    int patience_ms;
+    struct room room; /* with patience */
+    bool gathers;
+    struct slab burst; /* of its boxes; holds nothing in between */
+};
+
+struct dispatch_turn {
+    struct dispatch *dispatch;
+    struct dispatch_turn *next, *prev;
+    struct arena arena;
+    struct dispatch_spec spec;   /* its strings are the arena's */
+    struct showing *showings;    /* what each group was shown */
+    size_t n_showings;           /* groups there were when an event was last cast */
+    struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
+    bool decided;                /* its outcome is noted, so it is told from the ledger */
+    size_t n;                    /* seats there were when it was opened: it knows no others */
+    void **handles;              /* one per seat, NULL: it is gone or has got done */
+};
+
+/* ---- dispatch.c */
+
+/* As that instance is named the turn. */
+struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance);
+
+/* ---- dispatch_slot.c */
+
+/* The group that sees the same; a new one when there is none. `audience` is copied. */
+size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const char *audience);
+/* The number of the seat of that instance, or d->n. */
+size_t dispatch_find_seat(const struct dispatch *d, const char *name);
+/* Begins to look at its plugin. NULL with err: there is none. */
+struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
+                                    const struct conf_instance *spec, struct tc_err *err);
+/* Makes an instance, which is not launched; takes over loaded when it does. -1 with err: it is not
+ * there. */
+int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
+                       const struct conf_instance *spec, struct loaded *loaded,
+                       struct tc_err *err) MUST_CHECK;
+/* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
+ * there. */
+int dispatch_await_seat(struct seat *s, struct tc_err *err) MUST_CHECK;
+size_t dispatch_add_seat(struct dispatch *d);
+/* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
+ * those whose outcome is in the ledger, which is cast again when it is resumed. */
+void dispatch_reopen_turns(struct dispatch *d, size_t seat);
+/* No turn is told to it any more; its plugin is given back. Its runner is the caller's. */
+void dispatch_leave_seat(struct dispatch *d, size_t seat);
+
+/* Logs, and keeps for dispatch_why_disabled, why an instance did not start with the host. */
+void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
+                            const struct tc_err *err);
+/* Logs which instances the configuration does not enable. */
+void dispatch_log_switched_off(const struct conf *conf);
+
+/* ---- dispatch_leave.c */
+
+/* Stops it, and frees it when it has ended. It is killed when it has not within DISPATCH_END_MS. */
+#define DISPATCH_END_MS 5000
+void dispatch_leave(struct dispatch *d, struct runner *r);
+/* Frees those that have ended, kills those whose time is over. True: none is left. */
+bool dispatch_all_left(struct dispatch *d);
+/* Waits for them, and frees them; how many had to be abandoned. */
+unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
+
+/* ---- dispatch_plan.c */
+
+/* What becomes of one instance that is wanted. */
+struct plan_step {
+    const struct conf_instance *spec; /* of the next roster */
+    enum dispatch_step what;
+    size_t seat;                /* of its predecessor, then its own; NO_SEAT: none */
+    struct loader_probe *probe; /* while its file is tried */
+    struct loaded *loaded;      /* until the seat has it */
+    struct seat filled;         /* the next instance, until it is in `seat` */
+    struct tc_err err;          /* why it was refused, or has failed */
+    bool refused;               /* its file or its options, and the change goes on without it */
+    bool failed;                /* to start */
+    bool up;
+};
+#define NO_SEAT SIZE_MAX
+
+struct plan {
+    struct dispatch *dispatch;
+    const struct roster *next;
+    struct loader_trial *trial;
+    struct plan_step *steps;
+    size_t n;
+    bool lenient; /* what is refused or fails is logged, and left out */
+    bool is_one;  /* of one instance alone, which must not be left out */
+};
+
+/* Plans for all of the roster, or for one of it (else NULL), and begins to try the files. `tried`
+ * is called from the loop when that is over. */
+void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(void *ctx),
+                void *ctx);
+/* Then: makes the next instances, which are not launched. -1 with err: one is refused. */
+int plan_finish(struct plan *p, struct tc_err *err) MUST_CHECK;
+void plan_fini(struct plan *p);
+/* The instance in the seat is as the configuration wants it: keys, secrets, file. */
+bool plan_stays(const struct seat *s, const struct conf_instance *spec);
+
+#endif

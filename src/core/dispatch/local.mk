@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+libtccore_a_SOURCES += \
+	src/core/dispatch/configured_instances.c \
+	src/core/dispatch/configured_instances.h \
+	src/core/dispatch/dispatch.c \
+	src/core/dispatch/dispatch.h \
+	src/core/dispatch/dispatch_internal.h \
+	src/core/dispatch/dispatch_leave.c \
+	src/core/dispatch/dispatch_plan.c \
+	src/core/dispatch/dispatch_reconfig.c \
+	src/core/dispatch/dispatch_slot.c

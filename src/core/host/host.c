@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the parts of a serving host, and the order in which they begin and end. */
+#include "core/host/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/dir.h"
+#include "base/sys/log.h"
+#include "core/conversation/turn_scheduler.h"
+#include "core/host/host_recovery.h"
+#include "core/host/network_clients.h"
+#include "core/inbound/inbound.h"
+#include "core/request/approvals.h"
+#include "io/http/client/httpc.h"
+#include "io/http/server/httpd.h"
+#include "io/http/server/httpd_error.h"
+#include "io/websocket/websocket.h"
+
+#define DELIVER_MS 5000 /* what instances get at the end for what is under way */
+#define TELL_MS 2000    /* and HTTP clients to take what was written for them */
+#define GRACE_MS 10000  /* and to end */
+#define WATCH_MS 10000  /* how often it is looked whether one hangs */
+
+struct server {
+    const struct conf *conf;
+    struct loop *loop;
+    struct ledger *ledger;
+    struct httpc *httpc;
+    struct websocket *websocket;
+    struct httpd *httpd; /* NULL: none is configured */
+    struct dispatch *dispatch;
+    struct turnlog *turnlog;
+    struct conversations *conversations;
+    struct shelf *shelf;
+    struct switches *switches;
+    struct sessions *sessions;
+    struct requests *requests;
+    struct approvals *approvals;
+    struct reception *reception;
+    struct loop_timer *watch; /* it keeps the loop going, too */
+    char *instances;
+    bool stopping;
+    struct changes *changes;
+    struct server_watch told;
+};
+
+static void look(void *ctx, const struct dispatch_instance *i)
+{
+    (void)ctx;
+    (void)i;
+}
+
+/* One that hangs is logged by looking. */
+static void on_watch(void *arg)
+{
+    struct server *const s = arg;
+    dispatch_each_instance(s->dispatch, look, NULL);
+    loop_timer_set(s->watch, WATCH_MS);
+}
+
+static void on_ask(void *ctx, struct ask *a)
+{
+    const struct server *const s = ctx;
+    reception_ask(s->reception, a);
+}
+
+/* ---- parts ---- */
+
+static size_t count_strings(char *const *list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* "127.0.0.1:8089" or "[::1]:8089", checked by the configuration. */
+/* A hook that no instance serves. While instances start, the service is asked to come again: to
+ * many services a 404 would mean that the address is wrong for good. */
+static void on_unserved_hook(void *arg, struct httpd_request *request)
+{
+    static const struct httpd_error starting = {
+        .status = 503,
+        .code = "instance_starting",
+        .message = "An instance that may serve this path is starting; try again later.",
+    };
+    static const struct httpd_error unknown = {
+        .status = 404,
+        .code = "not_found",
+        .message = "No instance serves this path.",
+    };
+    const struct server *const s = arg;
+    httpd_answer_error(request, changes_is_busy(s->changes) ? &starting : &unknown);
+}
+
+static int listen_on(struct server *s, struct tc_err *err)
+{
+    const struct conf_http *const http = &s->conf->http;
+    if (!http->listen)
+        return 0;
+    const char *const colon = strrchr(http->listen, ':');
+    const bool v6 = *http->listen == '[';
+    CLEANUP_FREE char *address =
+        xstrndup(http->listen + v6, (size_t)(colon - http->listen) - 2 * (size_t)v6);
+    const struct httpd_options options = {
+        .address = address,
+        .port = (uint16_t)strtoul(colon + 1, NULL, 10),
+        .allow_remote = http->allow_remote,
+        .hosts = (const char *const *)http->hosts,
+        .host_count = count_strings(http->hosts),
+        .origins = (const char *const *)http->origins,
+        .origin_count = count_strings(http->origins),
+        .body_bytes = (size_t)http->max_body,
+    };
+    s->httpd = httpd_new(s->loop, &options, err);
+    if (!s->httpd)
+        return -1;
+    httpd_route(s->httpd, "/hooks/", HTTPD_ANY, on_unserved_hook, s);
+    return 0;
+}
+
+static void make_dispatch(struct server *s)
+{
+    const struct services services = {
+        .loop = s->loop,
+        .httpc = s->httpc,
+        .ledger = s->ledger,
+        .httpd = s->httpd,
+        .websocket = s->websocket,
+        .turnlog = s->turnlog,
+        .instances = s->instances,
+        .ask = on_ask,
+        .ctx = s,
+    };
+    s->dispatch = dispatch_new_empty(s->conf, &services);
+}
+
+static void start_conversations(struct server *s)
+{
+    s->shelf = shelf_new(s->loop, s->conf);
+    s->switches = switches_new(s->shelf, s->conf);
+    s->sessions = sessions_new(s->ledger, s->shelf);
+    s->approvals = approvals_new(s->ledger);
+    s->requests = requests_new(
+        &(struct requests_spec){.loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
+    s->conversations = conversations_new(&(struct conversations_spec){
+        .conf = s->conf,
+        .loop = s->loop,
+        .ledger = s->ledger,
+        .switches = s->switches,
+        .sessions = s->sessions,
+        .dispatch = s->dispatch,
+        .turnlog = s->turnlog,
+        .requests = s->requests,
+    });
+    s->reception = reception_new(s->conf, s->conversations, s->switches, s->sessions, s->requests,
+                                 s->approvals);
+}
+
+/* ---- another configuration ---- */
+
+void server_set_watch(struct server *s, const struct server_watch *watch)
+{
+    s->told = *watch;
+}
+
+static void configure_httpd(struct server *s)
+{
+    const struct conf_http *const http = &s->conf->http;
+    if (!s->httpd)
+        return;
+    httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
+                    (const char *const *)http->origins, count_strings(http->origins));
+    httpd_set_body_bytes(s->httpd, (size_t)http->max_body);
+}
+
+static void take_conf(void *ctx, const struct conf *next)
+{
+    struct server *const s = ctx;
+    const struct conf *const before = s->conf;
+    s->conf = next;
+    configure_httpd(s);
+    shelf_configure(s->shelf, next);
+    conversations_reconfigure(s->conversations, next);
+    reception_reconfigure(s->reception, next);
+    if (s->told.reloaded)
+        s->told.reloaded(s->told.ctx, next);
+    conf_unref(before);
+}
+
+static void on_reloading(void *ctx, bool begins)
+{
+    const struct server *const s = ctx;
+    if (s->told.reloading)
+        s->told.reloading(s->told.ctx, begins);
+}
+
+static const struct conf *current_conf(void *ctx)
+{
+    return ((const struct server *)ctx)->conf;
+}
+
+static void start_changes(struct server *s)
+{
+    s->changes = changes_new(&(struct changes_spec){
+        .loop = s->loop,
+        .dispatch = s->dispatch,
+        .conf = current_conf,
+        .take = take_conf,
+        .reloading = on_reloading,
+        .ctx = s,
+    });
+}
+
+void server_reload(struct server *s, changes_done *done, void *ctx)
+{
+    changes_reload(s->changes, done, ctx);
+}
+
+void server_reload_soon(struct server *s)
+{
+    if (!changes_has_reload(s->changes))
+        changes_reload(s->changes, NULL, NULL);
+}
+
+void server_restart(struct server *s, const char *instance, changes_done *done, void *ctx)
+{
+    changes_restart(s->changes, instance, done, ctx);
+}
+
+/* ---- start ---- */
+
+/* Until then it is not known which instances see what, so no turn begins. */
+static void on_seated(void *ctx)
+{
+    const struct server *const s = ctx;
+    conversations_begin(s->conversations);
+}
+
+static void on_started(void *ctx, const char *report, const struct tc_err *err)
+{
+    struct server *const s = ctx;
+    struct tc_err why = {0};
+    (void)report;
+    if (err)
+        return; /* the host ends before its instances have started */
+    const bool idle = dispatch_count(s->dispatch) == 0 && !s->httpd;
+    if (idle)
+        err_set(&why, s->conf->file, "no instance runs");
+    if (s->told.started)
+        s->told.started(s->told.ctx, idle ? &why : NULL);
+    if (idle)
+        server_stop(s);
+}
+
+static int begin(struct server *s, struct tc_err *err)
+{
+    s->ledger = ledger_open(s->loop, s->conf->state_dir, NULL, err);
+    if (!s->ledger || dir_make(s->instances, err) < 0 || listen_on(s, err) < 0)
+        return -1;
+    make_dispatch(s);
+    start_conversations(s);
+    conversations_hold(s->conversations);
+    if (restart_take_over(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
+        return -1;
+    start_changes(s);
+    changes_start(s->changes, on_seated, on_started, s);
+    s->watch = loop_timer_new(s->loop, on_watch, s);
+    loop_timer_set(s->watch, WATCH_MS);
+    return 0;
+}
+
+struct server *server_new(const struct conf *conf, struct tc_err *err)
+{
+    struct server *const s = xcalloc(1, sizeof *s);
+    s->conf = conf_ref(conf);
+    s->loop = loop_new();
+    s->httpc = outbound_new_http(s->loop, conf);
+    s->websocket = outbound_new_websocket(s->loop, conf);
+    s->turnlog = turnlog_new(s->loop, NULL);
+    s->instances = xasprintf("%s/instances", conf->state_dir);
+    if (begin(s, err) == 0)
+        return s;
+    server_free(s);
+    return NULL;
+}
+
+unsigned server_port(const struct server *s)
+{
+    return s->httpd ? httpd_bound_port(s->httpd) : 0;
+}
+
+struct loop *server_loop(struct server *s)
+{
+    return s->loop;
+}
+
+struct server_parts server_parts(struct server *s)
+{
+    return (struct server_parts){
+        .loop = s->loop,
+        .httpd = s->httpd,
+        .ledger = s->ledger,
+        .dispatch = s->dispatch,
+        .conversations = s->conversations,
+        .switches = s->switches,
+        .turnlog = s->turnlog,
+        .requests = s->requests,
+        .approvals = s->approvals,
+    };
+}
+
+bool server_is_ending(const struct server *s)
+{
+    return s->stopping;
+}
+
+const struct conf *server_conf(const struct server *s)
+{
+    return s->conf;
+}
+
+/* ---- end ---- */
+
+static void on_told(void *ctx)
+{
+    loop_stop(((struct server *)ctx)->loop);
+}
+
+/* Who follows a turn over HTTP still has to be told how it ended. */
+static void on_drained(void *ctx)
+{
+    struct server *const s = ctx;
+    if (s->told.drained)
+        s->told.drained(s->told.ctx);
+    if (s->httpd)
+        httpd_drain(s->httpd, TELL_MS, on_told, s);
+    else
+        on_told(s);
+}
+
+void server_stop(struct server *s)
+{
+    s->stopping = true;
+    changes_refuse(s->changes);
+    conversations_drain(s->conversations, on_drained, s);
+}
+
+void server_run(struct server *s)
+{
+    loop_run(s->loop);
+    if (!dispatch_drain(s->dispatch, DELIVER_MS))
+        log_line(LOG_INFO, "host", "what is not delivered stays for the next start");
+}
+
+void server_free(struct server *s)
+{
+    if (!s)
+        return;
+    changes_free(s->changes);
+    dispatch_free(s->dispatch, GRACE_MS);
+    shelf_free(s->shelf); /* what it still answers may go to the ledger */
+    ledger_close(s->ledger);
+    reception_free(s->reception);
+    conversations_free(s->conversations);
+    requests_free(s->requests);
+    approvals_free(s->approvals);
+    sessions_free(s->sessions);
+    switches_free(s->switches);
+    turnlog_free(s->turnlog);
+    websocket_free(s->websocket);
+    httpd_free(s->httpd);
+    httpc_free(s->httpc);
+    if (s->watch)
+        loop_timer_free(s->watch);
+    loop_free(s->loop);
+    conf_unref(s->conf);
+    free(s->instances);
+    free(s);
+}

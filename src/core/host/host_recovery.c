@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what becomes of the turns of a host that died. */
+#include "core/host/host_recovery.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/log.h"
+#include "core/agent/launch.h"
+#include "core/turn/turn_record.h"
+#include "io/process/process_tree.h"
+
+#define SHIM_WAITS 50
+#define SHIM_WAIT_MS 20
+
+/* The ledger may not be asked anything while it lists: so they are copied. */
+struct left {
+    struct arena arena;
+    struct record_turn *turns;
+    size_t n;
+};
+
+static void add_turn(void *ctx, const struct record_turn *t)
+{
+    struct left *const l = ctx;
+    l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
+    l->turns[l->n++] = (struct record_turn){
+        .id = arena_strdup(&l->arena, t->id),
+        .agent = arena_strdup(&l->arena, t->agent),
+        .conv = arena_strdup(&l->arena, t->conv),
+        .source = arena_strdup(&l->arena, t->source),
+        .waiting = t->waiting,
+        .prompt = arena_strdup(&l->arena, t->prompt),
+        .route = arena_strdup(&l->arena, t->route),
+        .boot_id = arena_strdup(&l->arena, t->boot_id),
+        .agent_pid = t->agent_pid,
+        .agent_start = t->agent_start,
+        .seen = arena_strdup(&l->arena, t->seen),
+        .owner = arena_strdup(&l->arena, t->owner),
+        .admitted_ms = t->admitted_ms,
+        .began_ms = t->began_ms,
+    };
+}
+
+/* Its shim has begun to end it when that host died, and takes less than this, unless somebody has
+ * stopped it. */
+static void wait_for_shim(const struct process_lost *l)
+{
+    if (process_tree_lives(l))
+        kill(l->pid, SIGCONT);
+    for (int i = 0; i < SHIM_WAITS && process_tree_lives(l); i++)
+        poll(NULL, 0, SHIM_WAIT_MS);
+}
+
+static void kill_process(const struct keep_process *p)
+{
+    char boot[64];
+    process_tree_boot(boot);
+    if (p->pid <= 1 || !p->boot_id || strcmp(boot, p->boot_id) != 0)
+        return;
+    CLEANUP_FREE char *mark = launch_mark(p->turn);
+    const struct process_lost l = {(pid_t)p->pid, (uint64_t)p->start, mark};
+    unsigned killed = 0;
+    wait_for_shim(&l);
+    if (!process_tree_kill_lost(&l, &killed))
+        log_line(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", p->turn);
+    else if (killed)
+        log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", p->turn,
+                 killed);
+}
+
+static void kill_agent(const struct record_turn *t)
+{
+    kill_process(&(struct keep_process){t->id, t->boot_id, t->agent_pid, t->agent_start});
+}
+
+/* ---- processes that waited ---- */
+
+struct waited {
+    struct arena arena;
+    struct keep_process *all;
+    size_t n;
+};
+
+static void add_process(void *ctx, const struct keep_process *p)
+{
+    struct waited *const w = ctx;
+    w->all = xrealloc(w->all, (w->n + 1) * sizeof *w->all);
+    w->all[w->n++] = (struct keep_process){.turn = arena_strdup(&w->arena, p->turn),
+                                           .boot_id = arena_strdup(&w->arena, p->boot_id),
+                                           .pid = p->pid,
+                                           .start = p->start};
+}
+
+static void end_waiting(struct ledger *ledger)
+{
+    struct waited w = {0};
+    if (keep_each_waiting(ledger, add_process, &w) == RECORD_FAILED)
+        log_line(LOG_ERR, "host", "the list of agents that waited cannot be read");
+    for (size_t i = 0; i < w.n; i++) {
+        kill_process(&w.all[i]);
+        keep_not_waiting(ledger, w.all[i].turn);
+    }
+    free(w.all);
+    arena_fini(&w.arena);
+}
+
+/* ---- for clients ---- */
+
+static void log_event(struct turnlog *log, struct turnlog_entry *e, struct event *ev, uint64_t seq)
+{
+    ev->meta.seq = seq;
+    ev->u.meta = &ev->meta;
+    turnlog_add(log, e, event_box_new(ev), false, NULL);
+}
+
+/* The same three events as connectors are told. */
+static void log_turn(struct turnlog *log, const struct record_turn *t)
+{
+    struct turnlog_entry *const e =
+        turnlog_begin(log, &(struct turnlog_spec){.id = t->id,
+                                                  .agent = t->agent,
+                                                  .conversation = t->conv,
+                                                  .source = t->source,
+                                                  .owner = conversations_owner(t),
+                                                  .task = t->prompt,
+                                                  .created_ms = t->admitted_ms,
+                                                  .started_ms = t->began_ms});
+    struct event error = keep_restart_error(t->id), start, done;
+    event_init(&start, TC_START);
+    event_init(&done, TC_DONE);
+    start.meta = done.meta = error.meta;
+    start.u.start.resumed = true;
+    done.u.done.reason = "error";
+    log_event(log, e, &start, 1);
+    log_event(log, e, &error, 2);
+    log_event(log, e, &done, 3);
+    turnlog_end(log, e);
+}
+
+int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
+                      struct conversations *conversations, struct turnlog *turnlog,
+                      struct tc_err *err)
+{
+    struct left l = {0};
+    size_t ended = 0;
+    end_waiting(ledger);
+    const bool read = ledger_open_turns(ledger, add_turn, &l) != RECORD_FAILED;
+    for (size_t i = 0; read && i < l.n; i++) {
+        const struct record_turn *const t = &l.turns[i];
+        if (t->waiting && (!conversations || conversations_restore(conversations, t)))
+            continue;
+        if (t->waiting && conversations_is_attached(t->source)) {
+            ledger_forget_turn(ledger, t->id, NULL, NULL);
+            continue;
+        }
+        if (t->waiting) {
+            log_line(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
+                     t->conv);
+            ledger_cancel(ledger, t->id, NULL, NULL);
+            continue;
+        }
+        kill_agent(t);
+        keep_restart(ledger, dispatch, t);
+        if (turnlog)
+            log_turn(turnlog, t);
+        ended++;
+    }
+    if (ended)
+        log_line(LOG_WARN, "host", "%zu turns of an earlier host were ended", ended);
+    free(l.turns);
+    arena_fini(&l.arena);
+    return read ? 0 : err_set(err, NULL, "the turns of an earlier host cannot be read");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * What an earlier host left: turns that ran are ended as host_restart, for everybody who saw
+ * them, their agents before that; messages that waited wait again. Loop thread only. */
+#ifndef CORE_HOST_HOST_RECOVERY_H
+#define CORE_HOST_HOST_RECOVERY_H
+
+#include "base/attr.h"
+#include "base/sys/err.h"
+#include "core/conversation/turn_scheduler.h"
+
+/* Before dispatch_resume, which then tells what this lays. Without conversations (NULL) messages go
+ * on waiting for a host that has them. In the turn log (or NULL) turns that are ended are found by
+ * clients that come back. -1 with err: the ledger cannot be read. */
+int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
+                      struct conversations *conversations, struct turnlog *turnlog,
+                      struct tc_err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is refused of another configuration, and what is told of it. */
+#include "core/host/host_reload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sys/log.h"
+#include "core/host/network_clients.h"
+#include "dialect/dialect.h"
+#include "event/json/json_writer.h"
+
+/* ---- what a serving host wants ---- */
+
+static int vet_instance(const struct conf *conf, const struct conf_instance *inst,
+                        struct tc_err *err)
+{
+    const struct conf_agent *const agent = conf_agent_find(conf, inst->agent);
+    char place[sizeof err->place];
+    if (!inst->enabled || !(inst->grants & CONF_SUBMIT) || (agent && dialect_find(agent->dialect)))
+        return 0;
+    snprintf(place, sizeof place, "%.200s:%d", conf->file, inst->line);
+    return err_set(err, place, "plugins.instances.%s: %s", inst->name,
+                   agent ? "its agent is of an unknown dialect" : "it has no agent");
+}
+
+int reload_vet(struct conf *conf, struct tc_err *err)
+{
+    for (size_t i = 0; i < conf->n_instances; i++)
+        if (vet_instance(conf, &conf->instances[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < conf->n_agents; i++)
+        if (conf_check_user(conf, &conf->agents[i], err) < 0)
+            return -1;
+    return conf_resolve_keys(conf, err);
+}
+
+/* ---- what does not change while the host runs ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_store(const struct conf_store *a, const struct conf_store *b)
+{
+    return a->kind == b->kind && same_text(a->host, b->host) && same_text(a->path, b->path) &&
+           a->port == b->port && same_text(a->prefix, b->prefix) &&
+           same_text(a->password, b->password) && a->database == b->database &&
+           a->session_ttl_s == b->session_ttl_s;
+}
+
+static void add_name(struct buf *list, const char *name)
+{
+    if (list->len)
+        buf_add_str(list, ",");
+    jsonw_string(list, name, strlen(name));
+}
+
+static void list_fixed(struct buf *list, const struct conf *old, const struct conf *next)
+{
+    const struct conf_http *const a = &old->http, *const b = &next->http;
+    if (!same_text(a->listen, b->listen) || a->allow_remote != b->allow_remote)
+        add_name(list, "http.listen");
+    if (!same_store(&old->store, &next->store))
+        add_name(list, "store");
+    if (!outbound_is_same(old, next))
+        add_name(list, "proxy");
+}
+
+/* ---- the report ---- */
+
+struct told {
+    struct buf names[DISPATCH_STOPPED + 1];
+    unsigned kept;
+};
+
+static void tell_step(void *ctx, const char *name, enum dispatch_step step)
+{
+    struct told *const t = ctx;
+    t->kept += step == DISPATCH_KEPT;
+    add_name(&t->names[step], name);
+}
+
+static void add_list(struct buf *out, const char *key, struct buf *names)
+{
+    jsonw_key(out, key);
+    buf_printf(out, "[%s]", names->len ? names->p : "");
+    buf_fini(names);
+}
+
+void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
+                 const struct dispatch_change *change)
+{
+    struct told t = {0};
+    struct buf fixed = {0};
+    dispatch_change_each(change, tell_step, &t);
+    list_fixed(&fixed, old, next);
+    buf_add_str(out, "{");
+    jsonw_member_str(out, "file", next->file);
+    add_list(out, "started", &t.names[DISPATCH_STARTED]);
+    add_list(out, "restarted", &t.names[DISPATCH_RESTARTED]);
+    add_list(out, "stopped", &t.names[DISPATCH_STOPPED]);
+    jsonw_member_int(out, "kept", t.kept);
+    add_list(out, "needs_restart", &fixed);
+    buf_add_str(out, "}");
+    buf_fini(&t.names[DISPATCH_KEPT]);
+}
+
+/* ---- */
+
+static struct conf *load_file(const struct conf *current, struct tc_err *err)
+{
+    struct conf *const next = conf_load(current->file, err);
+    if (!next)
+        return NULL;
+    if (reload_vet(next, err) == 0 && same_text(current->state_dir, next->state_dir))
+        return next;
+    if (!same_text(current->state_dir, next->state_dir))
+        err_set(err, next->file, "state_directory cannot change while the host runs: restart it");
+    conf_unref(next);
+    return NULL;
+}
+
+struct conf *reload_load(const struct conf *current, struct tc_err *err)
+{
+    if (*current->file != '(')
+        return load_file(current, err);
+    err_set(err, NULL, "the host runs without a configuration file");
+    return NULL;
+}

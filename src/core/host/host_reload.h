@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * Another configuration for a host that serves: taken as a whole, or refused with a reason. */
+#ifndef CORE_HOST_HOST_RELOAD_H
+#define CORE_HOST_HOST_RELOAD_H
+
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "conf/conf.h"
+#include "core/dispatch/dispatch.h"
+
+/* What a serving host wants of a configuration beside its form: whoever may submit has an agent of
+ * a known dialect, and secrets of keys can be read. */
+int reload_vet(struct conf *conf, struct tc_err *err) MUST_CHECK;
+
+/* Reads the file of the current configuration anew, and checks it. NULL with err. */
+struct conf *reload_load(const struct conf *current, struct tc_err *err);
+/* Appends one JSON object on what has changed: {"file","started":[…],"restarted":[…],
+ * "stopped":[…],"kept":N,"needs_restart":[…]}, names of instances and of keys that count from the
+ * next start on. Within `done` of the change. */
+void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
+                 const struct dispatch_change *change);
+
+#endif

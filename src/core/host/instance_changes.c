@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the changes that wait, and the one that is being made. */
+#include "core/host/instance_changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/sys/log.h"
+#include "core/host/host_reload.h"
+
+#define ENDING "the host is about to end"
+
+enum change_kind { CHANGE_START, CHANGE_RELOAD, CHANGE_RESTART };
+
+struct change_order {
+    struct change_order *next;
+    struct changes *changes;
+    enum change_kind kind;
+    char *instance;             /* CHANGE_RESTART */
+    struct conf *conf;          /* CHANGE_RELOAD, once it has begun: the next one */
+    void (*seated)(void *ctx);  /* CHANGE_START */
+    struct dispatch_change *on; /* while it is being made */
+    changes_done *done;
+    void *ctx;
+};
+
+struct changes {
+    struct changes_spec spec;
+    struct change_order *first, **end; /* the first is being made, once it has begun */
+    bool has_begun;
+    bool refuses;
+    struct loop_timer *timer; /* begins the first */
+};
+
+static void free_order(struct change_order *o)
+{
+    conf_unref(o->conf);
+    free(o->instance);
+    free(o);
+}
+
+static void tell_order(struct change_order *o, const char *report, const struct tc_err *err)
+{
+    if (o->done)
+        o->done(o->ctx, report, err);
+}
+
+static void refuse_order(struct change_order *o)
+{
+    struct tc_err err;
+    err_set(&err, NULL, ENDING);
+    tell_order(o, NULL, &err);
+    free_order(o);
+}
+
+static void take_off_first(struct changes *c)
+{
+    struct change_order *const o = c->first;
+    c->first = o->next;
+    if (!c->first)
+        c->end = &c->first;
+    c->has_begun = false;
+    loop_timer_set(c->timer, c->first ? 0 : -1);
+}
+
+/* ---- its end ---- */
+
+static void log_reload(const struct buf *report, const struct tc_err *err)
+{
+    if (err)
+        log_line(LOG_ERR, "host", "the configuration stays as it was: %s", err_str(err));
+    else
+        log_line(LOG_INFO, "host", "the configuration was read again: %s", report->p);
+}
+
+static void log_restart(const char *instance, const struct tc_err *err)
+{
+    if (err)
+        log_line(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_str(err));
+    else
+        log_line(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
+}
+
+static void end_reload(struct change_order *o, const struct tc_err *err)
+{
+    const struct changes_spec *const spec = &o->changes->spec;
+    CLEANUP_BUF struct buf report = {0};
+    if (!err) {
+        reload_tell(&report, spec->conf(spec->ctx), o->conf, o->on);
+        spec->take(spec->ctx, o->conf);
+        o->conf = NULL;
+    }
+    log_reload(&report, err);
+    spec->reloading(spec->ctx, false);
+    tell_order(o, report.p, err);
+}
+
+/* The order is off the queue before `done` is told, which may ask for another one. */
+static void end_order(struct change_order *o, const struct tc_err *err)
+{
+    take_off_first(o->changes);
+    if (o->kind == CHANGE_RELOAD) {
+        end_reload(o, err);
+    } else {
+        if (o->kind == CHANGE_RESTART)
+            log_restart(o->instance, err);
+        tell_order(o, NULL, err);
+    }
+    free_order(o);
+}
+
+static void on_done(void *ctx, const struct tc_err *err)
+{
+    end_order(ctx, err);
+}
+
+static void on_seated(void *ctx)
+{
+    const struct change_order *const o = ctx;
+    if (o->seated)
+        o->seated(o->ctx);
+}
+
+/* ---- its beginning ---- */
+
+static void begin_reload(struct change_order *o, const struct dispatch_change_spec *spec)
+{
+    struct changes *const c = o->changes;
+    struct tc_err err = {0};
+    c->spec.reloading(c->spec.ctx, true);
+    o->conf = reload_load(c->spec.conf(c->spec.ctx), &err);
+    if (o->conf)
+        o->on = dispatch_change_conf(c->spec.dispatch, o->conf, spec);
+    else
+        end_order(o, &err);
+}
+
+static void begin_first(void *arg)
+{
+    struct changes *const c = arg;
+    struct change_order *const o = c->first;
+    const struct dispatch_change_spec spec = {.seated = on_seated, .done = on_done, .ctx = o};
+    c->has_begun = true;
+    if (o->kind == CHANGE_START)
+        o->on = dispatch_change_start(c->spec.dispatch, &spec);
+    else if (o->kind == CHANGE_RESTART)
+        o->on = dispatch_change_restart(c->spec.dispatch, o->instance, &spec);
+    else
+        begin_reload(o, &spec);
+}
+
+static void add_order(struct changes *c, const struct change_order *order)
+{
+    struct change_order *const o = xmalloc(sizeof *o);
+    *o = *order;
+    o->changes = c;
+    if (c->refuses) {
+        refuse_order(o);
+        return;
+    }
+    *c->end = o;
+    c->end = &o->next;
+    if (!c->has_begun)
+        loop_timer_set(c->timer, 0);
+}
+
+void changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *done, void *ctx)
+{
+    add_order(c, &(struct change_order){
+                     .kind = CHANGE_START, .seated = seated, .done = done, .ctx = ctx});
+}
+
+void changes_reload(struct changes *c, changes_done *done, void *ctx)
+{
+    add_order(c, &(struct change_order){.kind = CHANGE_RELOAD, .done = done, .ctx = ctx});
+}
+
+void changes_restart(struct changes *c, const char *instance, changes_done *done, void *ctx)
+{
+    add_order(c,
+              &(struct change_order){
+                  .kind = CHANGE_RESTART, .instance = xstrdup(instance), .done = done, .ctx = ctx});
+}
+
+bool changes_is_busy(const struct changes *c)
+{
+    return c->first != NULL;
+}
+
+bool changes_has_reload(const struct changes *c)
+{
+    for (const struct change_order *o = c->first; o; o = o->next)
+        if (o->kind == CHANGE_RELOAD && !(o == c->first && c->has_begun))
+            return true;
+    return false;
+}
+
+/* ---- its life ---- */
+
+struct changes *changes_new(const struct changes_spec *spec)
+{
+    struct changes *const c = xcalloc(1, sizeof *c);
+    c->spec = *spec;
+    c->end = &c->first;
+    c->timer = loop_timer_new(spec->loop, begin_first, c);
+    return c;
+}
+
+void changes_refuse(struct changes *c)
+{
+    struct change_order **const from = c->has_begun ? &c->first->next : &c->first;
+    struct change_order *o = *from;
+    c->refuses = true;
+    *from = NULL;
+    c->end = from;
+    if (!c->has_begun)
+        loop_timer_set(c->timer, -1);
+    for (struct change_order *next; o; o = next) {
+        next = o->next;
+        refuse_order(o);
+    }
+}
+
+void changes_free(struct changes *c)
+{
+    if (!c)
+        return;
+    changes_refuse(c);
+    if (c->first) {
+        dispatch_change_free(c->first->on);
+        refuse_order(c->first);
+    }
+    loop_timer_free(c->timer);
+    free(c);
+}

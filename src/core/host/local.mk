@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+libtccore_a_SOURCES += \
+	src/core/host/host.c \
+	src/core/host/host.h \
+	src/core/host/host_recovery.c \
+	src/core/host/host_recovery.h \
+	src/core/host/host_reload.c \
+	src/core/host/host_reload.h \
+	src/core/host/instance_changes.c \
+	src/core/host/instance_changes.h \
+	src/core/host/network_clients.c \
+	src/core/host/network_clients.h

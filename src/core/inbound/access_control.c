@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is remembered of those who were turned away. */
+#include "core/inbound/access_control.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+
+static bool is_listed(char *const *list, const char *id)
+{
+    for (; list && id && *list; list++)
+        if (strcmp(*list, id) == 0)
+            return true;
+    return false;
+}
+
+/* Why not, or NULL. */
+static const char *find_reason(const struct conf_instance *inst, unsigned grant, const char *user,
+                               const char *chat)
+{
+    if (!(inst->grants & grant))
+        return "the instance is not granted it";
+    if (!is_listed(inst->allow, user))
+        return "not in allow";
+    if (inst->allow_chats && chat && !is_listed(inst->allow_chats, chat))
+        return "the chat is not in allow_chats";
+    return NULL;
+}
+
+/* FNV-1a. */
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    return (h ^ 0xff) * 0x100000001b3;
+}
+
+/* One who is not known takes the place of the one whose time is the oldest; that of nobody is. */
+static bool was_seen(struct permit *p, uint64_t who, int64_t now)
+{
+    struct permit_seen *place = p->seen;
+    for (size_t i = 0; i < PERMIT_SEEN && place->who != who; i++)
+        if (p->seen[i].who == who || !p->seen[i].who || p->seen[i].at_ms < place->at_ms)
+            place = &p->seen[i];
+    if (place->who == who && now - place->at_ms < PERMIT_AGAIN_MS)
+        return true;
+    *place = (struct permit_seen){who, now};
+    return false;
+}
+
+static bool has_line(struct permit *p, int64_t now)
+{
+    if (!p->lines || now - p->lines_since_ms >= PERMIT_LINES_MS) {
+        p->lines_since_ms = now;
+        p->lines = 0;
+    }
+    return p->lines < PERMIT_LINES && ++p->lines;
+}
+
+/* Counts one who was turned away, and logs it unless that was done lately. */
+static void turn_away(struct permit *p, const struct conf_instance *inst, const char *user,
+                      const char *chat, const char *reason)
+{
+    const int64_t now = clock_mono_ms();
+    const uint64_t who = hash(hash(0xcbf29ce484222325, inst->name), user ? user : "");
+    p->denied++;
+    if (!was_seen(p, who, now) && has_line(p, now))
+        log_line(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",
+                 inst->name, user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason,
+                 p->denied);
+}
+
+bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
+                   const char *user, const char *chat)
+{
+    const char *const reason = find_reason(inst, grant, user, chat);
+    if (reason)
+        turn_away(p, inst, user, chat, reason);
+    return !reason;
+}
+
+bool permit_answers(struct permit *p, const struct conf_instance *inst, const char *user,
+                    const char *chat)
+{
+    const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
+    if (!reason && inst->approvers && !is_listed(inst->approvers, user))
+        reason = "not in approvers";
+    if (reason)
+        turn_away(p, inst, user, chat, reason);
+    return !reason;
+}

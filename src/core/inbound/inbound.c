@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ * Owns permission, commands, and the words that change what is shown. */
+#include "core/inbound/inbound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/crash_point.h"
+#include "core/conversation/host_reply.h"
+#include "core/conversation/prompt.h"
+#include "core/inbound/access_control.h"
+#include "core/inbound/inbound_request.h"
+#include "core/inbound/user_command.h"
+#include "core/request/approvals.h"
+#include "core/settings/visibility_command.h"
+#include "turn/visibility/slash_tokens.h"
+
+/* Messages that the host answered itself, and recognises when the service delivers them again. */
+#define SELF_ANSWERED_MAX 256
+
+/* A message of an instance under both its identities; either may be missing. */
+struct self_answered {
+    char *instance, *id, *also;
+};
+
+struct reception {
+    const struct conf *conf;
+    struct conversations *conversations;
+    struct switches *switches;
+    struct sessions *sessions;
+    struct requests *requests;
+    struct approvals *approvals;
+    struct permit permit;
+    struct self_answered self_answered[SELF_ANSWERED_MAX]; /* a ring */
+    size_t n_self_answered;
+};
+
+static char *make_key(const char *instance, const char *chat, const char *thread)
+{
+    return thread ? xasprintf("%s:%s:%s", instance, chat, thread)
+                  : xasprintf("%s:%s", instance, chat);
+}
+
+static const struct conf_agent *agent_of(const struct reception *r,
+                                         const struct conf_instance *inst)
+{
+    return conf_agent_find(r->conf, inst->agent);
+}
+
+/* ---- commands ---- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static void self_answered_fini(struct self_answered *m)
+{
+    free(m->instance);
+    free(m->id);
+    free(m->also);
+}
+
+/* Whether the message was here before, under either identity; it is noted if not. Messages for the
+ * agent are recognised by the journal; commands and tokens never get there. */
+static bool was_self_answered(struct reception *r, const struct ask *a)
+{
+    const char *const id = a->inbound->id, *const also = a->inbound->also;
+    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++) {
+        const struct self_answered *const m = &r->self_answered[i];
+        if (is_same_text(m->instance, a->instance) &&
+            (is_same_text(m->id, id) || is_same_text(m->also, also)))
+            return true;
+    }
+    struct self_answered *const place = &r->self_answered[r->n_self_answered++ % SELF_ANSWERED_MAX];
+    self_answered_fini(place);
+    *place = (struct self_answered){xstrdup(a->instance), xstrdup(id), xstrdup(also)};
+    return false;
+}
+
+static void stop(struct reception *r, struct ask *a, const struct conf_instance *inst,
+                 const char *key, struct conversation *c)
+{
+    if (!(inst->grants & CONF_CANCEL)) {
+        ask_answer(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    const bool runs = c && c->job;
+    const bool worked = !runs && conversations_stop_background(r->conversations, key);
+    answer_stopped(&text, runs, worked, c ? conversations_clear(r->conversations, c) : 0);
+    ask_answer(a, TC_COMMAND, runs ? job_id(c->job) : NULL, text.p);
+    if (runs)
+        job_cancel(c->job);
+}
+
+static void forget_session(struct reception *r, struct ask *a, const char *key,
+                           const struct conf_agent *agent, struct conversation *c)
+{
+    const bool runs = c && c->job;
+    if (runs)
+        job_forget_session(c->job);
+    conversations_forget_process(r->conversations, key);
+    sessions_forget(r->sessions, agent->name, key);
+    approvals_end_session(r->approvals, agent->name, key);
+    ask_answer(a, TC_COMMAND, NULL,
+               runs ? "The next message begins a new session; the running turn ends in the old one."
+                    : "The next message begins a new session.");
+}
+
+static void on_cleared(void *ctx, const struct taken_back *t)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_cleared(&text, t);
+    ask_answer(ctx, TC_COMMAND, NULL, text.p);
+}
+
+static void clear_queue(struct reception *r, struct ask *a, struct conversation *c)
+{
+    if (c)
+        conversations_take_back(r->conversations, c, on_cleared, a);
+    else
+        on_cleared(a, &(struct taken_back){0});
+}
+
+struct status_ask {
+    struct ask *ask;
+    struct buf text;
+    unsigned awaited;
+    struct visibility visibility;
+    char *session;
+};
+
+static void tell_when_known(struct status_ask *s)
+{
+    if (--s->awaited)
+        return;
+    answer_session(&s->text, s->session);
+    answer_visibility(&s->text, s->visibility);
+    ask_answer(s->ask, TC_COMMAND, NULL, s->text.p);
+    buf_fini(&s->text);
+    free(s->session);
+    free(s);
+}
+
+static void on_session(void *ctx, const char *id)
+{
+    struct status_ask *const s = ctx;
+    s->session = xstrdup(id);
+    tell_when_known(s);
+}
+
+static void on_visibility(void *ctx, struct visibility v)
+{
+    struct status_ask *const s = ctx;
+    s->visibility = v;
+    tell_when_known(s);
+}
+
+static void tell_status(struct reception *r, struct ask *a, const char *key,
+                        const struct conf_agent *agent, const struct conversation *c)
+{
+    struct status_ask *const s = xcalloc(1, sizeof *s);
+    s->ask = a;
+    s->awaited = 2;
+    answer_running(&s->text, c);
+    switches_get(r->switches, agent->name, on_visibility, s);
+    if (c && c->job && *job_session(c->job))
+        on_session(s, job_session(c->job));
+    else
+        sessions_find(r->sessions, agent->name, key, on_session, s);
+}
+
+static void tell_queue(struct ask *a, const struct conversation *c)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_queue(&text, c, command_prefix(a->inbound->text));
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void tell_help(struct ask *a)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_help(&text, command_prefix(a->inbound->text));
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void do_command(struct reception *r, enum command command, struct ask *a, const char *key,
+                       const struct conf_instance *inst)
+{
+    struct conversation *const c = conversations_find(r->conversations, key);
+    const struct conf_agent *const agent = agent_of(r, inst);
+    if (was_self_answered(r, a)) {
+        ask_answer(a, TC_KNOWN, NULL, NULL);
+        return;
+    }
+    switch (command) {
+    case COMMAND_STOP:
+        stop(r, a, inst, key, c);
+        break;
+    case COMMAND_NEW:
+        forget_session(r, a, key, agent, c);
+        break;
+    case COMMAND_STATUS:
+        tell_status(r, a, key, agent, c);
+        break;
+    case COMMAND_QUEUE_CLEAR:
+        clear_queue(r, a, c);
+        break;
+    case COMMAND_HELP:
+        tell_help(a);
+        break;
+    case COMMAND_QUEUE:
+    case COMMAND_NONE:
+        tell_queue(a, c);
+        break;
+    }
+}
+
+/* ---- messages ---- */
+
+static void on_submitted(void *ctx, const struct conversations_result *answer)
+{
+    ask_answer(ctx, answer->accepted, answer->turn, answer->text);
+    CRASH_POINT("after-ack");
+}
+
+struct submission {
+    struct reception *reception;
+    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf_instance *instance;
+    struct ask *ask;
+};
+
+static void tell_visibility(struct ask *a, const struct toggle *t)
+{
+    CLEANUP_BUF struct buf text = {0};
+    answer_visibility(&text, t->visibility);
+    answer_saved(&text, t->saved);
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+}
+
+static void submit_text(const struct submission *s, struct str text)
+{
+    const struct tc_inbound *const in = s->ask->inbound;
+    const struct conf_agent *const agent = agent_of(s->reception, s->instance);
+    CLEANUP_FREE char *key = make_key(s->instance->name, in->chat, in->thread);
+    CLEANUP_BUF struct buf prompt = {0};
+    if (!agent) { /* gone in the meantime */
+        ask_answer(s->ask, TC_DENIED, NULL, NULL);
+        return;
+    }
+    prompt_add(&prompt, in, text);
+    const struct conversations_message m = {
+        .key = key,
+        .source = s->instance->name,
+        .agent = agent,
+        .chat = in->chat,
+        .user = in->user,
+        .route = in->route,
+        .id = in->id,
+        .also = in->also,
+        .prompt = {prompt.p ? prompt.p : "", prompt.len},
+        .follows = true,
+    };
+    conversations_submit(s->reception->conversations, &m, on_submitted, s->ask);
+}
+
+static void on_toggled(void *ctx, const struct toggle *t)
+{
+    struct submission *const s = ctx;
+    if (t->why)
+        ask_answer(s->ask, TC_COMMAND, NULL, t->why);
+    else if (t->empty && !s->ask->inbound->file_count)
+        tell_visibility(s->ask, t);
+    else
+        submit_text(s, t->rest);
+    conf_unref(s->conf);
+    free(s);
+}
+
+/* A message with tokens. One that comes again does not set the switches again: they may have been
+ * changed since. Its other words go to the journal, which knows whether they were taken. */
+static void submit_tokens(struct submission *s, struct str text)
+{
+    CLEANUP_BUF struct buf rest = {0};
+    struct visibility unused = visibility_default();
+    if (!was_self_answered(s->reception, s->ask)) {
+        toggle_apply(s->reception->switches, agent_of(s->reception, s->instance)->name, text,
+                     on_toggled, s);
+        return;
+    }
+    const struct slash_result found = slash_parse(text.p, text.len, &unused, &rest);
+    if (found.empty && !s->ask->inbound->file_count)
+        ask_answer(s->ask, TC_KNOWN, NULL, NULL);
+    else
+        submit_text(s, (struct str){rest.p ? rest.p : "", rest.len});
+    conf_unref(s->conf);
+    free(s);
+}
+
+static void submit(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    const struct tc_inbound *const in = a->inbound;
+    const enum command command = in->file_count ? COMMAND_NONE : command_parse(in->text);
+    if (command != COMMAND_NONE) {
+        CLEANUP_FREE char *key = make_key(inst->name, in->chat, in->thread);
+        do_command(r, command, a, key, inst);
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    command_unaddress(&text, in->text);
+    struct submission *const s = xmalloc(sizeof *s);
+    *s = (struct submission){r, conf_ref(r->conf), inst, a};
+    const struct str words = {text.p ? text.p : "", text.len};
+    if (toggle_is_wanted(words))
+        submit_tokens(s, words);
+    else
+        on_toggled(s, &(struct toggle){.rest = words});
+}
+
+/* ---- the end of a turn ---- */
+
+static void cancel(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    struct conversation *c = conversations_find_turn(r->conversations, a->turn);
+    if (c && strcmp(c->source, inst->name) != 0)
+        c = NULL;
+    if (!permit_allows(&r->permit, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
+        ask_answer(a, TC_DENIED, NULL, NULL);
+        return;
+    }
+    if (!c) {
+        ask_answer(a, TC_KNOWN, NULL, NULL);
+        return;
+    }
+    if (!c->job || strcmp(job_id(c->job), a->turn) != 0) {
+        clear_queue(r, a, c);
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    answer_stopped(&text, true, false, 0);
+    ask_answer(a, TC_COMMAND, NULL, text.p);
+    job_cancel(c->job);
+}
+
+/* ---- */
+
+static void on_known(void *ctx, const char *session)
+{
+    ask_answer(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+}
+
+/* Whether the conversation goes on. Nobody is asked for a permission: a message is, later. */
+static void look_up(struct reception *r, struct ask *a, const struct conf_instance *inst)
+{
+    CLEANUP_FREE char *key = make_key(inst->name, a->chat, a->thread);
+    const struct conf_agent *const agent = agent_of(r, inst);
+    if (agent && !conversations_find(r->conversations, key))
+        sessions_find(r->sessions, agent->name, key, on_known, a);
+    else
+        ask_answer(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+}
+
+static bool may_submit(struct reception *r, const struct conf_instance *inst, const char *user,
+                       const char *chat)
+{
+    return agent_of(r, inst) && permit_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
+}
+
+void reception_ask(struct reception *r, struct ask *a)
+{
+    const struct conf_instance *const inst = conf_instance_find(r->conf, a->instance);
+    if (inst && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
+        requests_ask(r->requests, &r->permit, inst, a);
+    else if (inst && a->kind == ASK_CANCEL)
+        cancel(r, a, inst);
+    else if (inst && a->kind == ASK_KNOWS)
+        look_up(r, a, inst);
+    else if (inst && a->kind == ASK_MAY && may_submit(r, inst, a->user, a->chat))
+        ask_answer(a, TC_ACCEPTED, NULL, NULL);
+    else if (inst && a->kind == ASK_SUBMIT &&
+             may_submit(r, inst, a->inbound->user, a->inbound->chat))
+        submit(r, a, inst);
+    else
+        ask_answer(a, TC_DENIED, NULL, NULL);
+}
+
+struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
+                                struct switches *switches, struct sessions *sessions,
+                                struct requests *requests, struct approvals *approvals)
+{
+    struct reception *const r = xcalloc(1, sizeof *r);
+    r->conf = conf;
+    r->conversations = conversations;
+    r->switches = switches;
+    r->sessions = sessions;
+    r->requests = requests;
+    r->approvals = approvals;
+    return r;
+}
+
+void reception_reconfigure(struct reception *r, const struct conf *conf)
+{
+    r->conf = conf;
+}
+
+void reception_free(struct reception *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++)
+        self_answered_fini(&r->self_answered[i]);
+    free(r);
+}

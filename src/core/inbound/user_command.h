@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What a person says to the host instead of the agent: /stop, /new, /status, /queue, /help. Pure.
+ */
+#ifndef CORE_INBOUND_USER_COMMAND_H
+#define CORE_INBOUND_USER_COMMAND_H
+
+#include "base/bytes/buf.h"
+
+enum command {
+    COMMAND_NONE, /* it is for the agent */
+    COMMAND_STOP,
+    COMMAND_NEW,
+    COMMAND_STATUS,
+    COMMAND_QUEUE,
+    COMMAND_QUEUE_CLEAR,
+    COMMAND_HELP,
+};
+
+/* What a whole message means: white space around it and the case do not matter, and stop may be
+ * said without a slash, or with a ! where the service keeps what begins with one to itself. A
+ * sentence that begins like a command is none. */
+enum command command_parse(const char *text);
+/* What the person writes in front of commands: '!' if this message begins with it, else '/'. */
+char command_prefix(const char *text);
+/* Appends the text; when it is a slash word alone, without the "@bot" that groups add to it. */
+void command_unaddress(struct buf *out, const char *text);
+
+#endif

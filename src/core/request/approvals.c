@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the list of what was allowed, in memory and in the ledger. */
+#include "core/request/approvals.h"
+
+#include <inttypes.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/sys/log.h"
+#include "event/json/json_redact.h"
+
+#define LOOKED_AT_MAX 65536 /* bytes of an argument that is shown */
+#define SHOWN_MAX 300
+
+/* A digest as text. */
+struct key {
+    char text[2 * SHA256_DIGEST_SIZE + 1];
+};
+
+struct approval {
+    int64_t id;
+    enum approvals_scope scope;
+    char *agent;
+    char *where; /* a turn, a conversation, or "" */
+    struct key key;
+};
+
+struct approvals {
+    struct ledger *ledger;  /* or NULL */
+    struct approval *items; /* oldest first */
+    size_t n, cap;
+    int64_t last_id;
+};
+
+/* ---- what is compared, and what is shown ---- */
+
+/* Each with its NUL, so that no two triples are one text. */
+static struct key make_key(const char *agent, const char *tool, const char *argument)
+{
+    const char *const parts[] = {agent, tool ? tool : "", argument};
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sha;
+    struct key key;
+    sha256_init(&sha);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        sha256_update(&sha, strlen(parts[i]) + 1, (const uint8_t *)parts[i]);
+    sha256_digest(&sha, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(key.text + 2 * i, 3, "%02x", digest[i]);
+    return key;
+}
+
+/* Cut behind the secrets, not before. Whatever begins with a brace is arguments as JSON, which are
+ * masked whole or not shown at all. */
+void approvals_show(struct buf *out, const char *text)
+{
+    const size_t len = strlen(text);
+    if (*text != '{')
+        log_redact(out, (struct str){text, utf8_cut(text, len, LOOKED_AT_MAX)});
+    else if (len <= LOOKED_AT_MAX)
+        redact_json(out, (struct str){text, len});
+    if (out->len <= SHOWN_MAX)
+        return;
+    out->len = utf8_cut(out->p, out->len, SHOWN_MAX);
+    buf_add_str(out, "\xe2\x80\xa6");
+}
+
+/* ---- the list ---- */
+
+static void remove_at(struct approvals *a, size_t i)
+{
+    free(a->items[i].agent);
+    free(a->items[i].where);
+    a->n--;
+    memmove(a->items + i, a->items + i + 1, (a->n - i) * sizeof *a->items);
+}
+
+static void forget_kept(struct approvals *a, const struct record_approvals *which)
+{
+    if (a->ledger)
+        ledger_forget_approvals(a->ledger, which, NULL, NULL);
+}
+
+static void make_room(struct approvals *a)
+{
+    while (a->n >= APPROVALS_MAX) {
+        const struct approval *const oldest = &a->items[0];
+        log_line(LOG_WARN, "host",
+                 "approval %" PRId64 " of agent %s is forgotten: there are more than %d",
+                 oldest->id, oldest->agent, APPROVALS_MAX);
+        if (oldest->scope != APPROVALS_TURN)
+            forget_kept(a, &(struct record_approvals){.id = oldest->id});
+        remove_at(a, 0);
+    }
+}
+
+static void append(struct approvals *a, const struct approval *item)
+{
+    if (a->n == a->cap) {
+        a->cap = a->cap ? a->cap * 2 : 16;
+        a->items = xrealloc(a->items, a->cap * sizeof *a->items);
+    }
+    a->items[a->n++] = *item;
+    if (item->id > a->last_id)
+        a->last_id = item->id;
+}
+
+static bool covers(const struct approval *item, const char *conversation, const char *turn)
+{
+    switch (item->scope) {
+    case APPROVALS_TURN:
+        return turn && strcmp(item->where, turn) == 0;
+    case APPROVALS_SESSION:
+        return conversation && strcmp(item->where, conversation) == 0;
+    case APPROVALS_ALWAYS:
+        break;
+    }
+    return true;
+}
+
+static const struct approval *find(const struct approvals *a, const struct key *key,
+                                   const char *conversation, const char *turn)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->items[i].key.text, key->text) == 0 &&
+            covers(&a->items[i], conversation, turn))
+            return &a->items[i];
+    return NULL;
+}
+
+bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
+                   const char *turn, const char *tool, const char *argument)
+{
+    if (!argument)
+        return false;
+    const struct key key = make_key(agent, tool, argument);
+    return find(a, &key, conversation, turn) != NULL;
+}
+
+/* ---- keeping ---- */
+
+static void write_down(struct approvals *a, const struct approval *item, const char *tool,
+                       const char *argument, const char *by)
+{
+    CLEANUP_BUF struct buf shown = {0}, what = {0}, who = {0};
+    if (!a->ledger || item->scope == APPROVALS_TURN)
+        return;
+    approvals_show(&shown, argument);
+    approvals_show(&what, tool ? tool : "");
+    approvals_show(&who, by ? by : "");
+    ledger_keep_approval(a->ledger,
+                         &(struct record_approval){.id = item->id,
+                                                   .agent = item->agent,
+                                                   .conv = item->where,
+                                                   .key = item->key.text,
+                                                   .tool = what.p ? what.p : "",
+                                                   .shown = shown.p ? shown.p : "",
+                                                   .by = who.p ? who.p : ""},
+                         NULL, NULL);
+}
+
+void approvals_keep(struct approvals *a, enum approvals_scope scope, const char *agent,
+                    const char *conversation, const char *turn, const char *tool,
+                    const char *argument, const char *by)
+{
+    static const char *const scopes[] = {"the turn", "the session", "good"};
+    if (!argument)
+        return;
+    if (scope == APPROVALS_SESSION && (!conversation || !*conversation))
+        scope = APPROVALS_TURN;
+    const struct key key = make_key(agent, tool, argument);
+    const struct approval *const known = find(a, &key, conversation, turn);
+    if (known && known->scope >= scope)
+        return;
+    make_room(a);
+    const char *const where = scope == APPROVALS_TURN      ? turn
+                              : scope == APPROVALS_SESSION ? conversation
+                                                           : "";
+    const struct approval item = {.id = a->last_id + 1,
+                                  .scope = scope,
+                                  .agent = xstrdup(agent),
+                                  .where = xstrdup(where ? where : ""),
+                                  .key = key};
+    append(a, &item);
+    write_down(a, &item, tool, argument, by);
+    log_line(LOG_INFO, "host", "approval %" PRId64 ": a call of %s by agent %s is allowed for %s",
+             item.id, tool ? tool : "?", agent, scopes[scope]);
+}
+
+/* ---- forgetting ---- */
+
+void approvals_end_turn(struct approvals *a, const char *turn)
+{
+    for (size_t i = a->n; i-- > 0;)
+        if (a->items[i].scope == APPROVALS_TURN && strcmp(a->items[i].where, turn) == 0)
+            remove_at(a, i);
+}
+
+void approvals_end_session(struct approvals *a, const char *agent, const char *conversation)
+{
+    size_t had = a->n;
+    for (size_t i = a->n; i-- > 0;)
+        if (a->items[i].scope == APPROVALS_SESSION && strcmp(a->items[i].agent, agent) == 0 &&
+            strcmp(a->items[i].where, conversation) == 0)
+            remove_at(a, i);
+    if (a->n < had)
+        forget_kept(a, &(struct record_approvals){.agent = agent, .conv = conversation});
+}
+
+size_t approvals_forget(struct approvals *a, const struct record_approvals *which,
+                        ledger_done *done, void *ctx)
+{
+    const size_t had = a->n;
+    for (size_t i = a->n; i-- > 0;)
+        if ((!which->id || a->items[i].id == which->id) &&
+            (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
+            remove_at(a, i);
+    if (a->ledger)
+        ledger_forget_approvals(a->ledger, which, done, ctx);
+    else if (done)
+        done(ctx, RECORD_DONE, NULL);
+    return had - a->n;
+}
+
+/* ---- its life ---- */
+
+static void take(void *ctx, const struct record_approval *r)
+{
+    struct approval item = {.id = r->id,
+                            .scope = *r->conv ? APPROVALS_SESSION : APPROVALS_ALWAYS,
+                            .agent = xstrdup(r->agent),
+                            .where = xstrdup(r->conv)};
+    utf8_copy(item.key.text, sizeof item.key.text, r->key);
+    append(ctx, &item);
+}
+
+struct approvals *approvals_new(struct ledger *ledger)
+{
+    struct approvals *const a = xcalloc(1, sizeof *a);
+    a->ledger = ledger;
+    if (ledger && ledger_approvals(ledger, take, a) != RECORD_DONE)
+        log_line(LOG_ERR, "host",
+                 "what was allowed for longer is not known: it will be asked again");
+    return a;
+}
+
+void approvals_free(struct approvals *a)
+{
+    if (!a)
+        return;
+    while (a->n)
+        remove_at(a, a->n - 1);
+    free(a->items);
+    free(a);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what somebody decided: whether it counts, and what it means for the agent. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/request/approvals.h"
+#include "core/request/request_internal.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+static const struct choice {
+    const char *id;
+    enum choice_for { FOR_APPROVAL = 1, FOR_QUESTION = 2 } of;
+    int decision; /* DIALECT_… */
+    bool agent, stop;
+    int remember; /* APPROVALS_…, or -1 */
+} choices[] = {
+    {"allow", FOR_APPROVAL, DIALECT_ALLOW, false, false, -1},
+    {"allow_turn", FOR_APPROVAL, DIALECT_ALLOW, false, false, APPROVALS_TURN},
+    {"allow_session", FOR_APPROVAL, DIALECT_ALLOW, false, false, APPROVALS_SESSION},
+    {"allow_always", FOR_APPROVAL, DIALECT_ALLOW, false, false, APPROVALS_ALWAYS},
+    {"allow_agent", FOR_APPROVAL, DIALECT_ALLOW, true, false, -1},
+    {"deny", FOR_APPROVAL | FOR_QUESTION, DIALECT_DENY, false, false, -1},
+    {"deny_stop", FOR_APPROVAL | FOR_QUESTION, DIALECT_DENY, false, true, -1},
+    {"answer", FOR_QUESTION, DIALECT_ANSWERED, false, false, -1},
+};
+
+static const struct choice *find_choice(const struct request *q, const char *id)
+{
+    const enum choice_for of = strcmp(q->kind, "approval") == 0 ? FOR_APPROVAL : FOR_QUESTION;
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if ((choices[i].of & of) && strcmp(choices[i].id, id) == 0)
+            return &choices[i];
+    return NULL;
+}
+
+static const char *word_for(int decision)
+{
+    return decision == DIALECT_ALLOW ? "allow" : decision == DIALECT_DENY ? "deny" : "answered";
+}
+
+/* ---- where it may come from ---- */
+
+static bool is_place(const char *place, const struct requests_decision *d)
+{
+    CLEANUP_BUF struct buf here = {0};
+    buf_add_str(&here, d->instance);
+    if (strcmp(here.p, place) == 0)
+        return true;
+    buf_printf(&here, ":%s", d->chat ? d->chat : "");
+    if (strcmp(here.p, place) == 0)
+        return true;
+    buf_printf(&here, ":%s", d->thread ? d->thread : "");
+    return d->thread && strcmp(here.p, place) == 0;
+}
+
+static bool is_asked_there(const struct request *q, const struct requests_decision *d)
+{
+    if (!q->to || !d->instance)
+        return true;
+    struct arena scratch = {0};
+    struct json j;
+    bool found = false;
+    json_start(&j, q->to, strlen(q->to));
+    for (bool list = json_enter_array(&j); list && json_next_element(&j);) {
+        struct str place = {0};
+        json_skip(&j, &place);
+        found = found || is_place(value_text(&scratch, place, NULL), d);
+    }
+    arena_fini(&scratch);
+    return found;
+}
+
+/* Somebody whose message it was. An end user of an HTTP client ("KEY:USER") counts as its key. */
+static bool is_asker(const struct requests_turn_spec *spec, const struct requests_decision *d)
+{
+    const size_t len = d->user ? strlen(d->user) : 0;
+    if (!d->instance || (spec->source && strcmp(spec->source, d->instance) != 0))
+        return false;
+    for (size_t i = 0; i < spec->n_askers; i++) {
+        const char *const asker = spec->askers[i];
+        const bool same = asker && d->user && strncmp(asker, d->user, len) == 0;
+        const bool key = strcmp(d->instance, CONF_PLACE_HTTP) == 0;
+        if (!asker || (same && (!asker[len] || (key && asker[len] == ':'))))
+            return true;
+    }
+    return false;
+}
+
+static enum requests_bar find_bar(const struct request *q, const struct requests_decision *d)
+{
+    if (!is_asked_there(q, d))
+        return REQUESTS_ELSEWHERE;
+    return q->four_eyes && is_asker(&q->turn->spec, d) ? REQUESTS_FOUR_EYES : REQUESTS_FREE;
+}
+
+enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who)
+{
+    const struct request *const q = requests_lookup(r, who->turn, who->request);
+    return q && q->state == REQUEST_OPEN ? find_bar(q, who) : REQUESTS_FREE;
+}
+
+/* ---- answers ---- */
+
+static bool is_json_object(const char *text)
+{
+    return text && value_line(text, strlen(text), NULL, 0) == 0;
+}
+
+static bool is_multi(struct str question)
+{
+    return value_true(value_member(question, "multi"));
+}
+
+static bool is_answered(struct str question, struct str answer)
+{
+    if (value_string(answer).p)
+        return true;
+    struct json j;
+    json_start(&j, answer.p, answer.len);
+    if (!answer.p || !is_multi(question) || !json_enter_array(&j))
+        return false;
+    while (json_next_element(&j)) {
+        struct str text = {0};
+        if (!json_read_string(&j, &text))
+            return false;
+    }
+    return json_finish(&j) == 0;
+}
+
+struct questions {
+    struct arena *arena;
+    struct str answers; /* the object; p NULL: there is only `text` */
+    const char *text;
+    struct buf made;
+    size_t n;
+    bool all;
+};
+
+/* The text alone, as the answer to that question. */
+static void make_answer(struct questions *qs, const char *id)
+{
+    buf_add_char(&qs->made, '{');
+    jsonw_string(&qs->made, id, strlen(id));
+    buf_add_char(&qs->made, ':');
+    jsonw_string(&qs->made, qs->text, strlen(qs->text));
+    buf_add_char(&qs->made, '}');
+}
+
+static void look_at(struct questions *qs, struct str question)
+{
+    const char *const id = value_text(qs->arena, value_member(question, "id"), NULL);
+    qs->n++;
+    if (!id) {
+        qs->all = false;
+    } else if (qs->answers.p) {
+        qs->all = qs->all && is_answered(question, value_member(qs->answers, id));
+    } else if (qs->n == 1) {
+        make_answer(qs, id);
+    }
+}
+
+/* Each question has its answer; a text alone answers a single one. NULL: it is none. */
+static const char *answers_for(struct arena *a, const struct request *q,
+                               const struct requests_decision *d)
+{
+    struct questions qs = {.arena = a, .text = d->text, .all = true};
+    struct json j;
+    if (d->answers && !is_json_object(d->answers))
+        return NULL;
+    if (d->answers)
+        qs.answers = (struct str){d->answers, strlen(d->answers)};
+    else if (!d->text || !*d->text)
+        return NULL;
+    json_start(&j, q->shown.questions ? q->shown.questions : "[]",
+               q->shown.questions ? strlen(q->shown.questions) : 2);
+    for (bool list = json_enter_array(&j); list && json_next_element(&j);) {
+        struct str question = {0};
+        json_skip(&j, &question);
+        look_at(&qs, question);
+    }
+    if (!d->answers && qs.n == 0)
+        make_answer(&qs, "answer");
+    const char *const made =
+        d->answers ? arena_strdup(a, d->answers) : arena_strndup(a, qs.made.p, qs.made.len);
+    buf_fini(&qs.made);
+    return qs.all && (d->answers || qs.n <= 1) ? made : NULL;
+}
+
+/* ---- the decision ---- */
+
+static enum tc_accepted tell_late(const struct request *q, struct buf *text)
+{
+    if (q && q->decision)
+        buf_printf(text, "Too late: %s by %s.", q->decision, q->by);
+    else
+        buf_add_str(text, "This is no longer open.");
+    return TC_KNOWN;
+}
+
+static enum tc_accepted refuse(struct buf *text, const char *why)
+{
+    buf_add_str(text, why);
+    return TC_DENIED;
+}
+
+static void remember(const struct request *q, const struct choice *c, const char *by)
+{
+    const struct requests_turn *const t = q->turn;
+    struct approvals *const a = t->registry->spec.approvals;
+    if (a && c->remember >= 0 && q->argument)
+        approvals_keep(a, (enum approvals_scope)c->remember, t->spec.agent->name, t->conversation,
+                       t->id, q->tool, q->argument, by);
+}
+
+static enum tc_accepted decide(struct request *q, const struct choice *c,
+                               const struct requests_decision *d, const char *answers,
+                               struct buf *text)
+{
+    const struct dialect_answer answer = {
+        .request_id = q->id,
+        .decision = c->decision,
+        .reason = c->decision == DIALECT_DENY && d->text && *d->text ? d->text : NULL,
+        .args = c->decision == DIALECT_ALLOW ? d->args : NULL,
+        .answers = answers,
+        .remember = c->agent,
+        .interrupt = c->stop,
+    };
+    if (request_decide(q, &answer, word_for(c->decision), d->by) < 0) {
+        buf_add_str(text, "The agent no longer waits for this.");
+        return TC_KNOWN;
+    }
+    remember(q, c, d->by);
+    buf_add_str(text, c->decision == DIALECT_ALLOW  ? "Allowed."
+                      : c->decision == DIALECT_DENY ? "Denied."
+                                                    : "Answered.");
+    return TC_COMMAND;
+}
+
+/* What it means for that request, if it is one: TC_COMMAND. */
+struct meaning {
+    struct request *request;
+    const struct choice *choice;
+    const char *answers; /* scratch's */
+};
+
+static enum tc_accepted understand(const struct requests *r, const struct requests_decision *d,
+                                   struct arena *scratch, struct meaning *m, struct buf *text)
+{
+    struct request *const q = requests_lookup(r, d->turn, d->request);
+    if (!q || q->state != REQUEST_OPEN)
+        return tell_late(q, text);
+    const enum requests_bar bar = find_bar(q, d);
+    if (bar == REQUESTS_ELSEWHERE)
+        return refuse(text, "This is not asked here.");
+    const struct choice *const c = find_choice(q, d->choice);
+    if (!c)
+        return refuse(text, "This is not one of the choices.");
+    if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
+        return refuse(text, "You asked for this turn, so somebody else has to allow this "
+                            "(four_eyes). You may deny it.");
+    if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
+        return refuse(text, "The changed arguments are not an object, or not for this choice.");
+    const bool answers = c->decision == DIALECT_ANSWERED;
+    *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
+    return answers && !m->answers ? refuse(text, "Each question needs an answer.") : TC_COMMAND;
+}
+
+enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
+                                struct buf *text)
+{
+    struct arena scratch = {0};
+    struct meaning m;
+    const enum tc_accepted result = understand(r, d, &scratch, &m, text);
+    arena_fini(&scratch);
+    return result;
+}
+
+enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
+                                 struct buf *text)
+{
+    struct arena scratch = {0};
+    struct meaning m;
+    enum tc_accepted result = understand(r, d, &scratch, &m, text);
+    if (result == TC_COMMAND)
+        result = decide(m.request, m.choice, d, m.answers, text);
+    arena_fini(&scratch);
+    return result;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * The registry of requests between its files: request_registry.c (what is open, and until when),
+ * request_policy.c (what need not be asked), request_answer.c (what somebody decided),
+ * request_ticket.c (what stands for one in a button). */
+#ifndef CORE_REQUEST_REQUEST_INTERNAL_H
+#define CORE_REQUEST_REQUEST_INTERNAL_H
+
+#include "base/arena.h"
+#include "core/request/request_registry.h"
+
+#define REQUESTS_OPEN 64  /* of one turn; more are denied at once */
+#define REQUESTS_OVER 256 /* of one turn that are still known */
+#define REQUESTS_TICKETS 4096
+
+enum request_state {
+    REQUEST_OPEN, /* somebody is asked */
+    REQUEST_SOON, /* it is decided, and told when the event that opens it has been */
+    REQUEST_OVER,
+};
+
+struct request {
+    struct request *next;
+    struct requests_turn *turn;
+    struct arena arena; /* of all texts */
+    enum request_state state;
+    const char *id, *kind;
+    const char *tool, *args, *choices, *to; /* or NULL; tool, args: as the agent sent them */
+    struct tc_request shown; /* the same request as people read it (turn/request_preview.h) */
+    const char *argument;    /* what it is remembered by; NULL: by nothing */
+    bool refused;            /* to the agent, by the dialog: nobody can be asked */
+    bool four_eyes;          /* whoever asked for the turn may not allow it */
+    int64_t opened_ms, expires_ms;
+    struct loop_timer *timer; /* or NULL */
+    struct dialect_answer soon;
+    const char *decision, *by; /* over; soon: by */
+};
+
+struct requests_turn {
+    struct requests_turn *next;
+    bool is_linked; /* it has asked something */
+    struct requests *registry;
+    struct requests_turn_spec spec; /* its strings are its own */
+    char *id, *conversation;
+    struct arena arena; /* of source and askers in spec */
+    struct turn *turn;
+    struct request *first, *last;
+    unsigned n_open, n_known;
+    struct loop_timer *soon;
+};
+
+struct request_ticket {
+    char text[33];
+    char *instance, *turn, *request;
+};
+
+struct requests {
+    struct requests_spec spec;
+    struct requests_turn *turns;                     /* that have asked something */
+    struct request_ticket tickets[REQUESTS_TICKETS]; /* a ring */
+    uint64_t n_tickets;
+};
+
+/* request_registry.c */
+struct request *requests_lookup(const struct requests *r, const char *turn, const char *request);
+/* The agent is told, then everybody; by the word it is known under. -1: the agent does not wait
+ * for it any more, and it is told as cancelled. */
+int request_decide(struct request *q, const struct dialect_answer *answer, const char *decision,
+                   const char *by);
+
+/* It is asked at these places alone; NULL: wherever its turn is shown. */
+void request_ask_at(struct request *q, const struct conf_place *places);
+
+/* request_policy.c: decides what needs nobody: state REQUEST_SOON, soon, by. */
+void request_judge(struct request *q);
+
+/* request_ticket.c */
+void requests_forget_tickets(struct requests *r);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what need not be asked: what the configuration, or an earlier answer, decides. */
+#include <string.h>
+
+#include "core/request/approvals.h"
+#include "core/request/request_internal.h"
+#include "policy/policy.h"
+
+static void decide_soon(struct request *q, bool allow, const char *by, const char *reason)
+{
+    q->state = REQUEST_SOON;
+    q->by = by;
+    q->soon = (struct dialect_answer){
+        .request_id = q->id,
+        .decision = allow ? DIALECT_ALLOW : DIALECT_DENY,
+        .reason = reason,
+    };
+}
+
+static bool is_remembered(const struct request *q)
+{
+    const struct requests_turn *const t = q->turn;
+    struct approvals *const a = t->registry->spec.approvals;
+    return a && q->argument &&
+           approvals_has(a, t->spec.agent->name, t->conversation, t->id, q->tool, q->argument);
+}
+
+/* Leave to call a tool can be given beforehand; what a person is asked for cannot. */
+static void judge_approval(struct request *q)
+{
+    const size_t len = q->args ? strlen(q->args) : 0;
+    const struct policy_verdict v = policy_judge(q->turn->spec.agent, q->tool, q->args, len);
+    q->argument = q->tool ? policy_argument(&q->arena, q->tool, q->args, len) : NULL;
+    if (v.action == POLICY_ALLOW)
+        decide_soon(q, true, "policy", NULL);
+    else if (v.action == POLICY_DENY)
+        decide_soon(q, false, "policy", "The configuration does not allow this.");
+    else if (is_remembered(q))
+        decide_soon(q, true, "an earlier answer", NULL);
+    else if (v.rule && v.rule->action == CONF_ASK)
+        request_ask_at(q, v.rule->to);
+    q->four_eyes = q->turn->spec.agent->four_eyes || (v.rule && v.rule->four_eyes);
+}
+
+void request_judge(struct request *q)
+{
+    if (strcmp(q->kind, "approval") == 0)
+        judge_approval(q);
+    if (q->state == REQUEST_OPEN && q->turn->registry->spec.unattended)
+        decide_soon(q, false, "host", "Nobody is there to answer.");
+    if (q->state == REQUEST_OPEN && q->turn->n_open > REQUESTS_OPEN)
+        decide_soon(q, false, "host", "Too many questions are open.");
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is open, and until when. */
+#include "core/request/request_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/request/approvals.h"
+#include "event/json/json_writer.h"
+#include "io/journal/journal_async.h"
+#include "turn/agent_input.h"
+#include "turn/request_preview.h"
+
+static const char *copy(struct request *q, const char *text)
+{
+    return arena_strdup(&q->arena, text);
+}
+
+static void stop_clock(struct request *q)
+{
+    if (q->timer)
+        loop_timer_free(q->timer);
+    q->timer = NULL;
+}
+
+static void request_free(struct request *q)
+{
+    stop_clock(q);
+    arena_fini(&q->arena);
+    free(q);
+}
+
+/* ---- the end of one ---- */
+
+/* On record: what people were asked, and what they said. */
+static void note(const struct request *q)
+{
+    struct ledger *const ledger = q->turn->registry->spec.ledger;
+    const char *const subject = q->shown.subject;
+    const char *const about = subject ? subject : q->argument ? q->argument : "";
+    CLEANUP_BUF struct buf shown = {0};
+    if (!ledger)
+        return;
+    approvals_show(&shown, about);
+    ledger_note_question(ledger,
+                         &(struct record_question){
+                             .turn = q->turn->id,
+                             .id = q->id,
+                             .agent = q->turn->spec.agent->name,
+                             .tool = q->tool ? q->tool : q->kind,
+                             .shown = shown.len ? shown.p : "",
+                             .decision = q->decision,
+                             .by = q->by,
+                         },
+                         NULL, NULL);
+}
+
+static void settle(struct request *q, const char *decision, const char *by)
+{
+    const bool asked = q->state == REQUEST_OPEN;
+    q->turn->n_open -= asked;
+    q->state = REQUEST_OVER;
+    q->decision = copy(q, decision);
+    q->by = copy(q, by);
+    stop_clock(q);
+    if (asked)
+        note(q);
+}
+
+/* Of a credential everybody learns that it was given, and nobody what. */
+static void tell(const struct request *q, const char *answers, const char *reason)
+{
+    const struct tc_request resolved = {
+        .request_id = q->id,
+        .decision = q->decision,
+        .answers = strcmp(q->kind, "credential") == 0 ? NULL : answers,
+        .by = q->by,
+        .reason = reason,
+    };
+    turn_resolve(q->turn->turn, &resolved);
+}
+
+int request_decide(struct request *q, const struct dialect_answer *answer, const char *decision,
+                   const char *by)
+{
+    const struct requests_turn_spec *const spec = &q->turn->spec;
+    const bool taken = spec->answer(spec->ctx, answer) == 0;
+    settle(q, taken ? decision : "cancelled", by);
+    log_line(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
+             q->tool ? q->tool : q->id, q->decision, q->by);
+    tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
+    return taken ? 0 : -1;
+}
+
+static void on_expired(void *arg)
+{
+    struct request *const q = arg;
+    char *const reason = xasprintf("Nobody answered within %lld s.",
+                                   (long long)q->turn->spec.agent->ask_timeout_ms / 1000);
+    const struct dialect_answer no = {
+        .request_id = q->id, .decision = DIALECT_DENY, .reason = reason};
+    request_decide(q, &no, "timeout", "host");
+    free(reason);
+}
+
+/* The agent has been told; now everybody is. */
+static void tell_refused(struct request *q)
+{
+    settle(q, "deny", "host");
+    log_line(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
+             q->tool ? q->tool : q->id);
+    tell(q, NULL, "The request is incomplete or too large to be presented.");
+}
+
+static void tell_soon(struct request *q)
+{
+    if (q->refused) {
+        tell_refused(q);
+        return;
+    }
+    const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
+    request_decide(q, &q->soon, decision, q->by);
+}
+
+/* The events that open them have been told. What is told here may open others. */
+static void on_soon(void *arg)
+{
+    struct requests_turn *const t = arg;
+    for (struct request *q = t->first; q; q = q->next)
+        if (q->state == REQUEST_SOON)
+            tell_soon(q);
+}
+
+/* ---- a new one ---- */
+
+/* False: none is over yet. How many those can be is the guard's to bound. */
+static bool forget_oldest(struct requests_turn *t)
+{
+    struct request **at = &t->first;
+    while (*at && (*at)->state != REQUEST_OVER)
+        at = &(*at)->next;
+    struct request *const q = *at;
+    if (!q)
+        return false;
+    *at = q->next;
+    t->last = t->first;
+    while (t->last && t->last->next)
+        t->last = t->last->next;
+    t->n_known--;
+    request_free(q);
+    return true;
+}
+
+/* Most turns never ask anything: who looks for requests need not pass them. */
+static void link_turn(struct requests_turn *t)
+{
+    if (t->is_linked)
+        return;
+    t->is_linked = true;
+    t->next = t->registry->turns;
+    t->registry->turns = t;
+}
+
+static void copy_shown(struct request *q, const struct tc_request *r)
+{
+    q->shown = (struct tc_request){
+        .state = "open",
+        .tool = q->tool,
+        .args = q->args,
+        .subject = copy(q, r->subject),
+        .message = copy(q, r->message),
+        .reason = copy(q, r->reason),
+        .questions = copy(q, r->questions),
+    };
+    show_request(&q->arena, &q->shown);
+}
+
+static struct request *add(struct requests_turn *t, const struct tc_request *r)
+{
+    while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
+        ;
+    struct request *const q = xcalloc(1, sizeof *q);
+    q->turn = t;
+    q->id = copy(q, r->request_id);
+    q->kind = copy(q, r->kind);
+    q->tool = copy(q, r->tool);
+    q->args = copy(q, r->args);
+    copy_shown(q, r);
+    q->opened_ms = (int64_t)(clock_wall() * 1000);
+    if (t->last)
+        t->last->next = q;
+    else
+        t->first = q;
+    t->last = q;
+    t->n_known++;
+    t->n_open++;
+    link_turn(t);
+    return q;
+}
+
+static void add_place(struct buf *out, const struct conf_place *p)
+{
+    CLEANUP_BUF struct buf text = {0};
+    buf_add_str(&text, p->instance);
+    if (p->chat)
+        buf_printf(&text, ":%s", p->chat);
+    if (p->chat && p->thread)
+        buf_printf(&text, ":%s", p->thread);
+    buf_add_str(out, out->len > 1 ? "," : "");
+    jsonw_string(out, text.p, text.len);
+}
+
+void request_ask_at(struct request *q, const struct conf_place *places)
+{
+    CLEANUP_BUF struct buf out = {0};
+    if (!places || !places->instance)
+        return;
+    buf_add_char(&out, '[');
+    for (; places->instance; places++)
+        add_place(&out, places);
+    buf_add_char(&out, ']');
+    q->to = arena_strndup(&q->arena, out.p, out.len);
+}
+
+static const char *choices_for(const struct request *q)
+{
+    static const char approval[] =
+        "[{\"id\":\"allow\",\"label\":\"Allow\"},"
+        "{\"id\":\"allow_session\",\"label\":\"Allow for this session\"},"
+        "{\"id\":\"allow_always\",\"label\":\"Always allow\"},"
+        "{\"id\":\"deny\",\"label\":\"Deny\"}]";
+    static const char once[] = "[{\"id\":\"allow\",\"label\":\"Allow\"},"
+                               "{\"id\":\"deny\",\"label\":\"Deny\"}]";
+    static const char other[] = "[{\"id\":\"answer\",\"label\":\"Answer\"},"
+                                "{\"id\":\"deny\",\"label\":\"Decline\"}]";
+    if (strcmp(q->kind, "approval") != 0)
+        return other;
+    return q->argument && q->turn->registry->spec.approvals ? approval : once;
+}
+
+static void open_to_people(struct request *q, struct tc_request *r)
+{
+    const int64_t timeout_ms = q->turn->spec.agent->ask_timeout_ms;
+    q->choices = choices_for(q);
+    if (timeout_ms > 0) {
+        q->expires_ms = q->opened_ms + timeout_ms;
+        q->timer = loop_timer_new(q->turn->registry->spec.loop, on_expired, q);
+        loop_timer_set(q->timer, timeout_ms);
+    }
+    r->choices = q->choices;
+    r->to = q->to;
+    r->expires_ms = timeout_ms > 0 ? q->expires_ms : r->expires_ms;
+    r->blocking = true;
+    note(q);
+}
+
+static void see_open(struct requests_turn *t, struct tc_request *r)
+{
+    r->choices = r->to = NULL;
+    if (!r->blocking || !dialog_answers(t->spec.dialect))
+        return;
+    struct request *const q = add(t, r);
+    q->refused = t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id);
+    if (q->refused)
+        q->state = REQUEST_SOON;
+    else
+        request_judge(q);
+    if (q->state == REQUEST_OPEN) {
+        open_to_people(q, r);
+        return;
+    }
+    t->n_open--;
+    r->blocking = false;
+    loop_timer_set(t->soon, 0);
+}
+
+/* The agent says so itself, unless it was decided here. */
+static void see_resolved(struct requests_turn *t, const struct tc_request *r)
+{
+    struct request *const q = requests_lookup(t->registry, t->id, r->request_id);
+    if (q && q->state != REQUEST_OVER)
+        settle(q, r->decision ? r->decision : "cancelled", r->by ? r->by : "agent");
+}
+
+void requests_see(struct requests_turn *t, struct tc_request *request)
+{
+    if (strcmp(request->state, "open") == 0)
+        see_open(t, request);
+    else
+        see_resolved(t, request);
+}
+
+/* ---- turns ---- */
+
+static void copy_askers(struct requests_turn *t, const struct requests_turn_spec *spec)
+{
+    const char **const askers = arena_alloc(&t->arena, (spec->n_askers + 1) * sizeof *askers);
+    for (size_t i = 0; i < spec->n_askers; i++)
+        askers[i] = arena_strdup(&t->arena, spec->askers[i]);
+    t->spec.askers = askers;
+    t->spec.source = arena_strdup(&t->arena, spec->source);
+}
+
+void requests_add_asker(struct requests_turn *t, const char *user)
+{
+    const size_t n = t->spec.n_askers;
+    const char **const askers = arena_alloc(&t->arena, (n + 2) * sizeof *askers);
+    for (size_t i = 0; i < n; i++)
+        askers[i] = t->spec.askers[i];
+    askers[n] = arena_strdup(&t->arena, user);
+    t->spec.askers = askers;
+    t->spec.n_askers = n + 1;
+}
+
+struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec)
+{
+    struct requests_turn *const t = xcalloc(1, sizeof *t);
+    t->registry = r;
+    t->spec = *spec;
+    t->id = xstrdup(spec->id);
+    t->conversation = xstrdup(spec->conversation ? spec->conversation : "");
+    t->spec.id = t->id;
+    t->spec.conversation = t->conversation;
+    copy_askers(t, spec);
+    t->soon = loop_timer_new(r->spec.loop, on_soon, t);
+    return t;
+}
+
+void requests_set_turn(struct requests_turn *t, struct turn *turn)
+{
+    t->turn = turn;
+}
+
+void requests_unask(struct requests_turn *t)
+{
+    for (struct request *q = t->first; q; q = q->next)
+        if (q->state != REQUEST_OVER) {
+            settle(q, "cancelled", "host");
+            tell(q, NULL, NULL);
+        }
+}
+
+static void unlink_turn(struct requests_turn *t)
+{
+    struct requests_turn **at = &t->registry->turns;
+    if (!t->is_linked)
+        return;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+}
+
+void requests_end(struct requests_turn *t)
+{
+    if (!t)
+        return;
+    unlink_turn(t);
+    if (t->registry->spec.approvals)
+        approvals_end_turn(t->registry->spec.approvals, t->id);
+    while (t->first) {
+        struct request *const q = t->first;
+        t->first = q->next;
+        request_free(q);
+    }
+    loop_timer_free(t->soon);
+    arena_fini(&t->arena);
+    free(t->id);
+    free(t->conversation);
+    free(t);
+}
+
+/* ---- all of them ---- */
+
+struct requests *requests_new(const struct requests_spec *spec)
+{
+    struct requests *const r = xcalloc(1, sizeof *r);
+    r->spec = *spec;
+    return r;
+}
+
+void requests_free(struct requests *r)
+{
+    if (!r)
+        return;
+    requests_forget_tickets(r);
+    free(r);
+}
+
+struct request *requests_lookup(const struct requests *r, const char *turn, const char *request)
+{
+    for (const struct requests_turn *t = r->turns; t; t = t->next)
+        if (strcmp(t->id, turn) == 0)
+            for (struct request *q = t->first; q; q = q->next)
+                if (strcmp(q->id, request) == 0)
+                    return q;
+    return NULL;
+}
+
+static struct requests_view view_of(const struct request *q)
+{
+    return (struct requests_view){
+        .turn = q->turn->id,
+        .request = q->id,
+        .agent = q->turn->spec.agent->name,
+        .conversation = q->turn->conversation,
+        .kind = q->kind,
+        .shown = &q->shown,
+        .choices = q->choices,
+        .to = q->to,
+        .opened_ms = q->opened_ms,
+        .expires_ms = q->expires_ms,
+    };
+}
+
+void requests_each(const struct requests *r, void (*each)(void *ctx, const struct requests_view *v),
+                   void *ctx)
+{
+    for (const struct requests_turn *t = r->turns; t; t = t->next)
+        for (const struct request *q = t->first; q; q = q->next)
+            if (q->state == REQUEST_OPEN) {
+                const struct requests_view v = view_of(q);
+                each(ctx, &v);
+            }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * The open requests of all turns: what an agent waits for, who may decide it, until when; each is
+ * decided once, by the first who may, the policy, the clock, or the end of its turn. Loop thread
+ * only.
+ *
+ * A request that a person is asked is open: it gets choices, an expiry, and where it is asked. One
+ * that the policy or an earlier answer decides is told with blocking false, and resolved at once.
+ * What was decided goes to the agent first, then to everybody as request{resolved}. */
+#ifndef CORE_REQUEST_REQUEST_REGISTRY_H
+#define CORE_REQUEST_REQUEST_REGISTRY_H
+
+#include <turncast/plugin.h>
+
+#include "base/bytes/buf.h"
+#include "conf/conf.h"
+#include "core/turn/turn.h"
+#include "dialect/dialect.h"
+#include "io/loop/loop.h"
+
+struct approvals;
+struct ledger;
+struct requests;
+struct requests_turn;
+
+struct requests_spec {
+    struct loop *loop;
+    struct ledger *ledger;       /* or NULL: nothing is noted on disk */
+    struct approvals *approvals; /* or NULL: nothing is remembered */
+    bool unattended;             /* nobody can answer: what would be asked is denied at once */
+};
+
+struct requests *requests_new(const struct requests_spec *spec);
+void requests_free(struct requests *r); /* when no turn is left. NULL is fine */
+
+/* ---- the side of the agent */
+
+struct requests_turn_spec {
+    const char *id, *conversation; /* conversation: or NULL */
+    const struct conf_agent *agent;
+    const struct dialect *dialect;
+    /* Whose messages it is about (four_eyes): people of this instance, or keys of
+     * CONF_PLACE_HTTP; NULL: of any. One that is NULL is not known any more. */
+    const char *source;
+    const char *const *askers;
+    size_t n_askers;
+    /* What was decided goes to the agent: executor_answer. */
+    int (*answer)(void *ctx, const struct dialect_answer *answer);
+    /* Whether the agent waits for an answer: executor_waits. NULL: it does. */
+    bool (*waits)(void *ctx, const char *request_id);
+    void *ctx;
+};
+/* Strings are copied, the agent is borrowed. */
+struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec);
+/* A message of that person (NULL: not known) becomes part of the turn. */
+void requests_add_asker(struct requests_turn *t, const char *user);
+/* Where decisions are told; before the first request. */
+void requests_set_turn(struct requests_turn *t, struct turn *turn);
+/* turn_spec.request. */
+void requests_see(struct requests_turn *t, struct tc_request *request);
+/* The agent waits for nothing any more: what is open is cancelled, and told so. */
+void requests_unask(struct requests_turn *t);
+/* The turn is over. NULL is fine. */
+void requests_end(struct requests_turn *t);
+
+/* ---- the side of people */
+
+/* What somebody who may answer decided. Strings are borrowed, those without a word may be NULL. */
+struct requests_decision {
+    const char *turn, *request; /* which one */
+    const char *choice;         /* allow allow_turn allow_session allow_always allow_agent deny
+                                   deny_stop answer */
+    const char *text;           /* deny: the reason; answer: to a single question */
+    const char *answers;        /* answer: JSON object, see tc_decision */
+    const char *args;           /* allow: JSON object instead of the arguments asked for */
+    const char *by;             /* for people, never NULL: "Ann (telegram)" */
+    /* Where; instance NULL: the operator's own ways. Over HTTP: CONF_PLACE_HTTP and the name of the
+     * key. */
+    const char *instance, *chat, *thread;
+    const char *user; /* who, as the instance names people; over HTTP the name of the key */
+};
+
+/* Why somebody may not decide on an open request, whatever they are granted. */
+enum requests_bar {
+    REQUESTS_FREE,      /* no reason; or it is not open */
+    REQUESTS_ELSEWHERE, /* it is asked at other places alone (`to`) */
+    REQUESTS_FOUR_EYES, /* they asked for the turn: they may deny, not allow */
+};
+/* Of who decides `turn`, `request`, `instance`, `chat`, `thread` and `user` count. */
+enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who);
+/* TC_COMMAND: it counts. TC_KNOWN: decided before, or no longer open. TC_DENIED: not asked there,
+ * or no valid decision. `text` gets a sentence for the person, in each case. */
+enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
+                                 struct buf *text);
+/* What requests_answer would say of it; nothing is changed, and of what would count nothing is
+ * said. */
+enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
+                                struct buf *text);
+
+/* The ticket of an open request for an instance, the same each time. NULL: it is not open. */
+const char *requests_ticket(struct requests *r, const char *instance, const char *turn,
+                            const char *request);
+/* What a ticket of that instance stands for, open or not. False: it is none. Borrowed. */
+bool requests_find_ticket(const struct requests *r, const char *instance, const char *ticket,
+                          const char **turn, const char **request);
+
+struct requests_view {
+    const char *turn, *request, *agent, *conversation;
+    const char *kind, *choices, *to;
+    const struct tc_request *shown; /* what it is about, as people read it; args: as they are */
+    int64_t opened_ms, expires_ms;  /* unix milliseconds; 0: never */
+};
+/* Every open one, the oldest first. */
+void requests_each(const struct requests *r, void (*each)(void *ctx, const struct requests_view *v),
+                   void *ctx);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what stands for a request in a button: random, of one instance, known as long as there is
+ * room. It outlives its request, so that a late press can be told why it is one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/uuid.h"
+#include "core/request/request_internal.h"
+
+static void forget(struct request_ticket *t)
+{
+    free(t->instance);
+    free(t->turn);
+    free(t->request);
+    *t = (struct request_ticket){0};
+}
+
+void requests_forget_tickets(struct requests *r)
+{
+    for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++)
+        forget(&r->tickets[i]);
+}
+
+/* The random part of a UUID, and nothing else of it: 32 characters at most fit a button. */
+static void make_text(char text[33])
+{
+    char uuid[37];
+    size_t n = 0;
+    uuid_make(uuid);
+    for (const char *p = uuid; *p; p++)
+        if (*p != '-')
+            text[n++] = *p;
+    text[n] = '\0';
+}
+
+static const struct request_ticket *find(const struct requests *r, const char *instance,
+                                         const char *turn, const char *request)
+{
+    for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++) {
+        const struct request_ticket *const t = &r->tickets[i];
+        if (strcmp(t->request, request) == 0 && strcmp(t->turn, turn) == 0 &&
+            strcmp(t->instance, instance) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+const char *requests_ticket(struct requests *r, const char *instance, const char *turn,
+                            const char *request)
+{
+    const struct request *const q = requests_lookup(r, turn, request);
+    if (!q || q->state != REQUEST_OPEN)
+        return NULL;
+    const struct request_ticket *const known = find(r, instance, turn, request);
+    if (known)
+        return known->text;
+    struct request_ticket *const t = &r->tickets[r->n_tickets++ % REQUESTS_TICKETS];
+    forget(t);
+    t->instance = xstrdup(instance);
+    t->turn = xstrdup(turn);
+    t->request = xstrdup(request);
+    make_text(t->text);
+    return t->text;
+}
+
+bool requests_find_ticket(const struct requests *r, const char *instance, const char *ticket,
+                          const char **turn, const char **request)
+{
+    for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++) {
+        const struct request_ticket *const t = &r->tickets[i];
+        if (strcmp(t->text, ticket) != 0 || strcmp(t->instance, instance) != 0)
+            continue;
+        *turn = t->turn;
+        *request = t->request;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Sessions of conversations in Redis, as agenticore keeps them: the hash PREFIX:session:EXTERNAL,
+ * where the external id is "conv:AGENT:CONVERSATION". */
+#ifndef CORE_SETTINGS_SESSION_REDIS_H
+#define CORE_SETTINGS_SESSION_REDIS_H
+
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "conf/conf.h"
+#include "io/redis/redis.h"
+
+enum session_found {
+    SESSION_ACTIVE,
+    SESSION_OVER,    /* the next one is new */
+    SESSION_NOTHING, /* nothing is known of it, or what is there is not ours */
+    SESSION_AWAY,
+};
+
+/* Appends its id. */
+enum session_found session_redis_read(struct redis *r, const struct conf_store *store,
+                                      const char *agent, const char *conversation, struct buf *id);
+/* id NULL: it is over. -1: Redis is away. What is not ours stays as it is. */
+int session_redis_write(struct redis *r, const struct conf_store *store, const char *agent,
+                        const char *conversation, const char *id) MUST_CHECK;
+
+#endif

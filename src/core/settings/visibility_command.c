@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way from a word in a message to the stored switches. */
+#include "core/settings/visibility_command.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "turn/visibility/slash_tokens.h"
+
+struct change {
+    struct switches *switches;
+    char *agent;
+    struct buf text, rest;
+    struct toggle toggle;
+    struct visibility before;
+    void (*done)(void *ctx, const struct toggle *t);
+    void *ctx;
+};
+
+/* A message whose setting was refused is refused as a whole: the agent's answer would show, or
+ * hide, what its sender did not want. */
+static void explain_refusal(struct change *c, struct buf *text, const char *why)
+{
+    buf_printf(text,
+               "What is shown of agent \"%s\" was not changed: %s. Nothing was given to the agent.",
+               c->agent, why);
+    c->toggle.visibility = c->before;
+    c->toggle.why = text->p;
+}
+
+static void finish(void *ctx, enum sticky_saved saved, const char *why)
+{
+    struct change *const c = ctx;
+    CLEANUP_BUF struct buf text = {0};
+    c->toggle.saved = saved;
+    if (saved == STICKY_FAILED)
+        explain_refusal(c, &text, why);
+    c->done(c->ctx, &c->toggle);
+    free(c->agent);
+    buf_fini(&c->text);
+    buf_fini(&c->rest);
+    free(c);
+}
+
+static void on_switches(void *ctx, struct visibility before)
+{
+    struct change *const c = ctx;
+    struct toggle *const t = &c->toggle;
+    t->visibility = c->before = before;
+    const struct slash_result found = slash_parse(c->text.p, c->text.len, &t->visibility, &c->rest);
+    t->empty = found.empty;
+    t->rest = (struct str){c->rest.p ? c->rest.p : "", c->rest.len};
+    if (found.toggled && !visibility_equal(&before, &t->visibility))
+        switches_set(c->switches, c->agent, t->visibility, finish, c);
+    else
+        finish(c, STICKY_SAVED, NULL);
+}
+
+bool toggle_is_wanted(struct str text)
+{
+    CLEANUP_BUF struct buf rest = {0};
+    struct visibility any = visibility_default();
+    return slash_parse(text.p, text.len, &any, &rest).found;
+}
+
+void toggle_apply(struct switches *switches, const char *agent, struct str text,
+                  void (*done)(void *ctx, const struct toggle *t), void *ctx)
+{
+    if (!toggle_is_wanted(text)) {
+        done(ctx, &(struct toggle){.rest = text});
+        return;
+    }
+    struct change *const c = xcalloc(1, sizeof *c);
+    *c = (struct change){.switches = switches, .agent = xstrdup(agent), .done = done, .ctx = ctx};
+    buf_add(&c->text, text.p, text.len);
+    switches_get(switches, agent, on_switches, c);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * The words in a message that change or ask what is shown of an agent's turns: taken out, and done.
+ * Loop thread only. */
+#ifndef CORE_SETTINGS_VISIBILITY_COMMAND_H
+#define CORE_SETTINGS_VISIBILITY_COMMAND_H
+
+#include "base/str.h"
+#include "core/settings/visibility_cache.h"
+
+struct toggle {
+    bool empty;              /* nothing is left for the agent: the switches are the answer */
+    enum sticky_saved saved; /* if they were changed */
+    const char
+        *why; /* STICKY_FAILED: for people, and nothing of the message may be done; else NULL */
+    struct str rest;              /* the message without them; borrowed for the call */
+    struct visibility visibility; /* when such words were there: as it is now */
+};
+
+/* Whether there are such words in it. */
+bool toggle_is_wanted(struct str text);
+/* `done` is called once, at once or later, from the loop. Copies what it needs. */
+void toggle_apply(struct switches *switches, const char *agent, struct str text,
+                  void (*done)(void *ctx, const struct toggle *t), void *ctx);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which of the stores is believed, and what becomes of a change while one is away. */
+#include "core/settings/visibility_store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/settings/visibility_redis.h"
+#include "core/settings/visibility_sqlite.h"
+
+#define AGENT_MAX 100 /* bytes of a name */
+
+struct told {
+    struct told *next;
+    char agent[];
+};
+
+struct sticky {
+    struct arena arena;
+    const char *state_dir;
+    struct conf_store store; /* a copy: the configuration may go before it */
+    pthread_mutex_t mu;
+    struct visibility configured; /* lock: mu */
+    struct redis *redis;          /* NULL: all is in the state directory */
+    struct told *foreign;         /* agents whose key holds something else: that was logged */
+};
+
+static int check_agent(const char *agent, struct tc_err *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.";
+    const size_t len = strlen(agent);
+    if (len == 0 || len > AGENT_MAX || agent[0] == '.' || strspn(agent, allowed) != len)
+        return err_set(err, agent,
+                       "no name for an agent: letters, digits, - _ and . (not first), at most %d",
+                       AGENT_MAX);
+    return 0;
+}
+
+/* ---- with Redis ---- */
+
+static void tell_foreign(struct sticky *s, const char *agent)
+{
+    for (const struct told *t = s->foreign; t; t = t->next)
+        if (strcmp(t->agent, agent) == 0)
+            return;
+    const size_t size = strlen(agent) + 1;
+    struct told *const t = xmalloc(sizeof *t + size);
+    memcpy(t->agent, agent, size);
+    t->next = s->foreign;
+    s->foreign = t;
+    log_line(LOG_WARN, "redis",
+             "%s:stream_config:%s holds something else than five switches; it is left alone",
+             s->store.prefix, agent);
+}
+
+static void keep_copy(const struct sticky *s, const char *agent, const struct sticky_row *row)
+{
+    struct tc_err err = {0};
+    if (sticky_local_write(s->state_dir, agent, row, &err) < 0)
+        log_line(LOG_WARN, "host", "no copy of the switches is kept: %s", err_str(&err));
+}
+
+/* Redis may know of a later change; whose time is not known was there before we lost sight of it.
+ */
+static bool is_newer(const struct sticky_row *copy, int has_copy, enum sticky_found found,
+                     const struct sticky_row *there)
+{
+    return has_copy > 0 && copy->unsaved &&
+           (found == STICKY_NOTHING ||
+            (found == STICKY_FOUND && there->saved_ms <= copy->saved_ms));
+}
+
+static void catch_up(struct sticky *s, const char *agent, struct sticky_row *copy)
+{
+    if (sticky_redis_write(s->redis, s->store.prefix, agent, copy, NULL) < 0)
+        return;
+    copy->unsaved = false;
+    keep_copy(s, agent, copy);
+}
+
+/* What is shown, by all that is known: 1; 0: nothing is stored; -1: the copy cannot be read. */
+static int read_both(struct sticky *s, const char *agent, struct sticky_row *row,
+                     struct tc_err *err)
+{
+    struct sticky_row there = {0};
+    const int has_copy = sticky_local_read(s->state_dir, agent, row, err);
+    const enum sticky_found found =
+        sticky_redis_read(s->redis, s->store.prefix, agent, &there, NULL);
+    if (is_newer(row, has_copy, found, &there)) {
+        catch_up(s, agent, row);
+        return 1;
+    }
+    if (found == STICKY_FOREIGN)
+        tell_foreign(s, agent);
+    if (found == STICKY_FOREIGN)
+        return 0;
+    if (found != STICKY_FOUND)
+        return has_copy;
+    if (has_copy < 1 || row->unsaved || !visibility_equal(&row->shown, &there.shown))
+        keep_copy(s, agent, &there);
+    *row = there;
+    return 1;
+}
+
+/* On disk before it is tried. */
+static enum sticky_saved save_both(struct sticky *s, const char *agent, struct sticky_row row,
+                                   struct tc_err *err)
+{
+    const char *const prefix = s->store.prefix;
+    struct sticky_row there = {0};
+    const enum sticky_found found = sticky_redis_read(s->redis, prefix, agent, &there, err);
+    if (found == STICKY_FOREIGN) {
+        tell_foreign(s, agent);
+        err_set(err, NULL, "%s:stream_config:%s in Redis holds something else", prefix, agent);
+        return STICKY_FAILED;
+    }
+    row.unsaved = true;
+    const bool kept = sticky_local_write(s->state_dir, agent, &row, err) == 0;
+    if (found == STICKY_AWAY || sticky_redis_write(s->redis, prefix, agent, &row, err) < 0)
+        return kept ? STICKY_KEPT : STICKY_FAILED;
+    row.unsaved = false;
+    keep_copy(s, agent, &row);
+    return STICKY_SAVED;
+}
+
+static void merge_one(void *ctx, const char *agent)
+{
+    struct sticky_row row = {0};
+    struct tc_err err = {0};
+    if (read_both(ctx, agent, &row, &err) < 0)
+        log_line(LOG_WARN, "host", "%s", err_str(&err));
+}
+
+/* While the rows are read none can be written. */
+struct names {
+    struct arena arena;
+    const char **all;
+    size_t n;
+};
+
+static void note_name(void *ctx, const char *agent)
+{
+    struct names *const names = ctx;
+    names->all = xrealloc(names->all, (names->n + 1) * sizeof *names->all);
+    names->all[names->n++] = arena_strdup(&names->arena, agent);
+}
+
+void sticky_merge(struct sticky *s)
+{
+    struct names names = {0};
+    struct tc_err err = {0};
+    if (s->redis && sticky_local_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
+        log_line(LOG_WARN, "host", "%s", err_str(&err));
+    for (size_t i = 0; i < names.n; i++)
+        merge_one(s, names.all[i]);
+    free(names.all);
+    arena_fini(&names.arena);
+}
+
+/* ---- for all ---- */
+
+static int take(struct sticky *s, int found, const struct sticky_row *row, struct visibility *v)
+{
+    pthread_mutex_lock(&s->mu);
+    *v = found > 0 ? row->shown : s->configured;
+    pthread_mutex_unlock(&s->mu);
+    return found < 0 ? -1 : 0;
+}
+
+int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+{
+    struct sticky_row row = {0};
+    int found = 0;
+    if (agent)
+        found =
+            check_agent(agent, err) < 0 ? -1 : sticky_local_read(s->state_dir, agent, &row, err);
+    return take(s, found, &row, v);
+}
+
+int sticky_load(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+{
+    struct sticky_row row = {0};
+    if (!s->redis || !agent || check_agent(agent, NULL) < 0)
+        return sticky_load_copy(s, agent, v, err);
+    return take(s, read_both(s, agent, &row, err), &row, v);
+}
+
+enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
+                              struct tc_err *err)
+{
+    const struct sticky_row row = {
+        .shown = visibility_resolve(v),
+        .saved_ms = (int64_t)(clock_wall() * 1000),
+    };
+    if (check_agent(agent, err) < 0)
+        return STICKY_FAILED;
+    if (s->redis)
+        return save_both(s, agent, row, err);
+    return sticky_local_write(s->state_dir, agent, &row, err) < 0 ? STICKY_FAILED : STICKY_SAVED;
+}
+
+/* ---- its life ---- */
+
+static const char *copy(struct sticky *s, const char *text)
+{
+    return arena_strdup(&s->arena, text);
+}
+
+static struct redis *open_redis(const struct conf_store *c)
+{
+    return redis_new(&(struct redis_spec){
+        .host = c->host,
+        .path = c->path,
+        .port = (uint16_t)c->port,
+        .password = c->password,
+        .database = c->database,
+    });
+}
+
+struct sticky *sticky_new(const struct conf *conf)
+{
+    struct sticky *const s = xcalloc(1, sizeof *s);
+    s->state_dir = copy(s, conf->state_dir);
+    s->store = conf->store;
+    s->store.host = copy(s, conf->store.host);
+    s->store.path = copy(s, conf->store.path);
+    s->store.prefix = copy(s, conf->store.prefix);
+    s->store.password = copy(s, conf->store.password);
+    pthread_mutex_init(&s->mu, NULL);
+    sticky_configure(s, conf);
+    if (s->store.kind == CONF_REDIS)
+        s->redis = open_redis(&s->store);
+    return s;
+}
+
+void sticky_configure(struct sticky *s, const struct conf *conf)
+{
+    struct visibility v;
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
+        *visibility_slot(&v, i) = (enum show)conf->show[i];
+    pthread_mutex_lock(&s->mu);
+    s->configured = visibility_resolve(v);
+    pthread_mutex_unlock(&s->mu);
+}
+
+struct redis *sticky_redis(const struct sticky *s)
+{
+    return s->redis;
+}
+
+const struct conf_store *sticky_store(const struct sticky *s)
+{
+    return &s->store;
+}
+
+void sticky_free(struct sticky *s)
+{
+    if (!s)
+        return;
+    for (struct told *t; (t = s->foreign);) {
+        s->foreign = t->next;
+        free(t);
+    }
+    redis_free(s->redis);
+    pthread_mutex_destroy(&s->mu);
+    arena_fini(&s->arena);
+    free(s);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The output of one process of an agent: bytes are cut into lines, and these translated. It may
+ * hold several turns, one after the other; what a dialect knows of the whole stream (its session,
+ * running totals) goes on from one to the next. Loop thread only. */
+#ifndef CORE_TURN_AGENT_STREAM_H
+#define CORE_TURN_AGENT_STREAM_H
+
+#include "io/loop/line_splitter.h"
+#include "turn/translator.h"
+
+struct stream {
+    struct lines lines;
+    struct translate translate;
+};
+
+/* Who reads `lines` and `translate` sets their callbacks. Borrows the dialect; NULL: it is found
+ * from the first lines. */
+struct stream *stream_new(const struct dialect *dialect, int64_t max_line);
+/* NULL is fine. */
+void stream_free(struct stream *s);
+
+#endif

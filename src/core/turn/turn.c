@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how the stages of a turn are joined, and what is held back between attempts. */
+#include "core/turn/turn.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "base/sys/uuid.h"
+#include "core/turn/turn_internal.h"
+#include "turn/request_preview.h"
+
+/* Between the id of a request and the number of its attempt. */
+#define ATTEMPT_MARK "~"
+
+/* --- from guard to result and instances --------------------------------------------------- */
+
+static void keep(struct turn *t, const struct event *ev)
+{
+    t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct event_box *));
+    t->kept[t->n_kept++] = event_box_new(ev);
+}
+
+static void commit(struct turn *t, const struct event *outcome)
+{
+    void (*const tell)(void *, const struct event *) = t->commit;
+    t->commit = NULL;
+    t->keeps = true;
+    keep(t, outcome);
+    tell(t->ctx, outcome);
+}
+
+/* What the agent sent is judged; what everybody is told is what a person can read. */
+static void prepare_request(struct turn *t, struct tc_request *request)
+{
+    if (t->request) {
+        t->request(t->ctx, request);
+        request->preview = NULL; /* no agent writes its own */
+    }
+    show_request(&t->stream->translate.scratch, request);
+}
+
+/* Nobody has asked for such a turn: without a word of what it was, its end would be a riddle. */
+static void fill_final(struct tc_final *final)
+{
+    if (final->text_len)
+        return;
+    final->text = "The work in the background has ended. There is nothing to add.";
+    final->text_len = strlen(final->text);
+    final->synthesized = true;
+}
+
+static void cast(void *ctx, struct event *ev)
+{
+    struct turn *const t = ctx;
+    if (ev->kind == TC_FINAL && t->by_agent)
+        fill_final(&ev->u.final);
+    if (ev->kind == TC_START && !ev->u.start.task)
+        ev->u.start.task = t->task;
+    if (ev->kind == TC_REQUEST)
+        prepare_request(t, &ev->u.request);
+    result_feed(&t->result, ev);
+    if (t->keeps)
+        keep(t, ev);
+    else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
+        commit(t, ev);
+    else if (t->cast)
+        dispatch_cast(t->cast, ev);
+}
+
+static void cast_box(struct turn *t, struct event_box *box)
+{
+    struct event ev = *event_box_get(box);
+    ev.u.meta = &ev.meta;
+    dispatch_cast(t->cast, &ev);
+    event_box_unref(box);
+}
+
+void turn_committed(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_kept; i++)
+        cast_box(t, t->kept[i]);
+    free(t->kept);
+    t->kept = NULL;
+    t->n_kept = 0;
+    t->keeps = false;
+}
+
+/* --- the attempt gate, between translator and guard ----------------------------------------
+ * Guard holds a usage and a done back as well, but for good: what a failed attempt said must not
+ * reach it. */
+
+static const struct event *find_held(const struct turn *t, enum tc_kind kind)
+{
+    for (size_t i = 0; i < t->n_held; i++)
+        if (event_box_get(t->held[i])->kind == kind)
+            return event_box_get(t->held[i]);
+    return NULL;
+}
+
+/* A sub-agent's error or end is none of the turn's. */
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+static bool is_held(const struct turn *t, const struct event *ev)
+{
+    if (t->released || is_child(ev) || guard_has_outcome(&t->guard))
+        return false;
+    switch ((int)ev->kind) {
+    case TC_ERROR:
+    case TC_DONE:
+        return true;
+    case TC_USAGE:
+        return strcmp(ev->u.usage.scope, "turn") == 0;
+    case TC_FINAL:
+        return find_held(t, TC_ERROR); /* the first outcome counts */
+    default:
+        return false;
+    }
+}
+
+static void forget_held(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_held; i++)
+        event_box_unref(t->held[i]);
+    t->n_held = 0;
+}
+
+static void tell_held(struct turn *t)
+{
+    for (size_t i = 0; i < t->n_held; i++) {
+        struct event ev = *event_box_get(t->held[i]);
+        ev.u.meta = &ev.meta;
+        guard_feed(&t->guard, &ev);
+    }
+    forget_held(t);
+}
+
+static bool is_end(const struct event *ev)
+{
+    return ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE;
+}
+
+static bool is_ignored(const struct turn *t, const struct event *ev)
+{
+    return t->abandoned && is_end(ev) && !is_child(ev) && !guard_has_outcome(&t->guard);
+}
+
+/* What was spent counts, however the turn ends. */
+static void forget_held_end(struct turn *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_held; i++)
+        if (is_end(event_box_get(t->held[i])))
+            event_box_unref(t->held[i]);
+        else
+            t->held[kept++] = t->held[i];
+    t->n_held = kept;
+}
+
+/* A stream whose dialect was not named has given itself away. */
+static void note_dialect(struct turn *t)
+{
+    t->dialect = t->stream->translate.dialect;
+    t->guard.src = t->dialect->name;
+}
+
+/* Agents that count their requests begin anew in each attempt: another one gets another id, so that
+ * what was decided on the first is never taken for the second. */
+static void name_request(struct turn *t, struct tc_request *request)
+{
+    if (t->attempt > 1 && request->request_id && *request->request_id)
+        request->request_id = arena_sprintf(&t->stream->translate.scratch, "%s" ATTEMPT_MARK "%u",
+                                            request->request_id, t->attempt);
+}
+
+char *turn_agents_id(const struct turn *t, const char *request_id)
+{
+    CLEANUP_FREE char *mark =
+        t->attempt > 1 ? xasprintf(ATTEMPT_MARK "%u", t->attempt) : xstrdup("");
+    const size_t len = strlen(request_id), tail = strlen(mark);
+    if (len < tail || strcmp(request_id + len - tail, mark) != 0)
+        return NULL;
+    return xstrndup(request_id, len - tail);
+}
+
+/* A call that is not known to be read-only may have had side effects, whoever made it: a
+ * sub-agent's count, too. */
+static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
+{
+    if (!t->acting_tool && call->read_only != 1)
+        t->acting_tool = xstrdup(call->name ? call->name : "a tool");
+}
+
+static void count_usage(struct turn *t, struct event *ev)
+{
+    if (t->dialect && t->dialect->counts_session && !is_child(ev) &&
+        strcmp(ev->u.usage.scope, "turn") == 0)
+        spent_count(&t->spent, &ev->u.usage, turn_session_id(t));
+}
+
+static void gate(void *ctx, struct event *ev)
+{
+    struct turn *const t = ctx;
+    if (!t->dialect && t->stream->translate.dialect)
+        note_dialect(t);
+    if (ev->kind == TC_TOOL_CALL)
+        note_tool_call(t, &ev->u.tool_call);
+    if (is_ignored(t, ev))
+        return;
+    if (ev->kind == TC_REQUEST)
+        name_request(t, &ev->u.request);
+    if (ev->kind == TC_USAGE)
+        count_usage(t, ev);
+    if (is_held(t, ev)) {
+        if (!find_held(t, ev->kind))
+            t->held[t->n_held++] = event_box_new(ev);
+        return;
+    }
+    if (ev->kind == TC_FINAL)
+        tell_held(t); /* a usage or done that came before it */
+    guard_feed(&t->guard, ev);
+}
+
+void turn_release(struct turn *t)
+{
+    t->released = true;
+    tell_held(t);
+}
+
+/* --- from bytes to translator ---------------------------------------------------------------- */
+
+static void on_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    struct turn *const t = ctx;
+    if (t->watch && complete)
+        t->watch(t->watch_ctx, p, len);
+    translate_line(&t->stream->translate, p, len, complete);
+    if (t->stops && turn_has_outcome(t)) {
+        t->stream->lines.stop = true;
+        t->stops = false;
+    }
+}
+
+static void on_dropped(void *ctx, uint64_t bytes)
+{
+    translate_dropped(&((struct turn *)ctx)->stream->translate, bytes);
+}
+
+/* While bytes are read: what they come to is one burst for all who are told. */
+static void set_feeding(struct turn *t, bool on)
+{
+    t->feeding = on;
+    if (on)
+        guard_hold_time(&t->guard);
+    if (t->cast)
+        dispatch_gather(t->cast, on);
+    if (!on)
+        guard_release_time(&t->guard);
+}
+
+size_t turn_feed(struct turn *t, const char *p, size_t n)
+{
+    set_feeding(t, true);
+    const size_t taken = lines_feed(&t->stream->lines, p, n);
+    set_feeding(t, false);
+    return taken;
+}
+
+void turn_feed_end(struct turn *t)
+{
+    lines_end(&t->stream->lines);
+    translate_settle(&t->stream->translate);
+}
+
+enum dialect_work turn_work(const struct turn *t)
+{
+    return turn_has_outcome(t) ? DIALECT_NO_WORK : translate_work(&t->stream->translate);
+}
+
+bool turn_leaves_work(const struct turn *t)
+{
+    return translate_work(&t->stream->translate) == DIALECT_WORKS;
+}
+
+void turn_settle(struct turn *t)
+{
+    translate_settle(&t->stream->translate);
+}
+
+/* --- the turns of a stream ------------------------------------------------------------------- */
+
+static void open_turn(struct turn *t, const struct dispatch_spec *spec)
+{
+    guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, cast, t);
+    if (t->several)
+        guard_may_resume(&t->guard);
+    t->began_ms = clock_mono_ms();
+    if (!t->several || t->several(t->ctx, ++t->number))
+        t->cast = dispatch_open(t->dispatch, spec);
+}
+
+static char *make_id(void)
+{
+    char uuid[37];
+    uuid_make(uuid);
+    return xstrdup(uuid);
+}
+
+/* The stream has begun another turn: the one before it is over. */
+static void next_turn(void *ctx)
+{
+    struct turn *const t = ctx;
+    const bool feeding = t->feeding;
+    guard_end(&t->guard, NULL);
+    if (feeding)
+        set_feeding(t, false);
+    struct dispatch_turn *const before = t->cast;
+    t->cast = NULL;
+    guard_fini(&t->guard);
+    free(t->id);
+    t->id = make_id();
+    free(t->acting_tool);
+    t->acting_tool = NULL;
+    open_turn(t,
+              &(struct dispatch_spec){.id = t->id, .agent = t->agent, .visibility = t->visibility});
+    dispatch_close(before);
+    result_fini(&t->result);
+    t->result = (struct result){0};
+    if (feeding)
+        set_feeding(t, true);
+}
+
+void turn_pause(struct turn *t)
+{
+    if (t->several && guard_has_outcome(&t->guard) && !guard_is_suspended(&t->guard))
+        guard_end(&t->guard, NULL);
+}
+
+static void read_from_start(struct turn *t)
+{
+    translate_init(&t->stream->translate, t->dialect, gate, t);
+    t->stream->translate.out.follows = t->follows;
+    if (t->several)
+        translate_split(&t->stream->translate, next_turn);
+}
+
+static void read_on(struct turn *t, struct stream *s)
+{
+    t->stream = s;
+    t->stream->lines.line = on_line;
+    t->stream->lines.dropped = on_dropped;
+    t->stream->lines.ctx = t;
+    t->stream->translate.emit = gate;
+    t->stream->translate.ctx = t;
+    t->stream->translate.out.follows = t->follows;
+    if (t->several)
+        translate_split(&t->stream->translate, next_turn);
+}
+
+void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
+{
+    stream_free(t->stream);
+    t->by_agent = by_agent;
+    read_on(t, s);
+    translate_next(&s->translate, by_agent);
+}
+
+struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
+{
+    struct turn *const t = xcalloc(1, sizeof *t);
+    t->id = spec->id ? xstrdup(spec->id) : make_id();
+    t->task = xstrdup(spec->task);
+    t->agent = xstrdup(spec->agent);
+    t->dialect = spec->dialect;
+    t->commit = spec->commit;
+    t->request = spec->request;
+    t->several = spec->several;
+    t->ctx = spec->ctx;
+    t->follows = spec->follows;
+    t->dispatch = d;
+    t->visibility = spec->visibility;
+    t->attempt = 1;
+    read_on(t, stream_new(spec->dialect, spec->max_line));
+    open_turn(t, &(struct dispatch_spec){.id = t->id,
+                                         .agent = spec->agent,
+                                         .conversation = spec->conversation,
+                                         .submitter = spec->submitter,
+                                         .route = spec->route,
+                                         .visibility = spec->visibility});
+    return t;
+}
+
+/* --- the end of an attempt ------------------------------------------------------------------- */
+
+static bool is_by_host(const struct stream_end_info *end)
+{
+    return end->how == STREAM_TIMEOUT || end->how == STREAM_CANCELLED ||
+           end->how == STREAM_SHUTDOWN;
+}
+
+static void finish(struct turn *t, struct stream_end_info *end)
+{
+    if (is_by_host(end))
+        forget_held_end(t);
+    turn_release(t);
+    if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
+        end->code = "agent_truncated";
+        end->message = "The agent's output ends in the middle of a line.";
+    }
+    guard_end(&t->guard, end);
+    t->ended = true;
+    t->ended_ms = clock_mono_ms();
+}
+
+void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry)
+{
+    if (t->ended)
+        return;
+    lines_end(&t->stream->lines);
+    translate_end(&t->stream->translate, end);
+    if (!retry) {
+        finish(t, end);
+        return;
+    }
+    forget_held(t);
+    free(t->acting_tool);
+    t->acting_tool = NULL;
+    translate_fini(&t->stream->translate);
+    read_from_start(t);
+    t->attempt++;
+    turn_notice(t, "info", "retry", retry);
+}
+
+struct stream *turn_leave_stream(struct turn *t)
+{
+    struct stream *const s = t->stream;
+    struct stream_end_info end = {.how = STREAM_EOF};
+    translate_end(&s->translate, &end);
+    finish(t, &end);
+    t->stream = NULL;
+    return s;
+}
+
+void turn_resolve(struct turn *t, const struct tc_request *resolved)
+{
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    ev.u.request.request_id = resolved->request_id;
+    ev.u.request.state = "resolved";
+    ev.u.request.decision = resolved->decision;
+    ev.u.request.answers = resolved->answers;
+    ev.u.request.by = resolved->by;
+    ev.u.request.reason = resolved->reason;
+    guard_feed(&t->guard, &ev);
+}
+
+void turn_notice(struct turn *t, const char *level, const char *code, const char *text)
+{
+    struct event ev;
+    event_init_notice(&ev, level, code, text);
+    guard_feed(&t->guard, &ev);
+}
+
+bool turn_has_outcome(const struct turn *t)
+{
+    return guard_has_outcome(&t->guard) || find_held(t, TC_ERROR) || find_held(t, TC_DONE);
+}
+
+const struct tc_error *turn_held_error(const struct turn *t)
+{
+    const struct event *const ev = find_held(t, TC_ERROR);
+    return ev ? &ev->u.error : NULL;
+}
+
+void turn_annotate_error(struct turn *t, const char *note)
+{
+    for (size_t i = 0; i < t->n_held; i++) {
+        struct event ev = *event_box_get(t->held[i]);
+        if (ev.kind != TC_ERROR)
+            continue;
+        CLEANUP_FREE char *text =
+            xasprintf("%s%s", ev.u.error.message ? ev.u.error.message : "", note);
+        ev.u.error.message = text;
+        ev.u.meta = &ev.meta;
+        struct event_box *const old = t->held[i];
+        t->held[i] = event_box_new(&ev);
+        event_box_unref(old);
+    }
+}
+
+void turn_free(struct turn *t)
+{
+    if (!t)
+        return;
+    struct stream_end_info end = {
+        .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = "The host was stopped."};
+    turn_end_attempt(t, &end, NULL);
+    turn_committed(t);
+    dispatch_close(t->cast);
+    stream_free(t->stream);
+    guard_fini(&t->guard);
+    result_fini(&t->result);
+    free(t->id);
+    free(t->task);
+    free(t->agent);
+    free(t->acting_tool);
+    spent_fini(&t->spent);
+    free(t);
+}

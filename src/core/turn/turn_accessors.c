@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * What a turn says of itself, and its switches: members that are read or set, no more. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "core/turn/turn_internal.h"
+#include "turn/agent_input.h"
+
+void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+{
+    t->watch = fn;
+    t->watch_ctx = ctx;
+}
+
+const char *turn_acting_tool(const struct turn *t)
+{
+    return t->acting_tool;
+}
+
+void turn_abandon(struct turn *t)
+{
+    t->abandoned = true;
+}
+
+const char *turn_session_id(const struct turn *t)
+{
+    return t->guard.session_id ? t->guard.session_id : "";
+}
+
+void turn_set_spent(struct turn *t, const char *text)
+{
+    free(t->spent.before);
+    t->spent.before = text ? xstrdup(text) : NULL;
+}
+
+const char *turn_spent(const struct turn *t)
+{
+    return t->spent.total;
+}
+
+const char *turn_id(const struct turn *t)
+{
+    return t->id;
+}
+
+const struct dialect *turn_dialect(const struct turn *t)
+{
+    return t->dialect;
+}
+
+bool turn_is_unmatched(const struct turn *t)
+{
+    return t->stream && translate_is_unmatched(&t->stream->translate);
+}
+
+const struct result *turn_result(const struct turn *t)
+{
+    return &t->result;
+}
+
+int64_t turn_elapsed_ms(const struct turn *t)
+{
+    return (t->ended ? t->ended_ms : clock_mono_ms()) - t->began_ms;
+}
+
+bool turn_is_asking(const struct turn *t)
+{
+    return guard_is_asking(&t->guard) && dialog_answers(t->dialect);
+}
+
+void turn_stop_at_outcome(struct turn *t)
+{
+    t->stops = true;
+}
+
+bool turn_is_told(const struct turn *t)
+{
+    return !t->keeps;
+}
+
+struct dispatch_turn *turn_cast(const struct turn *t)
+{
+    return t->cast;
+}

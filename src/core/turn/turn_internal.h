@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * The members of a turn: for turn.c and turn_accessors.c only. */
+#ifndef CORE_TURN_TURN_INTERNAL_H
+#define CORE_TURN_TURN_INTERNAL_H
+
+#include "core/turn/turn.h"
+#include "core/turn/usage_delta.h"
+#include "turn/guard.h"
+
+/* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
+#define HELD_MAX 4
+
+struct turn {
+    struct stream *stream; /* NULL: the next turn has it */
+    struct guard guard;
+    struct result result;
+    struct dispatch_turn *cast;
+    struct event_box *held[HELD_MAX]; /* in the order of the stream */
+    size_t n_held;
+    void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
+    void (*request)(void *ctx, struct tc_request *request); /* or NULL */
+    bool (*several)(void *ctx, uint64_t number);            /* or NULL */
+    void *ctx;
+    struct dispatch *dispatch;
+    struct visibility visibility;
+    uint64_t number; /* of the turn in its stream, from 1 */
+    bool feeding;
+    void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
+    void *watch_ctx;
+    struct event_box **kept; /* from the outcome on, until it is committed */
+    size_t n_kept;
+    bool keeps;
+    const struct dialect *dialect;
+    char *id, *task, *agent;
+    struct spent spent;
+    char *acting_tool; /* of this attempt; or NULL */
+    int64_t began_ms, ended_ms;
+    unsigned attempt; /* from 1 */
+    bool released;    /* no other attempt: nothing is held back */
+    bool abandoned;   /* the stream's outcome does not count */
+    bool by_agent;    /* nobody has asked for it */
+    bool follows;     /* see turn_spec */
+    bool stops;       /* reads nothing behind the outcome */
+    bool ended;
+};
+
+#endif

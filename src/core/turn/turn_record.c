@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is written down of a turn, and for whom. */
+#include "core/turn/turn_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "event/codec.h"
+#include "event/json/json_writer.h"
+#include "io/process/process_tree.h"
+
+#define RESTARTED "turncast was restarted while this turn ran; it was not finished."
+
+static void add_name(void *ctx, const char *name)
+{
+    struct buf *const names = ctx;
+    buf_printf(names, "%s%s", names->len ? "\n" : "", name);
+}
+
+char *keep_seen(const struct dispatch *d)
+{
+    struct buf names = {0};
+    dispatch_each_name(d, add_name, &names);
+    return names.p ? names.p : xstrdup("");
+}
+
+void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
+               ledger_done *done, void *ctx)
+{
+    CLEANUP_FREE char *seen = keep_seen(d);
+    struct record_turn full = *t;
+    full.seen = seen;
+    ledger_admit(l, &full, done, ctx);
+}
+
+void keep_agent(struct ledger *l, const char *turn, pid_t pid)
+{
+    char boot[64];
+    process_tree_boot(boot);
+    const struct record_turn noted = {
+        .id = turn,
+        .boot_id = boot,
+        .agent_pid = pid,
+        .agent_start = (int64_t)process_tree_began(pid),
+    };
+    ledger_note_agent(l, &noted, NULL, NULL);
+}
+
+/* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */
+
+#define WAITING "process:"
+
+static char *waiting_key(const char *turn)
+{
+    return xasprintf(WAITING "%s", turn);
+}
+
+void keep_waiting(struct ledger *l, const char *turn, pid_t pid)
+{
+    char boot[64];
+    process_tree_boot(boot);
+    CLEANUP_FREE char *key = waiting_key(turn);
+    CLEANUP_FREE char *value = xasprintf("%s %d %" PRIu64, boot, (int)pid, process_tree_began(pid));
+    ledger_put(l, key, value, NULL, NULL);
+}
+
+void keep_not_waiting(struct ledger *l, const char *turn)
+{
+    CLEANUP_FREE char *key = waiting_key(turn);
+    ledger_put(l, key, NULL, NULL, NULL);
+}
+
+struct waiting {
+    void (*each)(void *ctx, const struct keep_process *p);
+    void *ctx;
+};
+
+static void read_waiting(void *ctx, const char *key, const char *value)
+{
+    const struct waiting *const w = ctx;
+    char boot[64];
+    struct keep_process p = {.turn = key + strlen(WAITING), .boot_id = boot};
+    if (sscanf(value, "%63s %" SCNd64 " %" SCNd64, boot, &p.pid, &p.start) == 3)
+        w->each(w->ctx, &p);
+}
+
+enum record_status keep_each_waiting(struct ledger *l,
+                                     void (*each)(void *ctx, const struct keep_process *p),
+                                     void *ctx)
+{
+    struct waiting w = {each, ctx};
+    return ledger_each_value(l, WAITING, read_waiting, &w);
+}
+
+/* ---- an outcome ---- */
+
+struct targets {
+    struct arena arena;
+    const char *lane;
+    struct record_target *all;
+    size_t n;
+};
+
+static void add_target(struct targets *t, const char *instance, struct str line)
+{
+    t->all = xrealloc(t->all, (t->n + 1) * sizeof *t->all);
+    t->all[t->n++] = (struct record_target){.conn = instance, .lane = t->lane, .body = line};
+}
+
+static void targets_fini(struct targets *t)
+{
+    free(t->all);
+    arena_fini(&t->arena);
+}
+
+static void copy_target(void *ctx, const char *instance, struct str line)
+{
+    struct targets *const t = ctx;
+    add_target(t, arena_strdup(&t->arena, instance),
+               (struct str){arena_strndup(&t->arena, line.p, line.len), line.len});
+}
+
+/* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is first, or
+ * not there. */
+static void add_result(struct buf *out, const struct result *r, const char *task, bool cancelled)
+{
+    task = task ? task : "";
+    buf_add_char(out, '{');
+    if (cancelled)
+        jsonw_member_bool(out, "cancelled", true);
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_member_int(out, "tools", r->n_tool_uses + r->n_omitted);
+    if (r->cost_usd > 0)
+        jsonw_member_real(out, "cost_usd", r->cost_usd);
+    result_outcome(out, r);
+    buf_add_char(out, '}');
+    if (out->len > RECORD_MAX_RESULT) /* an agent's usage has no cap of its own */
+        buf_reset(out);
+}
+
+void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx)
+{
+    struct targets targets = {.lane = end->lane};
+    const struct event *const ev = end->outcome;
+    dispatch_each_target(end->cast, ev, copy_target, &targets);
+    const char *const code = ev->kind == TC_FINAL ? NULL
+                             : ev->u.error.code   ? ev->u.error.code
+                                                  : "error";
+    CLEANUP_BUF struct buf result = {0};
+    if (end->result)
+        add_result(&result, end->result, end->task, end->cancelled);
+    const struct record_outcome o = {.turn = end->turn,
+                                     .error = code,
+                                     .result = {result.p, result.len},
+                                     .targets = targets.all,
+                                     .n = targets.n};
+    ledger_end_turn(end->ledger, &o, done, ctx);
+    targets_fini(&targets);
+}
+
+void keep_result_again(struct ledger *l, const char *turn, const struct result *r, const char *task,
+                       bool cancelled)
+{
+    CLEANUP_BUF struct buf result = {0};
+    add_result(&result, r, task, cancelled);
+    ledger_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
+}
+
+/* ---- of a host that died ---- */
+
+struct event keep_restart_error(const char *turn)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.meta.ts = clock_wall();
+    ev.meta.src = "turncast";
+    ev.meta.correlation_id = turn;
+    ev.meta.session_id = "";
+    ev.meta.seq = 2; /* behind the start that is told again */
+    ev.u.meta = NULL;
+    ev.u.error.message = RESTARTED;
+    ev.u.error.code = "host_restart";
+    return ev;
+}
+
+static void add_seen(struct targets *targets, const char *seen, struct str line)
+{
+    char *rest = arena_strdup(&targets->arena, seen);
+    for (char *name; (name = strsep(&rest, "\n"));)
+        if (*name)
+            add_target(targets, name, line);
+}
+
+static void add_restart_result(struct buf *out, const struct record_turn *t)
+{
+    const char *const task = t->prompt ? t->prompt : "";
+    buf_add_char(out, '{');
+    jsonw_key(out, "task");
+    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_member_str(out, "error", RESTARTED);
+    buf_add_char(out, '}');
+}
+
+void keep_restart(struct ledger *l, const struct dispatch *d, const struct record_turn *t)
+{
+    CLEANUP_BUF struct buf line = {0};
+    CLEANUP_FREE char *all = t->seen ? NULL : keep_seen(d);
+    struct targets targets = {.lane = t->conv};
+    struct event ev = keep_restart_error(t->id);
+    ev.u.meta = &ev.meta;
+    codec_encode(&line, &ev);
+    add_seen(&targets, t->seen ? t->seen : all, (struct str){line.p, line.len});
+    CLEANUP_BUF struct buf result = {0};
+    add_restart_result(&result, t);
+    const struct record_outcome o = {.turn = t->id,
+                                     .error = "host_restart",
+                                     .result = {result.p, result.len},
+                                     .targets = targets.all,
+                                     .n = targets.n};
+    ledger_end_turn(l, &o, NULL, NULL);
+    targets_fini(&targets);
+}

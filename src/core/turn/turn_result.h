@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * The result object of a turn, gathered from its events before visibility:
+ * {result, session_id, cost_usd, duration_ms, num_turns, is_error, usage, tool_uses[, error][,
+ * cancelled]} */
+#ifndef CORE_TURN_TURN_RESULT_H
+#define CORE_TURN_TURN_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes/buf.h"
+#include "event/event.h"
+
+/* Bounds of tool_uses: later calls are counted in "tool_uses_omitted". */
+#define RESULT_TOOL_USES 1000
+#define RESULT_TOOL_BYTES ((size_t)4 << 20)
+
+#define RESULT_ANSWER_BYTES ((size_t)256 << 10)
+
+/* An all-zero struct result is valid and empty. */
+struct result {
+    struct buf text;       /* of final */
+    struct buf session_id; /* the newest */
+    struct buf error, error_code;
+    struct buf usage;     /* payload of usage{turn} without its scope */
+    struct buf tool_uses; /* members of the array */
+    struct buf last_tool; /* name of the newest call */
+    struct buf retry;     /* the agent's newest notice that it asks its model again; empty: it has
+                             made progress since */
+    unsigned n_retries;   /* such notices since then */
+    double cost_usd;
+    int64_t num_turns;
+    unsigned n_tool_uses, n_omitted;
+    bool has_error, has_final;
+    bool incomplete; /* it ended before the agent had done what it was asked to; `error` says why */
+    bool cancelled;  /* which is no error */
+};
+
+/* It failed, or is incomplete. */
+bool result_is_error(const struct result *r);
+
+void result_feed(struct result *r, const struct event *ev);
+/* Appends the object; duration_ms is the wall time of the turn over all attempts. `result` is
+ * the answer; the error's text when the turn failed, or when it is incomplete and without an
+ * answer. */
+void result_json(struct buf *out, const struct result *r, int64_t duration_ms);
+/* Appends, as members of an object: "answer" of a turn that has one, else "error", its text, and
+ * "usage". An answer of more than RESULT_ANSWER_BYTES is cut, and "answer_cut" is true. */
+void result_outcome(struct buf *out, const struct result *r);
+void result_fini(struct result *r);
+
+#endif

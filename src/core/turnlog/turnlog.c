@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the turns that are known, their events, and when these are forgotten. */
+#include "core/turnlog/turnlog.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/sys/clock.h"
+#include "core/turnlog/turnlog_internal.h"
+
+#define TASK_BYTES 1000 /* of the message, for people */
+
+const struct turnlog_limits turnlog_default_limits = {
+    .turn_bytes = 8 << 20, .bytes = 64 << 20, .turns = 500};
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+const char *turnlog_state_name(enum turnlog_state state)
+{
+    static const char *const names[] = {"waiting", "running", "final",
+                                        "error",   "merged",  "cancelled"};
+    return names[state];
+}
+
+bool turnlog_is_over(const struct turnlog_turn *t)
+{
+    return t->state >= TURNLOG_FINAL;
+}
+
+/* ---- watchers ---- */
+
+static void free_unwatched(struct turnlog *log)
+{
+    for (struct turnlog_watcher **at = &log->watchers; *at;) {
+        struct turnlog_watcher *const w = *at;
+        if (w->log) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        free(w);
+    }
+}
+
+static void tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
+{
+    log->telling = true;
+    for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
+        if (w->log && w->wants_ends == is_end)
+            w->changed(w->ctx, t);
+    log->telling = false;
+    free_unwatched(log);
+}
+
+static struct turnlog_watcher *add_watcher(struct turnlog *log, bool wants_ends,
+                                           void (*changed)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx)
+{
+    struct turnlog_watcher *const w = xmalloc(sizeof *w);
+    *w = (struct turnlog_watcher){log, log->watchers, wants_ends, changed, ctx};
+    log->watchers = w;
+    return w;
+}
+
+struct turnlog_watcher *turnlog_watch(struct turnlog *log,
+                                      void (*changed)(void *ctx, const struct turnlog_turn *t),
+                                      void *ctx)
+{
+    return add_watcher(log, false, changed, ctx);
+}
+
+struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
+                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx)
+{
+    return add_watcher(log, true, ended, ctx);
+}
+
+void turnlog_unwatch(struct turnlog_watcher *w)
+{
+    if (!w)
+        return;
+    struct turnlog *const log = w->log;
+    w->log = NULL;
+    if (!log->telling)
+        free_unwatched(log);
+}
+
+/* ---- events that are kept ---- */
+
+static size_t event_bytes(const struct turnlog_event *ev)
+{
+    return sizeof *ev + event_box_size(ev->box) + (ev->stripped ? event_box_size(ev->stripped) : 0);
+}
+
+static void forget_event(struct turnlog *log, struct turnlog_entry *e)
+{
+    struct turnlog_event *const ev = &e->events[e->first++];
+    e->bytes -= event_bytes(ev);
+    log->bytes -= event_bytes(ev);
+    log->sealed_bytes -= e->sealed ? event_bytes(ev) : 0;
+    e->forgotten = ev->seq;
+    event_box_unref(ev->box);
+    event_box_unref(ev->stripped);
+}
+
+static void make_room(struct turnlog_entry *e)
+{
+    if (e->n < e->cap)
+        return;
+    if (e->first > e->cap / 2) {
+        memmove(e->events, e->events + e->first, (e->n - e->first) * sizeof *e->events);
+        e->n -= e->first;
+        e->first = 0;
+        return;
+    }
+    e->cap = e->cap ? 2 * e->cap : 16;
+    e->events = xrealloc(e->events, e->cap * sizeof *e->events);
+}
+
+/* ---- turns that are known ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct turnlog_entry *const one = a, *const other = b;
+    return strcmp(one->turn.spec.id, other->turn.spec.id);
+}
+
+struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id)
+{
+    const struct turnlog_entry key = {.turn.spec.id = id};
+    struct turnlog_entry *const *const found = tfind(&key, &log->by_id, compare);
+    return found ? *found : NULL;
+}
+
+static void link_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    alloc_check(tsearch(e, &log->by_id, compare), sizeof(void *));
+    e->older = log->newest;
+    *(log->newest ? &log->newest->newer : &log->oldest) = e;
+    log->newest = e;
+    log->n++;
+}
+
+static void unlink_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    *(e->newer ? &e->newer->older : &log->newest) = e->older;
+    *(e->older ? &e->older->newer : &log->oldest) = e->newer;
+    if (log->greedy == e)
+        log->greedy = NULL;
+    tdelete(e, &log->by_id, compare);
+    log->n--;
+}
+
+static void free_entry(struct turnlog *log, struct turnlog_entry *e)
+{
+    unlink_entry(log, e);
+    while (e->first < e->n)
+        forget_event(log, e);
+    turnlog_orphan_followers(e);
+    log->n_sealed -= e->sealed;
+    free(e->events);
+    arena_fini(&e->arena);
+    free(e);
+}
+
+/* Who follows one that is over has still to be told the rest. */
+static struct turnlog_entry *find_forgettable(const struct turnlog *log)
+{
+    struct turnlog_entry *e = log->oldest;
+    while (e && (!e->sealed || e->followers))
+        e = e->newer;
+    return e;
+}
+
+/* The next one that runs, has more than its share, and would not lose its newest event. */
+static struct turnlog_entry *find_greedy(struct turnlog *log)
+{
+    const size_t max = log->limits.bytes, over = log->sealed_bytes;
+    const size_t share = over < max ? (max - over) / (log->n - log->n_sealed) : 0;
+    struct turnlog_entry *e = log->greedy ? log->greedy : log->newest;
+    for (size_t i = 0; i < log->n; i++) {
+        if (!e->sealed && e->bytes > share && e->n - e->first > 1)
+            return log->greedy = e;
+        e = e->older ? e->older : log->newest;
+    }
+    return NULL;
+}
+
+/* Turns that run may not take all: who asked for one wants to see its end, too. */
+static void apply_limits(struct turnlog *log)
+{
+    const struct turnlog_limits *const max = &log->limits;
+    struct turnlog_entry *e;
+    while ((log->n_sealed > max->turns ||
+            (log->bytes > max->bytes && log->sealed_bytes > max->bytes / 2)) &&
+           (e = find_forgettable(log)))
+        free_entry(log, e);
+    while (log->bytes > max->bytes && log->n > log->n_sealed && (e = find_greedy(log)))
+        forget_event(log, e);
+}
+
+static void fill(const char **place, struct arena *a, const char *text)
+{
+    if (!*place)
+        *place = arena_strdup(a, text);
+}
+
+static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
+{
+    struct turnlog_spec *const s = &e->turn.spec;
+    fill(&s->agent, &e->arena, spec->agent);
+    fill(&s->conversation, &e->arena, spec->conversation);
+    fill(&s->source, &e->arena, spec->source);
+    fill(&s->owner, &e->arena, spec->owner);
+    if (!s->task && spec->task)
+        s->task = arena_strndup(&e->arena, spec->task,
+                                utf8_cut(spec->task, strlen(spec->task), TASK_BYTES));
+}
+
+static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    struct turnlog_entry *e = turnlog_entry_find(log, spec->id);
+    if (!e) {
+        e = xcalloc(1, sizeof *e);
+        e->turn.spec.id = arena_strdup(&e->arena, spec->id);
+        e->turn.created_ms = spec->created_ms ? spec->created_ms : now_ms();
+        e->turn.cost_usd = -1;
+        link_entry(log, e);
+    }
+    fill_spec(e, spec);
+    return e;
+}
+
+/* ---- what becomes of a turn ---- */
+
+static void enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
+{
+    e->turn.state = state;
+    if (turnlog_is_over(&e->turn) && !e->turn.ended_ms)
+        e->turn.ended_ms = now_ms();
+    tell(log, &e->turn, false);
+}
+
+void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    enter(log, find_or_make(log, spec), TURNLOG_WAITING);
+}
+
+struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec)
+{
+    struct turnlog_entry *const e = find_or_make(log, spec);
+    e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
+    enter(log, e, TURNLOG_RUNNING);
+    return e;
+}
+
+/* No more comes of it. */
+static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
+{
+    const bool ends = !e->sealed;
+    if (ends) {
+        log->n_sealed++;
+        log->sealed_bytes += e->bytes;
+    }
+    e->sealed = true;
+    turnlog_wake(e);
+    if (e->turn.state != state)
+        enter(log, e, state);
+    if (ends)
+        tell(log, &e->turn, true);
+    apply_limits(log);
+}
+
+void turnlog_merge(struct turnlog *log, const char *id, const char *into)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    struct turnlog_entry *const head = turnlog_entry_find(log, into);
+    if (!e || !head || e == head)
+        return;
+    e->turn.into = arena_strdup(&e->arena, into);
+    turnlog_move_followers(e, head);
+    seal(log, e, TURNLOG_MERGED);
+}
+
+void turnlog_cancel(struct turnlog *log, const char *id)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (e)
+        seal(log, e, TURNLOG_CANCELLED);
+}
+
+/* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
+static void note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
+{
+    const bool own = !ev->meta.agent && !ev->meta.parent_id;
+    if (ev->kind == TC_TOOL_CALL)
+        e->turn.tools++;
+    if (ev->kind == TC_REQUEST)
+        tell(log, &e->turn, false);
+    if (!own)
+        return;
+    if (ev->kind == TC_USAGE && ev->u.usage.cost_usd >= 0)
+        e->turn.cost_usd = ev->u.usage.cost_usd;
+    if (ev->kind == TC_FINAL)
+        enter(log, e, TURNLOG_FINAL);
+    if (ev->kind == TC_ERROR) {
+        e->turn.code = arena_strdup(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
+        enter(log, e, TURNLOG_ERROR);
+    }
+    if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0)
+        enter(log, e, TURNLOG_CANCELLED);
+}
+
+void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
+                 struct event_box *stripped)
+{
+    const struct event *const ev = event_box_get(box);
+    make_room(e);
+    e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
+    e->turn.last_seq = ev->meta.seq;
+    log->added[ev->kind]++;
+    e->bytes += event_bytes(&e->events[e->n - 1]);
+    log->bytes += event_bytes(&e->events[e->n - 1]);
+    while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
+        forget_event(log, e);
+    turnlog_wake(e);
+    note(log, e, ev);
+    apply_limits(log);
+}
+
+void turnlog_set_works(struct turnlog *log, const char *id, bool works)
+{
+    struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    if (!e || e->turn.works == works)
+        return;
+    e->turn.works = works;
+    tell(log, &e->turn, false);
+}
+
+void turnlog_end(struct turnlog *log, struct turnlog_entry *e)
+{
+    seal(log, e, turnlog_is_over(&e->turn) ? e->turn.state : TURNLOG_ERROR);
+}
+
+/* ---- looking ---- */
+
+const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *id)
+{
+    const struct turnlog_entry *const e = turnlog_entry_find(log, id);
+    return e ? &e->turn : NULL;
+}
+
+uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind)
+{
+    return log->added[kind];
+}
+
+void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
+                  void *ctx)
+{
+    const struct turnlog_entry *e = log->newest;
+    while (e && each(ctx, &e->turn))
+        e = e->older;
+}
+
+/* ---- begin and end ---- */
+
+struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limits)
+{
+    struct turnlog *const log = xcalloc(1, sizeof *log);
+    log->loop = loop;
+    log->limits = limits ? *limits : turnlog_default_limits;
+    return log;
+}
+
+void turnlog_free(struct turnlog *log)
+{
+    if (!log)
+        return;
+    while (log->newest)
+        free_entry(log, log->newest);
+    free_unwatched(log);
+    free(log);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * What turns said, for who follows them inside the host: the turns that wait, run and ran lately,
+ * and their events from the first on, in memory and within bounds. Loop thread only. */
+#ifndef CORE_TURNLOG_TURNLOG_H
+#define CORE_TURNLOG_TURNLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+#include "io/loop/loop.h"
+
+/* When they are reached: a turn forgets its oldest events. Turns that are over and that nobody
+ * follows are forgotten, the oldest first, down to half of the bytes; then those that run and have
+ * more than their share forget. */
+struct turnlog_limits {
+    size_t turn_bytes, bytes; /* of events, as event_box_size counts them */
+    size_t turns;             /* that are over */
+};
+extern const struct turnlog_limits turnlog_default_limits;
+
+enum turnlog_state {
+    TURNLOG_WAITING,
+    TURNLOG_RUNNING,
+    TURNLOG_FINAL,
+    TURNLOG_ERROR,
+    TURNLOG_MERGED,    /* into another turn */
+    TURNLOG_CANCELLED, /* before it ran, or while it did */
+};
+
+/* All but `id` may be NULL. */
+struct turnlog_spec {
+    const char *id, *agent, *conversation;
+    const char *source;             /* where its message came from: an instance, "http"… */
+    const char *owner;              /* the API client that it belongs to */
+    const char *task;               /* the message */
+    int64_t created_ms, started_ms; /* Unix; 0: now */
+};
+
+/* A turn as it may be looked at; valid until the loop goes on. */
+struct turnlog_turn {
+    struct turnlog_spec spec;
+    enum turnlog_state state;
+    const char *code;                         /* of an error, or NULL */
+    const char *into;                         /* merged into that turn, or NULL */
+    int64_t created_ms, started_ms, ended_ms; /* Unix; 0: not yet */
+    uint64_t last_seq;                        /* of its newest event; 0: none */
+    unsigned tools;                           /* calls so far */
+    double cost_usd;                          /* negative: not known */
+    bool works; /* it is over, and the agent works on in the background */
+};
+
+struct turnlog;
+struct turnlog_entry;
+
+/* limits: copied; NULL: the default ones. */
+struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limits);
+/* Followers have been freed. NULL is fine. */
+void turnlog_free(struct turnlog *log);
+const char *turnlog_state_name(enum turnlog_state state);
+bool turnlog_is_over(const struct turnlog_turn *t);
+
+/* ---- who makes turns */
+
+void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec);
+/* What is known of it already stays; the rest is copied. The handle ends with turnlog_end. */
+struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec);
+void turnlog_merge(struct turnlog *log, const char *id, const char *into);
+void turnlog_cancel(struct turnlog *log, const char *id);
+/* One event, and how those see it who see what the agent's switches show: hidden from them, or
+ * stripped of something (NULL: not). Takes over both references. */
+void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
+                 struct event_box *stripped);
+/* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
+void turnlog_set_works(struct turnlog *log, const char *id, bool works);
+/* No more events: one without an outcome has ended as an error. */
+void turnlog_end(struct turnlog *log, struct turnlog_entry *e);
+
+/* ---- who looks */
+
+/* NULL: not known (any more). */
+const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *id);
+/* The newest first, until `each` returns false. */
+void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
+                  void *ctx);
+
+/* Events of that kind so far, of all turns. */
+uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
+
+struct turnlog_watcher;
+/* Calls `changed` for every turn that appears, changes its state, asks or is answered, or whose
+ * agent begins or ends to work in the background. */
+struct turnlog_watcher *turnlog_watch(struct turnlog *log,
+                                      void (*changed)(void *ctx, const struct turnlog_turn *t),
+                                      void *ctx);
+/* Calls `ended` for every turn once, when its state is the last one. */
+struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
+                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
+                                           void *ctx);
+void turnlog_unwatch(struct turnlog_watcher *w); /* NULL is fine; also from `changed` */
+
+/* ---- who follows one turn: told that there is something, it takes what it can use */
+
+struct turnlog_follower;
+enum turnlog_step {
+    TURNLOG_EVENT,
+    TURNLOG_GAP,   /* `from`–`to` are forgotten */
+    TURNLOG_LATER, /* nothing now: `ready` will be called */
+    TURNLOG_OVER,  /* nothing any more */
+};
+struct turnlog_item {
+    struct event_box *box; /* borrowed until the loop goes on */
+    uint64_t seq, from, to;
+};
+
+/* From the first event behind seq `after` on; `ready` is called from the loop, never from within
+ * this call, first when something is there or the turn is over already. A turn that was merged is
+ * followed into the one that took it. sees_all: also what the agent's switches hide. NULL: the
+ * turn is not known. */
+struct turnlog_follower *turnlog_follow(struct turnlog *log, const char *id, uint64_t after,
+                                        bool sees_all, void (*ready)(void *ctx), void *ctx);
+/* The next step. `ready` may be called again although there is nothing new. */
+enum turnlog_step turnlog_next(struct turnlog_follower *f, struct turnlog_item *item);
+void turnlog_unfollow(struct turnlog_follower *f); /* NULL is fine; also from `ready` */
+
+#endif

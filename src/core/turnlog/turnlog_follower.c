@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the followers of turns: where each is, and when it is told that there is more. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "core/turnlog/turnlog_internal.h"
+
+struct turnlog_follower {
+    struct loop *loop;
+    struct turnlog_entry *entry; /* NULL: it has been forgotten */
+    struct turnlog_follower *next;
+    uint64_t after; /* told up to here */
+    bool sees_all;
+    bool posted; /* `ready` will be called */
+    void (*ready)(void *ctx);
+    void *ctx;
+};
+
+static void on_posted(void *arg)
+{
+    struct turnlog_follower *const f = arg;
+    f->posted = false;
+    f->ready(f->ctx);
+}
+
+static void post(struct turnlog_follower *f)
+{
+    if (f->posted)
+        return;
+    f->posted = true;
+    loop_post(f->loop, on_posted, f);
+}
+
+void turnlog_wake(struct turnlog_entry *e)
+{
+    for (struct turnlog_follower *f = e->followers; f; f = f->next)
+        post(f);
+}
+
+static void join(struct turnlog_follower *f, struct turnlog_entry *e)
+{
+    f->entry = e;
+    f->next = e->followers;
+    e->followers = f;
+}
+
+void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to)
+{
+    while (from->followers) {
+        struct turnlog_follower *const f = from->followers;
+        from->followers = f->next;
+        f->after = 0; /* nothing was said by a turn that waited */
+        join(f, to);
+        post(f);
+    }
+}
+
+void turnlog_orphan_followers(struct turnlog_entry *e)
+{
+    for (struct turnlog_follower *f = e->followers; f; f = f->next) {
+        f->entry = NULL;
+        post(f);
+    }
+    e->followers = NULL;
+}
+
+struct turnlog_follower *turnlog_follow(struct turnlog *log, const char *id, uint64_t after,
+                                        bool sees_all, void (*ready)(void *ctx), void *ctx)
+{
+    struct turnlog_entry *e = turnlog_entry_find(log, id);
+    if (e && e->turn.into)
+        e = turnlog_entry_find(log, e->turn.into);
+    if (!e)
+        return NULL;
+    struct turnlog_follower *const f = xcalloc(1, sizeof *f);
+    *f = (struct turnlog_follower){
+        .loop = log->loop, .after = after, .sees_all = sees_all, .ready = ready, .ctx = ctx};
+    join(f, e);
+    if (e->sealed && after > e->turn.last_seq)
+        f->after = 0; /* known of an earlier host, which has not said how it ended */
+    if (e->n > e->first || e->sealed)
+        post(f);
+    return f;
+}
+
+/* The first event kept behind `after`: seqs rise. */
+static size_t find_behind(const struct turnlog_entry *e, uint64_t after)
+{
+    size_t low = e->first, high = e->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (e->events[middle].seq <= after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum turnlog_step turnlog_next(struct turnlog_follower *f, struct turnlog_item *item)
+{
+    const struct turnlog_entry *const e = f->entry;
+    if (!e)
+        return TURNLOG_OVER;
+    if (f->after < e->forgotten) {
+        *item = (struct turnlog_item){.from = f->after + 1, .to = e->forgotten};
+        f->after = e->forgotten;
+        return TURNLOG_GAP;
+    }
+    for (size_t i = find_behind(e, f->after); i < e->n; i++) {
+        const struct turnlog_event *const ev = &e->events[i];
+        f->after = ev->seq;
+        if (ev->hidden && !f->sees_all)
+            continue;
+        *item = (struct turnlog_item){
+            .box = ev->stripped && !f->sees_all ? ev->stripped : ev->box,
+            .seq = ev->seq,
+        };
+        return TURNLOG_EVENT;
+    }
+    return e->sealed ? TURNLOG_OVER : TURNLOG_LATER;
+}
+
+void turnlog_unfollow(struct turnlog_follower *f)
+{
+    if (!f)
+        return;
+    if (f->entry) {
+        struct turnlog_follower **at = &f->entry->followers;
+        while (*at != f)
+            at = &(*at)->next;
+        *at = f->next;
+    }
+    if (f->posted)
+        loop_unpost(f->loop, on_posted, f);
+    free(f);
+}

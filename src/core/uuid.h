@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT
- * Random names for turns and sessions. */
-#ifndef CORE_UUID_H
-#define CORE_UUID_H
-
-/* A random UUID (version 4) in its text form, NUL-terminated. */
-void uuid_make(char out[37]);
-
-#endif

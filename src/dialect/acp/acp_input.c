@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is written to an acp agent: the steps that lead to the prompt, answers to its requests
+ * for permission, the cancelling of the turn. Files and terminals are the agent's own business. */
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "dialect/acp/acp.h"
+#include "dialect/protocol/jsonrpc.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+/* Texts of a request: the option for each answer, as JSON. */
+enum { ALLOW, ALLOW_ALWAYS, DENY, DENY_ALWAYS };
+
+struct acp_input {
+    struct rpc rpc;
+    struct buf text, cwd, mode;
+    struct buf session;  /* its id as JSON; first the one that is to be resumed, if any */
+    const char *waiting; /* for the answer to this request of ours; NULL: for none */
+    bool stopped;        /* the turn was cancelled */
+};
+
+/* What the agent named goes back as it was written. */
+static void set_raw(struct buf *to, struct str value)
+{
+    buf_reset(to);
+    buf_add(to, value.p, value.len);
+}
+
+static void add_json_text(struct buf *to, const char *text)
+{
+    CLEANUP_BUF struct buf safe = {0};
+    utf8_repair(&safe, text, strlen(text));
+    jsonw_string(to, safe.p ? safe.p : "", safe.len);
+}
+
+/* ---- the steps ---- */
+
+static void call(struct acp_input *a, struct buf *out, const char *name, const char *method)
+{
+    a->waiting = name;
+    rpc_call(&a->rpc, out, name, method);
+}
+
+static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct acp_input *const a = state;
+    a->rpc.head = "{\"jsonrpc\":\"2.0\",";
+    utf8_repair(&a->text, prompt->text, prompt->len);
+    add_json_text(&a->cwd, prompt->cwd);
+    if (prompt->session_id)
+        add_json_text(&a->session, prompt->session_id);
+    if (prompt->mode)
+        add_json_text(&a->mode, prompt->mode);
+    call(a, out, ACP_INITIALIZE, "initialize");
+    buf_add_str(out, "\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":false,"
+                     "\"writeTextFile\":false},\"terminal\":false},\"clientInfo\":{\"name\":"
+                     "\"turncast\",\"title\":\"turncast\",\"version\":\"" PACKAGE_VERSION "\"}");
+    rpc_end(out);
+}
+
+/* Resuming is preferred to loading, which tells all that was said before. */
+static void open_session(struct acp_input *a, struct buf *out, struct str result)
+{
+    const struct str can = value_member(result, "agentCapabilities");
+    const bool resumes =
+        value_member(value_member(can, "sessionCapabilities"), "resume").p && a->session.len;
+    const bool loads = value_true(value_member(can, "loadSession")) && a->session.len;
+    if (!resumes && !loads)
+        buf_reset(&a->session);
+    call(a, out,
+         resumes ? ACP_RESUME
+         : loads ? ACP_LOAD
+                 : ACP_NEW,
+         resumes ? "session/resume"
+         : loads ? "session/load"
+                 : "session/new");
+    if (a->session.len)
+        jsonw_member_json(out, "sessionId", a->session.p);
+    jsonw_member_json(out, "cwd", a->cwd.p);
+    jsonw_member_json(out, "mcpServers", "[]");
+    rpc_end(out);
+}
+
+static void write_prompt(struct acp_input *a, struct buf *out)
+{
+    if (a->stopped) {
+        a->waiting = NULL;
+        return;
+    }
+    call(a, out, ACP_PROMPT, "session/prompt");
+    jsonw_member_json(out, "sessionId", a->session.p);
+    buf_add_str(out, ",\"prompt\":[{\"type\":\"text\",\"text\":");
+    jsonw_string(out, a->text.p ? a->text.p : "", a->text.len);
+    buf_add_str(out, "}]");
+    rpc_end(out);
+}
+
+static bool goes_on(void *state)
+{
+    const struct acp_input *const a = state;
+    return !a->waiting && !a->stopped && a->session.len;
+}
+
+static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct acp_input *const a = state;
+    buf_reset(&a->text);
+    utf8_repair(&a->text, prompt->text, prompt->len);
+    write_prompt(a, out);
+}
+
+static void write_mode(struct acp_input *a, struct buf *out, struct str option)
+{
+    const bool as_option = option.p;
+    call(a, out, ACP_MODE, as_option ? "session/set_config_option" : "session/set_mode");
+    jsonw_member_json(out, "sessionId", a->session.p);
+    if (as_option) {
+        jsonw_key(out, "configId");
+        buf_add(out, option.p, option.len);
+    }
+    jsonw_member_json(out, as_option ? "value" : "modeId", a->mode.p);
+    rpc_end(out);
+}
+
+/* An agent that loads a session may go on telling what was said before behind its answer, with no
+ * sign of where that ends. It is asked one thing more, so that it is through with it before the
+ * prompt comes: to set the mode it has. */
+static void session_opened(struct acp_input *a, struct buf *out, struct str result)
+{
+    const struct str id = value_member(result, "sessionId");
+    const struct acp_mode mode = acp_mode_of(result);
+    if (value_string(id).p)
+        set_raw(&a->session, id);
+    if (!a->session.len) {
+        a->waiting = NULL;
+        return;
+    }
+    if (!a->mode.len && strcmp(a->waiting, ACP_LOAD) == 0 && mode.current.p)
+        set_raw(&a->mode, mode.current);
+    if (a->mode.len)
+        write_mode(a, out, mode.option);
+    else
+        write_prompt(a, out);
+}
+
+/* What ends the turn is told by the translator, from the same line. */
+static void take_step(struct acp_input *a, struct buf *out, const struct rpc_line *l)
+{
+    const char *const step = a->waiting;
+    if (l->error.p) {
+        a->waiting = NULL;
+    } else if (strcmp(step, ACP_INITIALIZE) == 0) {
+        if (acp_speaks(l->result))
+            open_session(a, out, l->result);
+        else
+            a->waiting = NULL;
+    } else if (strcmp(step, ACP_MODE) == 0) {
+        write_prompt(a, out);
+    } else if (strcmp(step, ACP_PROMPT) == 0) {
+        a->waiting = NULL;
+    } else {
+        session_opened(a, out, l->result);
+    }
+}
+
+/* ---- permission ---- */
+
+static void write_cancelled(const struct acp_input *a, struct buf *out, struct rpc_asked *asked)
+{
+    rpc_reply(&a->rpc, out, asked->id);
+    buf_add_str(out, "\"outcome\":{\"outcome\":\"cancelled\"}");
+    rpc_end(out);
+    rpc_close(asked);
+}
+
+/* Of several options of a kind the first counts: others do more than was decided. */
+static void keep_options(struct rpc_asked *asked, struct str options)
+{
+    static const struct {
+        const char *kind;
+        unsigned at;
+    } kinds[] = {{"allow_once", ALLOW},
+                 {"allow_always", ALLOW_ALWAYS},
+                 {"reject_once", DENY},
+                 {"reject_always", DENY_ALWAYS}};
+    struct json j;
+    json_start(&j, options.p, options.len);
+    if (!options.p || !json_enter_array(&j))
+        return;
+    while (json_next_element(&j)) {
+        struct str option = {0};
+        json_skip(&j, &option);
+        const struct str id = value_member(option, "optionId");
+        const struct str kind = value_member(option, "kind");
+        for (size_t i = 0; value_string(id).p && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+            if (value_is(kind, kinds[i].kind) && !asked->text[kinds[i].at])
+                asked->text[kinds[i].at] = xstrndup(id.p, id.len);
+    }
+}
+
+static void take_permission(struct acp_input *a, struct buf *out, const struct rpc_line *l)
+{
+    struct rpc_asked *const asked = rpc_open(&a->rpc, out, l);
+    if (!asked)
+        return;
+    keep_options(asked, value_member(l->params, "options"));
+    if (a->stopped)
+        write_cancelled(a, out, asked);
+}
+
+static void take_line(void *state, struct buf *out, const char *line, size_t len)
+{
+    struct acp_input *const a = state;
+    CLEANUP_RPC_LINE struct rpc_line l;
+    if (rpc_read(&l, line, len) < 0)
+        return;
+    if (rpc_is_request(&l) && value_is(l.method, "session/request_permission"))
+        take_permission(a, out, &l);
+    else if (rpc_is_request(&l))
+        rpc_refuse(&a->rpc, out, &l);
+    else if (value_is(l.method, "$/cancel_request"))
+        rpc_forget(&a->rpc, value_member(l.params, "requestId"));
+    else if (a->waiting && rpc_answers(&l, a->waiting))
+        take_step(a, out, &l);
+}
+
+/* ---- what is decided ---- */
+
+struct stop {
+    struct acp_input *a;
+    struct buf *out;
+};
+
+static void cancel_asked(void *ctx, struct rpc_asked *asked)
+{
+    const struct stop *const stop = ctx;
+    write_cancelled(stop->a, stop->out, asked);
+}
+
+/* Some agents hang until what they asked is answered, cancelled or not. */
+static void interrupt(void *state, struct buf *out)
+{
+    struct acp_input *const a = state;
+    a->stopped = true;
+    if (!a->waiting || strcmp(a->waiting, ACP_PROMPT) != 0)
+        return;
+    rpc_notify(&a->rpc, out, "session/cancel");
+    jsonw_member_json(out, "sessionId", a->session.p);
+    rpc_end(out);
+    rpc_each(&a->rpc, cancel_asked, &(struct stop){a, out});
+}
+
+/* The option that does what was decided and no more; NULL: there is none. */
+static const char *option_for(const struct rpc_asked *asked, const struct dialect_answer *answer)
+{
+    if (answer->decision == DIALECT_DENY)
+        return asked->text[asked->text[DENY] ? DENY : DENY_ALWAYS];
+    return asked->text[answer->remember && asked->text[ALLOW_ALWAYS] ? ALLOW_ALWAYS : ALLOW];
+}
+
+/* Arguments cannot be changed on the way: it would do what it asked for, not what was allowed. */
+static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+{
+    struct acp_input *const a = state;
+    struct rpc_asked *const asked = rpc_find(&a->rpc, answer->request_id);
+    if (!asked || answer->decision == DIALECT_ANSWERED || answer->args)
+        return -1;
+    const char *const option = option_for(asked, answer);
+    if (option) {
+        rpc_reply(&a->rpc, out, asked->id);
+        buf_printf(out, "\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}", option);
+        rpc_end(out);
+        rpc_close(asked);
+    } else {
+        write_cancelled(a, out, asked);
+    }
+    if (answer->decision == DIALECT_DENY && answer->interrupt)
+        interrupt(a, out);
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct acp_input *const a = state;
+    struct buf *const bufs[] = {&a->text, &a->cwd, &a->mode, &a->session};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+    rpc_fini(&a->rpc);
+}
+
+static bool waits(void *state, const char *request_id)
+{
+    struct acp_input *const input = state;
+    return rpc_find(&input->rpc, request_id) != NULL;
+}
+
+const struct dialect_input acp_input = {
+    .state_size = sizeof(struct acp_input),
+    .begin = begin,
+    .next = next,
+    .goes_on = goes_on,
+    .line = take_line,
+    .answer = answer_request,
+    .waits = waits,
+    .interrupt = interrupt,
+    .close = close_state,
+    .keep_open = true,
+    .loads_session = true,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the agent says: messages in pieces without an end, thoughts, plans. */
+#include "dialect/acp/acp.h"
+#include "dialect/reader/dialect_emit.h"
+
+/* Words of the program itself that come as words of the model, each in a piece of its own. */
+static const struct aside {
+    const char *agent, *prefix, *level, *code;
+} asides[] = {
+    {"Copilot", "Info: ", "info", "info"},
+    {"Copilot", "Error: ", "error", "stream_error"},
+    {"gemini-cli", "[MODE_UPDATE] ", "info", "mode"},
+};
+
+static const struct aside *find_aside(const struct acp *a, const char *text)
+{
+    for (size_t i = 0; i < sizeof(asides) / sizeof(asides[0]); i++)
+        if (a->agent.len && strcmp(a->agent.p, asides[i].agent) == 0 &&
+            strncmp(text, asides[i].prefix, strlen(asides[i].prefix)) == 0)
+            return &asides[i];
+    return NULL;
+}
+
+static void tell_aside(const struct acp_call *call, const struct aside *aside, const char *text)
+{
+    const char *const words = text + strlen(aside->prefix);
+    if (strcmp(aside->level, "error") == 0) {
+        buf_reset(&call->a->trouble);
+        buf_add_str(&call->a->trouble, words);
+    }
+    tell_notice(call->out, aside->level, aside->code, words, NULL);
+}
+
+void acp_seal(struct acp *a, const struct dialect_out *out)
+{
+    if (a->text.len)
+        tell_message(out, a->text.p, a->text.len, a->text_id.len ? a->text_id.p : NULL);
+    buf_reset(&a->text);
+    buf_reset(&a->text_id);
+}
+
+/* Several messages behind the last tool are the answer together. */
+static void add_text(const struct acp_call *call, const char *text, size_t len, const char *id)
+{
+    struct acp *const a = call->a;
+    const char *const now = id ? id : "";
+    if (a->text.len && strcmp(a->text_id.len ? a->text_id.p : "", now) != 0)
+        acp_seal(a, call->out);
+    if (!a->text.len && a->answer.len)
+        buf_add_str(&a->answer, "\n\n");
+    buf_reset(&a->text_id);
+    buf_add_str(&a->text_id, now);
+    buf_add(&a->text, text, len);
+    buf_add(&a->answer, text, len);
+}
+
+/* A piece's text; NULL: it is something else, which is told as it is. */
+static char *piece_text(const struct acp_call *call, size_t *len)
+{
+    const struct str content = value_member(call->update, "content");
+    char *const text = value_text(call->out->scratch, value_member(content, "text"), len);
+    if (!text)
+        acp_raw(call);
+    return text;
+}
+
+void acp_take_message(const struct acp_call *call)
+{
+    size_t len = 0;
+    const char *const text = piece_text(call, &len);
+    const char *const id = acp_text(call, value_member(call->update, "messageId"));
+    if (!len)
+        return;
+    const struct aside *const aside = find_aside(call->a, text);
+    if (aside) {
+        tell_aside(call, aside, text);
+        return;
+    }
+    buf_reset(&call->a->trouble);
+    add_text(call, text, len, id);
+    tell_narration(call->out, text, len, id);
+}
+
+void acp_take_thought(const struct acp_call *call)
+{
+    size_t len = 0;
+    const char *const text = piece_text(call, &len);
+    tell_thinking(call->out, text, text ? len : 0,
+                  acp_text(call, value_member(call->update, "messageId")));
+}
+
+void acp_take_user(const struct acp_call *call)
+{
+    struct event ev;
+    size_t len = 0;
+    const char *const text = piece_text(call, &len);
+    if (!len)
+        return;
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = "user";
+    ev.u.message.text = text;
+    ev.u.message.text_len = len;
+    ev.u.message.message_id = acp_text(call, value_member(call->update, "messageId"));
+    acp_send(call, &ev);
+}
+
+void acp_take_plan(const struct acp_call *call)
+{
+    struct event ev;
+    event_init(&ev, TC_STATE);
+    ev.u.state.scope = "activity";
+    ev.u.state.op = "snapshot";
+    ev.u.state.activity_type = "plan";
+    ev.u.state.key = "plan";
+    ev.u.state.value = value_json(call->out->scratch, value_member(call->update, "entries"), NULL);
+    acp_send(call, &ev);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Whether values that come from elsewhere have the shapes that AG-UI's readers insist on: one
+ * that has not ends the whole stream there. Pure. */
+#ifndef DIALECT_AG_UI_AG_UI_CHECK_H
+#define DIALECT_AG_UI_AG_UI_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* A member as it stands there, null included; p NULL when absent. */
+struct str ag_ui_raw(struct str object, const char *key);
+bool ag_ui_is_object(struct str value);
+/* A whole number that a double holds exactly. */
+bool ag_ui_is_integer(struct str value);
+/* A JSON patch, of known operations and with sound pointers. */
+bool ag_ui_is_patch(struct str value);
+/* Messages of a conversation. */
+bool ag_ui_is_messages(struct str value);
+/* Parts of a content. */
+bool ag_ui_is_parts(struct str value);
+/* The input of a run. */
+bool ag_ui_is_input(struct str value);
+/* An event RAW or CUSTOM. */
+bool ag_ui_is_free(struct str event);
+
+#endif

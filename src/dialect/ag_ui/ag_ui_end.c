@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how an AG-UI run ends: its outcome, what it waits for, its usage and its answer. */
+#include <strings.h>
+
+#include "dialect/ag_ui/ag_ui.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+/* Usage: one entry per model, all of them the run's. */
+
+static const char *const usage_keys[] = {
+    "provider",    "model",           "inputTokens",       "outputTokens",
+    "totalTokens", "reasoningTokens", "cachedInputTokens", "cacheWriteInputTokens",
+    NULL};
+
+static void add_count(int64_t *sum, struct str entry, const char *key)
+{
+    const int64_t n = value_int(value_member(entry, key), -1);
+    if (n >= 0)
+        *sum = (*sum < 0 ? 0 : *sum) + (n < INT64_MAX / 4 ? n : 0);
+}
+
+/* A name that all entries agree on. */
+static void agree(const struct ag_ui_event *e, const char **name, struct str value, bool first)
+{
+    const char *const said = value_text(e->out->scratch, value, NULL);
+    if (first)
+        *name = said;
+    else if (!said || !*name || strcmp(*name, said) != 0)
+        *name = NULL;
+}
+
+static void add_entry(const struct ag_ui_event *e, struct tc_usage *u, struct str entry, bool first)
+{
+    agree(e, &u->provider, value_member(entry, "provider"), first);
+    agree(e, &u->model, value_member(entry, "model"), first);
+    add_count(&u->input_tokens, entry, "inputTokens");
+    add_count(&u->output_tokens, entry, "outputTokens");
+    add_count(&u->total_tokens, entry, "totalTokens");
+    add_count(&u->reasoning_tokens, entry, "reasoningTokens");
+    add_count(&u->cache_read_tokens, entry, "cachedInputTokens");
+    add_count(&u->cache_write_tokens, entry, "cacheWriteInputTokens");
+}
+
+static void tell_usage(const struct ag_ui_event *e, bool is_error)
+{
+    const struct str usage = ag_ui_value(e, "usage");
+    struct event ev;
+    struct json j;
+    size_t count = 0, totals = 0;
+    bool odd = false;
+    event_init(&ev, TC_USAGE);
+    if (e->a->has_spent)
+        ev.u.usage = e->a->spent;
+    ev.u.usage.scope = "turn";
+    ev.u.usage.cache_counted = 1;
+    ev.u.usage.is_error = is_error;
+    json_start(&j, usage.p, usage.len);
+    const bool listed = usage.p && json_enter_array(&j);
+    for (struct str entry = {0}; listed && json_next_element(&j); count++) {
+        json_skip(&j, &entry);
+        add_entry(e, &ev.u.usage, entry, count == 0);
+        totals += value_member(entry, "totalTokens").p != NULL;
+        odd |= value_rest(e->out->scratch, entry, usage_keys) != NULL;
+    }
+    if (totals < count) /* the sum of some would be no total */
+        ev.u.usage.total_tokens = -1;
+    if (count > 1 || odd)
+        ev.meta.x = ag_ui_join(e, "usage", value_json(e->out->scratch, usage, NULL), NULL);
+    if (!count && !e->a->has_spent)
+        return;
+    dialect_emit(e->out, &ev);
+    e->a->spent = ev.u.usage;
+    e->a->spent.provider = e->a->spent.model = NULL;
+    e->a->has_spent = true;
+}
+
+/* Requests. */
+
+static bool is_approval(const char *reason)
+{
+    static const char *const words[] = {"approv", "permission", "confirm"};
+    for (size_t i = 0; reason && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(reason, words[i]))
+            return true;
+    return false;
+}
+
+static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
+{
+    static const char *const known[] = {"id",         "reason",         "message",
+                                        "toolCallId", "responseSchema", NULL};
+    struct arena *const scratch = e->out->scratch;
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    struct tc_request *const r = &ev.u.request;
+    const char *const id = value_text(scratch, value_member(interrupt, "id"), NULL);
+    const double expires = value_time(value_member(interrupt, "expiresAt"));
+    r->request_id = id ? id : "";
+    tool_set_add(&e->a->asked, r->request_id, "");
+    r->state = "open";
+    r->reason = value_text(scratch, value_member(interrupt, "reason"), NULL);
+    r->kind = is_approval(r->reason) ? "approval" : "input";
+    r->message = value_text(scratch, value_member(interrupt, "message"), NULL);
+    r->tool_use_id = value_text(scratch, value_member(interrupt, "toolCallId"), NULL);
+    r->schema = value_json(scratch, value_member(interrupt, "responseSchema"), NULL);
+    r->expires_ms = expires > 0 && expires < 1e12 ? (int64_t)(expires * 1000) : -1;
+    r->blocking = true;
+    ev.meta.x = value_rest(scratch, interrupt, known);
+    dialect_emit(e->out, &ev);
+}
+
+/* A call the front end is to make. */
+static void tell_pending(const struct ag_ui_event *e, struct str id)
+{
+    struct event ev;
+    event_init(&ev, TC_REQUEST);
+    const char *const call = value_text(e->out->scratch, id, NULL);
+    ev.u.request.request_id = call ? call : "";
+    ev.u.request.tool_use_id = call;
+    ev.u.request.kind = "input";
+    ev.u.request.state = "open";
+    dialect_emit(e->out, &ev);
+}
+
+void ag_ui_each(const struct ag_ui_event *e, struct str array,
+                void (*tell)(const struct ag_ui_event *, struct str))
+{
+    struct json j;
+    json_start(&j, array.p, array.len);
+    for (bool more = array.p && json_enter_array(&j); more && json_next_element(&j);) {
+        struct str element = {0};
+        json_skip(&j, &element);
+        tell(e, element);
+    }
+}
+
+/* The answer: what the run gives as such, or what the agent said last. */
+static void tell_answer(const struct ag_ui_event *e)
+{
+    struct ag_ui *const a = e->a;
+    const struct str result = ag_ui_value(e, "result");
+    const struct str response = value_string(result).p ? result : value_member(result, "response");
+    struct event ev;
+    event_init(&ev, TC_FINAL);
+    struct tc_final *const final = &ev.u.final;
+    if (value_string(response).p) {
+        final->text = value_text(e->out->scratch, response, &final->text_len);
+    } else if (a->answer.len && !a->answered_by_tool) {
+        final->text = a->answer.p;
+        final->text_len = a->answer.len;
+        final->message_id = a->answer_id.len ? a->answer_id.p : NULL;
+        ev.meta.x = "{\"derived\":true}";
+    }
+    if (final->text_len)
+        dialect_emit(e->out, &ev);
+    buf_reset(&a->answer);
+}
+
+/* What the outcome says beyond its type; null where there was none. */
+static const char *rest_of(const struct ag_ui_event *e, struct str outcome)
+{
+    static const char *const known[] = {"type", "interrupts", NULL};
+    const char *const rest = value_rest(e->out->scratch, outcome, known);
+    return ag_ui_join(e, "outcome", outcome.p ? rest : "null", e->x);
+}
+
+static const char *reason_of(struct str type)
+{
+    if (value_is(type, "interrupt"))
+        return "suspended";
+    return value_is(type, "cancelled") ? "cancelled" : "completed";
+}
+
+void ag_ui_take_run_finished(const struct ag_ui_event *e)
+{
+    const struct str outcome = ag_ui_value(e, "outcome");
+    struct event ev;
+    e->a->over = true;
+    e->a->suspended = value_is(value_member(outcome, "type"), "interrupt");
+    ag_ui_each(e, value_member(outcome, "interrupts"), tell_interrupt);
+    ag_ui_each(e, value_member(outcome, "pendingToolCallIds"), tell_pending);
+    tell_usage(e, false);
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = reason_of(value_member(outcome, "type"));
+    ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
+    ev.meta.x = rest_of(e, outcome);
+    dialect_emit(e->out, &ev); /* before a final: requests stay open when the run is suspended */
+    tell_answer(e);
+}
+
+void ag_ui_take_run_error(const struct ag_ui_event *e)
+{
+    const char *const message = ag_ui_text(e, "message"), *const code = ag_ui_text(e, "code");
+    const bool cancelled =
+        code && (strcasecmp(code, "CANCELLED") == 0 || strcasecmp(code, "CANCELED") == 0);
+    struct event ev;
+    e->a->over = true;
+    tell_usage(e, !cancelled);
+    if (!cancelled) {
+        event_init(&ev, TC_ERROR);
+        ev.u.error.message = message ? message : "The run failed.";
+        ev.u.error.code = code;
+        ev.meta.x = e->x;
+        dialect_emit(e->out, &ev);
+        tell_done(e->out, "error", code);
+        return;
+    }
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = "cancelled";
+    ev.u.done.code = code;
+    ev.u.done.detail = message;
+    ev.meta.x = e->x;
+    dialect_emit(e->out, &ev);
+    tell_answer(e);
+}

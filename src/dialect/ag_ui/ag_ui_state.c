@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how the states and activities of an AG-UI run are told. An activity that reports a tool's
+ * progress is told as that too. */
+#include "dialect/ag_ui/ag_ui.h"
+#include "event/json/json_reader.h"
+
+#define CALL_NODE "tool_call:"
+
+static void tell_state(const struct ag_ui_event *e, const char *scope, const char *key, bool delta)
+{
+    struct event ev;
+    event_init(&ev, TC_STATE);
+    ev.u.state.scope = scope;
+    ev.u.state.op = delta ? "delta" : "snapshot";
+    const char *const json = value_json(e->out->scratch, ag_ui_value(e, key), NULL);
+    if (delta)
+        ev.u.state.patch = json;
+    else
+        ev.u.state.value = json;
+    if (strcmp(scope, "activity") == 0) {
+        const struct str replace = ag_ui_value(e, "replace");
+        ev.u.state.key = value_text(e->out->scratch, e->message_id, NULL);
+        ev.u.state.activity_type = ag_ui_text(e, "activityType");
+        ev.u.state.replace = replace.p ? value_true(replace) : -1;
+    }
+    ev.meta.x = e->x;
+    ag_ui_tell(e, &ev);
+}
+
+void ag_ui_take_state_snapshot(const struct ag_ui_event *e)
+{
+    tell_state(e, "state", "snapshot", false);
+}
+
+void ag_ui_take_state_delta(const struct ag_ui_event *e)
+{
+    tell_state(e, "state", "delta", true);
+}
+
+void ag_ui_take_messages(const struct ag_ui_event *e)
+{
+    tell_state(e, "messages", "messages", false);
+}
+
+/* What an activity says of a tool's progress. */
+struct report {
+    struct str call_id, tool_name, status, progress, loaded, total, message, node, parent;
+};
+
+static const char *phase_of(struct str status)
+{
+    static const char *const known[] = {"done", "failed", "cancelled"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (value_is(status, known[i]))
+            return known[i];
+    return "running";
+}
+
+/* The call is named, or it is what the activity is about. */
+static const char *call_of(const struct ag_ui_event *e, const struct report *r)
+{
+    const char *const named = value_text(e->out->scratch, r->call_id, NULL);
+    const char *const key = value_text(e->out->scratch, e->message_id, NULL);
+    const bool node = key && strncmp(key, CALL_NODE, strlen(CALL_NODE)) == 0;
+    return named ? named : node ? key + strlen(CALL_NODE) : key;
+}
+
+static void tell_progress(const struct ag_ui_event *e, const struct report *r)
+{
+    struct arena *const scratch = e->out->scratch;
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    struct tc_progress *const p = &ev.u.progress;
+    const double ratio = value_real(r->progress, -1);
+    p->tool_use_id = call_of(e, r);
+    p->name = value_text(scratch, r->tool_name, NULL);
+    p->phase = phase_of(r->status);
+    p->message = value_text(scratch, r->message, NULL);
+    p->percent = ratio < 0 ? -1 : ratio > 1 ? 100 : ratio * 100;
+    p->loaded = value_real(r->loaded, -1);
+    p->total = value_real(r->total, -1);
+    p->node_id = value_text(scratch, r->node, NULL);
+    p->parent_node_id = value_text(scratch, r->parent, NULL);
+    ev.meta.x = "{\"activity_type\":\"tool-call-progress\"}";
+    ag_ui_tell(e, &ev);
+}
+
+static bool is_progress(const struct ag_ui_event *e)
+{
+    return value_is(ag_ui_value(e, "activityType"), "tool-call-progress");
+}
+
+void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
+{
+    struct report r = {0};
+    const struct value_row rows[] = {
+        {"call_id", &r.call_id},   {"tool_name", &r.tool_name},   {"status", &r.status},
+        {"progress", &r.progress}, {"loaded", &r.loaded},         {"total", &r.total},
+        {"message", &r.message},   {"parent_node_id", &r.parent}, {"node_id", &r.node},
+    };
+    tell_state(e, "activity", "content", false);
+    if (!is_progress(e))
+        return;
+    value_pick(ag_ui_value(e, "content"), VALUE_ROWS(rows));
+    tell_progress(e, &r);
+}
+
+/* Of a patch, what sets a member of the report. */
+void ag_ui_take_activity_delta(const struct ag_ui_event *e)
+{
+    struct report r = {0};
+    const struct value_row paths[] = {{"/status", &r.status},
+                                      {"/progress", &r.progress},
+                                      {"/loaded", &r.loaded},
+                                      {"/total", &r.total},
+                                      {"/message", &r.message}};
+    const struct str patch = ag_ui_value(e, "patch");
+    struct json j;
+    bool any = false;
+    tell_state(e, "activity", "patch", true);
+    json_start(&j, patch.p, patch.len);
+    if (!patch.p || !is_progress(e) || !json_enter_array(&j))
+        return;
+    while (json_next_element(&j)) {
+        struct str op = {0};
+        json_skip(&j, &op);
+        const struct str kind = value_member(op, "op"), path = value_member(op, "path");
+        const bool sets = value_is(kind, "add") || value_is(kind, "replace");
+        for (size_t i = 0; sets && i < sizeof(paths) / sizeof(paths[0]); i++)
+            if (value_is(path, paths[i].key)) {
+                *paths[i].value = value_member(op, "value");
+                any = true;
+            }
+    }
+    if (any)
+        tell_progress(e, &r);
+}

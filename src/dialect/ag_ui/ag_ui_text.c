@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the parts an AG-UI stream has open, and how messages and reasoning are told. */
+#include "dialect/ag_ui/ag_ui.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "event/json/json_writer.h"
+
+/* Parts. */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_sort sort, const char *id)
+{
+    for (size_t i = 0; i < AG_UI_OPEN_MAX; i++)
+        if (a->parts[i].sort == sort && is_same(a->parts[i].id, id))
+            return &a->parts[i];
+    return NULL;
+}
+
+/* A free place, or that of the oldest. */
+static struct ag_ui_part *find_place(struct ag_ui *a)
+{
+    struct ag_ui_part *oldest = &a->parts[0];
+    for (size_t i = 0; i < AG_UI_OPEN_MAX; i++) {
+        if (a->parts[i].sort == AG_UI_NONE)
+            return &a->parts[i];
+        if (a->parts[i].age < oldest->age)
+            oldest = &a->parts[i];
+    }
+    ag_ui_drop(oldest);
+    return oldest;
+}
+
+/* Opened anew, the old one is over. */
+struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_sort sort, const char *id)
+{
+    struct ag_ui_part *part = ag_ui_find(a, sort, id);
+    if (part)
+        ag_ui_drop(part);
+    else
+        part = find_place(a);
+    *part =
+        (struct ag_ui_part){.sort = sort, .id = xstrdup(id), .text = part->text, .age = ++a->clock};
+    return part;
+}
+
+void ag_ui_drop(struct ag_ui_part *part)
+{
+    free(part->id);
+    free(part->name);
+    free(part->parent);
+    free(part->agent);
+    free(part->start);
+    buf_fini(&part->text);
+    *part = (struct ag_ui_part){0};
+}
+
+void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len)
+{
+    if (text && len <= AG_UI_TEXT_MAX - part->text.len)
+        buf_add(&part->text, text, len);
+}
+
+static char *id_of(const struct ag_ui_event *e)
+{
+    return value_text(e->out->scratch, e->message_id, NULL);
+}
+
+static const char *agent_of(const struct ag_ui_event *e)
+{
+    return value_text(e->out->scratch, e->agent, NULL);
+}
+
+/* What the start of a part said is told with the first event about it. */
+static const char *take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
+{
+    char *const start = arena_strdup(e->out->scratch, part->start);
+    free(part->start);
+    part->start = NULL;
+    return start;
+}
+
+/* An event about a part whose start is not known; its agent is its opener's. */
+static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_sort sort)
+{
+    const char *const id = id_of(e);
+    struct ag_ui_part *part = ag_ui_find(e->a, sort, id);
+    if (part)
+        return part;
+    part = ag_ui_open(e->a, sort, id);
+    part->agent = xstrdup(agent_of(e));
+    return part;
+}
+
+/* Text. */
+
+static bool is_assistant(const struct ag_ui_part *part)
+{
+    return !part->name || strcmp(part->name, "assistant") == 0;
+}
+
+static void remember_answer(struct ag_ui *a, const struct ag_ui_part *part, const char *text,
+                            size_t len)
+{
+    if (part->agent || !is_assistant(part))
+        return;
+    if (a->answer_age != part->age) {
+        a->answer_age = part->age;
+        buf_reset(&a->answer);
+        buf_reset(&a->answer_id);
+        buf_add_str(&a->answer_id, part->id ? part->id : "");
+    }
+    if (len <= AG_UI_TEXT_MAX - a->answer.len)
+        buf_add(&a->answer, text, len);
+    a->answered_by_tool = false;
+}
+
+void ag_ui_take_text_start(const struct ag_ui_event *e)
+{
+    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_TEXT, id_of(e));
+    part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
+    part->agent = xstrdup(agent_of(e));
+    part->start = xstrdup(e->x ? e->x : "{}");
+}
+
+/* The usual start is not worth telling. */
+static const char *unusual(const char *start)
+{
+    return start && strcmp(start, "{\"role\":\"assistant\"}") == 0 ? NULL : start;
+}
+
+static void tell_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+{
+    size_t len = 0;
+    const char *const text = value_text(e->out->scratch, e->delta, &len);
+    struct event ev;
+    if (!len)
+        return;
+    ag_ui_append(part, text, len);
+    if (!is_assistant(part))
+        return; /* nobody but the agent narrates: it is told at its end */
+    event_init_text(&ev, TC_NARRATION, text, len, part->id);
+    ev.meta.agent = part->agent;
+    ev.meta.x = ag_ui_join(e, "TEXT_MESSAGE_START", unusual(take_start(e, part)), x);
+    ag_ui_tell(e, &ev);
+    remember_answer(e->a, part, text, len);
+}
+
+void ag_ui_take_text_content(const struct ag_ui_event *e)
+{
+    tell_text(e, find_or_open(e, AG_UI_TEXT), e->x);
+}
+
+static void end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+{
+    struct event ev;
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = part->name ? part->name : "assistant";
+    ev.u.message.message_id = part->id;
+    ev.u.message.text = part->text.p ? part->text.p : "";
+    ev.u.message.text_len = part->text.len;
+    ev.meta.agent = part->agent;
+    ev.meta.x = ag_ui_join(e, "TEXT_MESSAGE_START", take_start(e, part), x);
+    ag_ui_tell(e, &ev);
+    ag_ui_drop(part);
+}
+
+void ag_ui_take_text_end(const struct ag_ui_event *e)
+{
+    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_TEXT, id_of(e));
+    if (part)
+        end_text(e, part, e->x);
+}
+
+/* Reasoning. The old form has no ids; a span groups messages and says nothing itself. */
+
+void ag_ui_take_span_start(const struct ag_ui_event *e)
+{
+    struct ag_ui *const a = e->a;
+    const char *const id = id_of(e);
+    buf_reset(&a->span);
+    buf_add_str(&a->span, id ? id : "");
+    free(a->span_start);
+    a->span_start = xstrdup(e->x);
+    a->spanning = true;
+    a->span_used = false;
+}
+
+void ag_ui_take_span_end(const struct ag_ui_event *e)
+{
+    e->a->spanning = false;
+}
+
+/* Which span a message is in, where that is not its own: x.span, "" for none. */
+static const char *add_span(const struct ag_ui_event *e, const char *id, const char *x)
+{
+    struct ag_ui *const a = e->a;
+    const bool own = a->spanning && !a->span_used && strcmp(a->span.p, id ? id : "") == 0;
+    if (a->span_start && a->spanning)
+        x = ag_ui_join(e, "REASONING_START", a->span_start, x);
+    free(a->span_start);
+    a->span_start = NULL;
+    a->span_used = true;
+    if (own || !id)
+        return x;
+    CLEANUP_BUF struct buf name = {0};
+    jsonw_string(&name, a->spanning ? a->span.p : "", a->spanning ? a->span.len : 0);
+    return ag_ui_join(e, "span", arena_strdup(e->out->scratch, name.p), x);
+}
+
+void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
+{
+    static const char *const usual[] = {"type", "subagentRunId", "messageId", "role", NULL};
+    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, id_of(e));
+    part->agent = xstrdup(agent_of(e));
+    part->start = xstrdup(value_rest(e->out->scratch, e->self, usual));
+}
+
+static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+{
+    size_t len = 0;
+    const char *const text = value_text(e->out->scratch, e->delta, &len);
+    struct event ev;
+    if (!len)
+        return;
+    event_init_text(&ev, TC_THINKING, text, len, part->id);
+    ev.meta.agent = part->agent;
+    x = ag_ui_join(e, "REASONING_MESSAGE_START", take_start(e, part), x);
+    ev.meta.x = part->text.len ? x : add_span(e, part->id, x);
+    ag_ui_append(part, text, len);
+    ag_ui_tell(e, &ev);
+}
+
+void ag_ui_take_reasoning_content(const struct ag_ui_event *e)
+{
+    tell_reasoning(e, find_or_open(e, AG_UI_REASONING), e->x);
+}
+
+static void end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+{
+    struct event ev;
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = "assistant";
+    ev.u.message.message_id = part->id;
+    ev.u.message.reasoning = part->text.p ? part->text.p : "";
+    ev.u.message.reasoning_len = part->text.len;
+    ev.meta.agent = part->agent;
+    ev.meta.x = x;
+    ag_ui_tell(e, &ev);
+    ag_ui_drop(part);
+}
+
+void ag_ui_take_reasoning_end(const struct ag_ui_event *e)
+{
+    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_REASONING, id_of(e));
+    if (part)
+        end_reasoning(e, part, e->x);
+}
+
+void ag_ui_take_encrypted(const struct ag_ui_event *e)
+{
+    struct event ev;
+    event_init(&ev, TC_THINKING);
+    ev.u.thinking.encrypted = ag_ui_text(e, "encryptedValue");
+    ev.u.thinking.entity_id = ag_ui_text(e, "entityId");
+    ev.u.thinking.entity = ag_ui_text(e, "subtype");
+    if (ev.u.thinking.entity && strcmp(ev.u.thinking.entity, "message") == 0)
+        ev.u.thinking.message_id = ev.u.thinking.entity_id;
+    ev.meta.x = e->x;
+    if (ev.u.thinking.encrypted)
+        ag_ui_tell(e, &ev);
+}
+
+/* Chunks: the same without start and end. */
+
+void ag_ui_end_chunks(const struct ag_ui_event *e)
+{
+    struct ag_ui *const a = e->a;
+    const enum ag_ui_sort sort = a->chunked;
+    struct ag_ui_event ending = *e;
+    if (sort == AG_UI_NONE)
+        return;
+    struct ag_ui_part *const part = ag_ui_find(a, sort, a->chunk_id.len ? a->chunk_id.p : NULL);
+    a->chunked = AG_UI_NONE;
+    ending.agent = (struct str){0};
+    if (part && sort == AG_UI_TEXT)
+        end_text(&ending, part, NULL);
+    else if (part && sort == AG_UI_REASONING)
+        end_reasoning(&ending, part, NULL);
+    else if (part)
+        ag_ui_end_call(&ending, part, NULL);
+}
+
+/* The part a chunk is of; one with a new id ends the one before. */
+static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_sort sort)
+{
+    struct ag_ui *const a = e->a;
+    const char *const id = id_of(e);
+    const bool goes_on = a->chunked == sort && (!id || strcmp(id, a->chunk_id.p) == 0);
+    if (goes_on)
+        return ag_ui_find(a, sort, a->chunk_id.len ? a->chunk_id.p : NULL);
+    ag_ui_end_chunks(e);
+    struct ag_ui_part *const part = ag_ui_open(a, sort, id);
+    part->agent = xstrdup(agent_of(e));
+    a->chunked = sort;
+    buf_reset(&a->chunk_id);
+    buf_add_str(&a->chunk_id, id ? id : "");
+    if (sort == AG_UI_TEXT)
+        part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
+    return part;
+}
+
+void ag_ui_take_text_chunk(const struct ag_ui_event *e)
+{
+    static const char *const known[] = {"type", "subagentRunId", "messageId",
+                                        "role", "delta",         NULL};
+    struct ag_ui_part *const part = find_chunk(e, AG_UI_TEXT);
+    if (part)
+        tell_text(e, part, value_rest(e->out->scratch, e->self, known));
+}
+
+void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e)
+{
+    struct ag_ui_part *const part = find_chunk(e, AG_UI_REASONING);
+    if (part)
+        tell_reasoning(e, part, e->x);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * Writes AG-UI: what 0.x and 1.0 have in common, or with protocol 1.0 what that has more. What an
+ * AG-UI stream said comes back byte for byte, but for chunk forms and the old form of reasoning,
+ * which are written out. */
+#include "dialect/ag_ui/ag_ui_check.h"
+#include "dialect/ag_ui/ag_ui_write.h"
+
+static struct str text_of(const char *json)
+{
+    return (struct str){json, json ? strlen(json) : 0};
+}
+
+/* What a reader would not take is not lost. */
+static void write_as_raw(const struct ag_ui_writing *e, struct str value, const char *source)
+{
+    struct buf *const b = ag_ui_begin(e, "RAW", NULL);
+    ag_ui_add_json(b, "event", value);
+    ag_ui_add_str(b, "source", source);
+    ag_ui_end_plain(e, b);
+}
+
+static void write_activity(const struct ag_ui_writing *e)
+{
+    const struct tc_state *const state = &e->ev->u.state;
+    const bool delta = strcmp(state->op, "delta") == 0;
+    const struct str value = text_of(delta ? state->patch : state->value);
+    if (delta ? !ag_ui_is_patch(value) : !ag_ui_is_object(value)) {
+        write_as_raw(e, value, e->ev->meta.src);
+        return;
+    }
+    struct buf *const b = ag_ui_begin(e, delta ? "ACTIVITY_DELTA" : "ACTIVITY_SNAPSHOT", NULL);
+    style_member_str(b, S, "messageId", ag_ui_scoped(e, state->key ? state->key : "activity"));
+    style_member_str(b, S, "activityType",
+                     state->activity_type ? state->activity_type : "activity");
+    ag_ui_add_json(b, delta ? "patch" : "content", value);
+    if (!delta && state->replace >= 0)
+        style_member_bool(b, S, "replace", state->replace);
+    ag_ui_end(e, b, ag_ui_x(e));
+    e->w->activity = true;
+}
+
+/* Where the run's own state goes, and what it has to be. */
+static const struct place {
+    const char *scope, *op, *type, *key;
+    bool (*takes)(struct str value);
+} places[] = {
+    {"state", "snapshot", "STATE_SNAPSHOT", "snapshot", NULL},
+    {"state", "delta", "STATE_DELTA", "delta", ag_ui_is_patch},
+    {"messages", "snapshot", "MESSAGES_SNAPSHOT", "messages", ag_ui_is_messages},
+};
+
+static void write_state(const struct ag_ui_writing *e)
+{
+    const struct tc_state *const state = &e->ev->u.state;
+    const bool delta = strcmp(state->op, "delta") == 0;
+    const struct str value = text_of(delta ? state->patch : state->value);
+    if (strcmp(state->scope, "activity") == 0) {
+        write_activity(e);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const struct place *const p = &places[i];
+        if (strcmp(p->scope, state->scope) != 0 || strcmp(p->op, state->op) != 0 ||
+            (p->takes && !p->takes(value)))
+            continue;
+        struct buf *const b = ag_ui_begin(e, p->type, NULL);
+        ag_ui_add_json(b, p->key, value);
+        ag_ui_end(e, b, ag_ui_x(e));
+        return;
+    }
+    struct buf *const b = ag_ui_begin(e, "CUSTOM", NULL);
+    style_member_str(b, S, "name", state->scope);
+    ag_ui_add_json(b, "value", value);
+    ag_ui_end_plain(e, b);
+}
+
+/* The messages that a retraction takes back, by the ids under which the reader got them: text and
+ * reasoning of one message are two there, and so are the parts before and after a call. */
+static void add_retracted(const struct ag_ui_writing *e, struct buf *b, const char *message_id)
+{
+    const struct tool_set *const used = &e->w->used;
+    bool any = false;
+    for (size_t i = 0; i < used->n; i++) {
+        if (!used->names[i] || strcmp(used->names[i], message_id) != 0)
+            continue;
+        if (!any) {
+            style_member_str(b, S, "message_id", used->ids[i]);
+            style_key(b, S, "message_ids");
+        }
+        buf_add_char(b, any ? ',' : '[');
+        style_string(b, S, used->ids[i], strlen(used->ids[i]));
+        any = true;
+    }
+    if (any)
+        buf_add_char(b, ']');
+}
+
+static void write_notice(const struct ag_ui_writing *e)
+{
+    const struct tc_notice *const notice = &e->ev->u.notice;
+    struct buf *const b = ag_ui_begin(e, "CUSTOM", ag_ui_tag(e));
+    style_member_str(b, S, "name", "notice");
+    style_key(b, S, "value");
+    buf_add_char(b, '{');
+    style_member_str(b, S, "level", notice->level);
+    style_member_str(b, S, "text", notice->text);
+    ag_ui_add_str(b, "code", notice->code);
+    ag_ui_add_str(b, "detail", notice->detail);
+    if (notice->message_id)
+        add_retracted(e, b, notice->message_id);
+    buf_add_char(b, '}');
+    ag_ui_end_plain(e, b);
+}
+
+static void write_raw(const struct ag_ui_writing *e)
+{
+    const struct tc_raw *const raw = &e->ev->u.raw;
+    const struct str event = {raw->event, raw->event_len};
+    if (strcmp(raw->dialect, "ag-ui") != 0 || !ag_ui_is_free(event)) {
+        write_as_raw(e, event, raw->dialect);
+        return;
+    }
+    ag_ui_start(e);
+    style_json(writer_begin(e->out), S, event.p, event.len);
+    writer_end(e->out);
+}
+
+/* Reasoning is over when something else is told; only what belongs to it may stand between. */
+static void end_reasoning(const struct ag_ui_writing *e)
+{
+    static const bool closes[TC_KINDS] = {[TC_STATE] = true, [TC_RAW] = true, [TC_NOTICE] = true};
+    if (closes[e->ev->kind])
+        ag_ui_close_reasoning(e);
+}
+
+static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+{
+    static void (*const write[TC_KINDS])(const struct ag_ui_writing *) = {
+        [TC_NARRATION] = ag_ui_write_narration,
+        [TC_THINKING] = ag_ui_write_thinking,
+        [TC_MESSAGE] = ag_ui_write_message,
+        [TC_FINAL] = ag_ui_write_final,
+        [TC_TOOL_CALL] = ag_ui_write_call,
+        [TC_PROGRESS] = ag_ui_write_progress,
+        [TC_TOOL_RESULT] = ag_ui_write_result,
+        [TC_REQUEST] = ag_ui_write_request,
+        [TC_START] = ag_ui_start,
+        [TC_STEP] = ag_ui_write_step,
+        [TC_ERROR] = ag_ui_write_error,
+        [TC_DONE] = ag_ui_write_done,
+        [TC_USAGE] = ag_ui_write_usage,
+        [TC_NOTICE] = write_notice,
+        [TC_STATE] = write_state,
+        [TC_RAW] = write_raw,
+    };
+    struct ag_ui_writer *const w = state;
+    struct arena arena = {0};
+    const char *const protocol = out->conf->protocol;
+    const struct ag_ui_writing e = {.w = w,
+                                    .out = out,
+                                    .ev = ev,
+                                    .a = &arena,
+                                    .v1 = protocol && strncmp(protocol, "0", 1) != 0,
+                                    .own = strcmp(ev->meta.src ? ev->meta.src : "", "ag-ui") == 0};
+    end_reasoning(&e);
+    write[ev->kind](&e);
+    w->activity &= ev->kind == TC_STATE;
+    arena_fini(&arena);
+}
+
+static void fini_said(struct ag_ui_said *said)
+{
+    buf_fini(&said->source);
+    buf_fini(&said->id);
+    buf_fini(&said->tag);
+}
+
+static void close_state(void *state)
+{
+    struct ag_ui_writer *const w = state;
+    struct buf *const bufs[] = {&w->thread_id, &w->run_id, &w->scope,      &w->usage,
+                                &w->error,     &w->said,   &w->error_code, &w->error_x};
+    struct tool_set *const sets[] = {&w->used, &w->ended, &w->waiting, &w->asked, &w->agents};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+    fini_said(&w->text);
+    fini_said(&w->reasoning);
+    fini_said(&w->span);
+    ag_ui_fini_calls(w);
+    ag_ui_fini_steps(w);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        tool_set_fini(sets[i]);
+}
+
+const struct writer writer_ag_ui = {
+    .name = "ag-ui",
+    .summary = "AG-UI, for readers of 0.x and 1.0",
+    .state_size = sizeof(struct ag_ui_writer),
+    .event = write_event,
+    .close = close_state,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * State of the AG-UI writer, shared by its files: ag_ui_write.c the run, states and notices,
+ * ag_ui_write_message.c one message, ag_ui_write_text.c messages and reasoning, ag_ui_write_tool.c
+ * calls, ag_ui_write_step.c steps and sub-agents, ag_ui_write_request.c what is asked of people,
+ * ag_ui_write_end.c usage and the end.
+ *
+ * The reference client ends the stream at the first message that breaks a rule; so every open
+ * thing is known here, and what a message says of itself is checked before it is written. */
+#ifndef DIALECT_AG_UI_AG_UI_WRITE_H
+#define DIALECT_AG_UI_AG_UI_WRITE_H
+
+#include "dialect/reader/tool_args.h"
+#include "dialect/reader/usage_totals.h"
+#include "dialect/reader/value.h"
+#include "dialect/writer/json_style.h"
+#include "dialect/writer/writer_list.h"
+
+#define S STYLE_JS
+
+/* A message that is open. */
+struct ag_ui_said {
+    bool open;
+    struct buf source; /* message_id it was told under, "" for none */
+    struct buf id;     /* as it is written */
+    struct buf tag;    /* sub-agent it belongs to, "" for the agent */
+};
+
+/* A call that has begun and whose arguments have not ended. */
+struct ag_ui_call {
+    char *id, *tag;
+    size_t sent;   /* bytes of the arguments */
+    uint64_t hash; /* of them */
+};
+
+struct ag_ui_step {
+    char *key; /* who it is for the source */
+    char *name;
+    char *tag;
+    bool agent; /* written as SUBAGENT_* */
+};
+
+struct ag_ui_writer {
+    bool started;
+    bool scopes; /* ids are told with the first run's */
+    struct buf thread_id, run_id, scope;
+    struct ag_ui_said text, reasoning;
+    struct ag_ui_said span; /* source is unused */
+    struct tool_set used;   /* ids of messages as written; beside each that of the source */
+    struct ag_ui_call *calls;
+    size_t n_calls, cap_calls;
+    struct tool_set ended;   /* calls whose arguments ended; beside each its tag, or NULL */
+    struct tool_set waiting; /* calls that wait for a person */
+    struct tool_set asked;   /* open requests; beside each its interrupt */
+    struct tool_set agents;  /* sub-agents that were started; beside each its call, or NULL */
+    struct ag_ui_step *steps;
+    size_t n_steps, cap_steps;
+    struct buf usage; /* JSON array, of the turn */
+    struct tally tally;
+    bool failed;
+    struct buf error, error_code, error_x;
+    struct buf said; /* what was written of the agent's own text */
+    bool activity;   /* the event before this one was an activity */
+    uint64_t made;   /* ids made so far */
+};
+
+struct ag_ui_writing {
+    struct ag_ui_writer *w;
+    const struct writer_out *out;
+    const struct event *ev;
+    bool v1;         /* the reader knows 1.0 */
+    bool own;        /* the event was read from AG-UI */
+    struct arena *a; /* for this event */
+};
+
+/* ag_ui_write_message.c: RUN_STARTED, before anything else and once. */
+void ag_ui_start(const struct ag_ui_writing *e);
+/* One message; tag "" or NULL: none. */
+struct buf *ag_ui_begin(const struct ag_ui_writing *e, const char *type, const char *tag);
+/* x: members of the source's message that have no place, or absent. */
+void ag_ui_end(const struct ag_ui_writing *e, struct buf *b, struct str x);
+void ag_ui_end_plain(const struct ag_ui_writing *e, struct buf *b);
+void ag_ui_add_str(struct buf *b, const char *key, const char *s); /* NULL: left out */
+void ag_ui_add_json(struct buf *b, const char *key, struct str value);
+/* What the event kept of its AG-UI message; absent for others. */
+struct str ag_ui_x(const struct ag_ui_writing *e);
+struct str ag_ui_x_member(const struct ag_ui_writing *e, const char *key);
+/* The sub-agent the event is of, as it is written, or NULL. */
+const char *ag_ui_tag(const struct ag_ui_writing *e);
+bool ag_ui_is_child(const struct ag_ui_writing *e);
+/* An id that no message has yet, for a message told under `source` (or NULL); wanted NULL: one is
+ * made. */
+const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted, const char *source);
+/* An id as it is written: in a reader's thread those of other runs stand beside it, and sources
+ * give the same ones in each. NULL for NULL. */
+const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id);
+void ag_ui_set(struct buf *to, const char *text);
+
+/* ag_ui_write_text.c */
+void ag_ui_write_narration(const struct ag_ui_writing *e);
+void ag_ui_write_thinking(const struct ag_ui_writing *e);
+void ag_ui_write_message(const struct ag_ui_writing *e);
+void ag_ui_write_final(const struct ag_ui_writing *e);
+void ag_ui_close_text(const struct ag_ui_writing *e, struct str x);
+void ag_ui_close_reasoning(const struct ag_ui_writing *e);
+
+/* ag_ui_write_tool.c */
+void ag_ui_write_call(const struct ag_ui_writing *e);
+void ag_ui_write_progress(const struct ag_ui_writing *e);
+void ag_ui_write_result(const struct ag_ui_writing *e);
+void ag_ui_close_calls(const struct ag_ui_writing *e);
+void ag_ui_fini_calls(struct ag_ui_writer *w);
+
+/* ag_ui_write_step.c */
+void ag_ui_write_step(const struct ag_ui_writing *e);
+void ag_ui_close_steps(const struct ag_ui_writing *e);
+void ag_ui_pause_steps(const struct ag_ui_writing *e);
+void ag_ui_continue_steps(const struct ag_ui_writing *e);
+void ag_ui_fini_steps(struct ag_ui_writer *w);
+
+/* ag_ui_write_request.c: what the run waits for; its list of interrupts, one at least. */
+void ag_ui_write_request(const struct ag_ui_writing *e);
+void ag_ui_add_interrupts(const struct ag_ui_writing *e, struct buf *b);
+
+/* ag_ui_write_end.c */
+void ag_ui_write_usage(const struct ag_ui_writing *e);
+void ag_ui_write_error(const struct ag_ui_writing *e);
+void ag_ui_write_done(const struct ag_ui_writing *e);
+
+#endif

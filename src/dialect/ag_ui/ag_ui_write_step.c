@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how steps are written for AG-UI. A sub-agent's is a life of its own in 1.0 and a step in
+ * 0.x; names are unique among those that are open. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "dialect/ag_ui/ag_ui_check.h"
+#include "dialect/ag_ui/ag_ui_write.h"
+
+static bool is_agent(const struct tc_step *step)
+{
+    return step->kind && strcmp(step->kind, "agent") == 0;
+}
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+/* Who a step is: what the guard pairs it by. */
+static const char *key_of(const struct ag_ui_writing *e)
+{
+    const struct tc_step *const step = &e->ev->u.step;
+    return arena_sprintf(e->a, "%d\n%s\n%s\n%s\n%" PRId64, is_agent(step),
+                         or_empty(e->ev->meta.agent), or_empty(step->step_id), or_empty(step->name),
+                         step->index);
+}
+
+static struct ag_ui_step *find_step(struct ag_ui_writer *w, const char *key)
+{
+    for (size_t i = w->n_steps; i-- > 0;)
+        if (strcmp(w->steps[i].key, key) == 0)
+            return &w->steps[i];
+    return NULL;
+}
+
+static bool is_taken(const struct ag_ui_writer *w, const char *name)
+{
+    for (size_t i = 0; i < w->n_steps; i++)
+        if (!w->steps[i].agent && strcmp(w->steps[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Its name, with a number where that is taken. */
+static const char *name_of(const struct ag_ui_writing *e)
+{
+    const struct tc_step *const step = &e->ev->u.step;
+    const char *const base = step->name       ? step->name
+                             : is_agent(step) ? or_empty(e->ev->meta.agent)
+                             : step->index < 0
+                                 ? "step"
+                                 : arena_sprintf(e->a, "step_%" PRId64, step->index + 1);
+    const char *name = base;
+    for (unsigned n = 2; is_taken(e->w, name); n++)
+        name = arena_sprintf(e->a, "%s (%u)", base, n);
+    return name;
+}
+
+static void write_plain(const struct ag_ui_writing *e, const char *type, const char *name,
+                        const char *tag)
+{
+    struct buf *const b = ag_ui_begin(e, type, tag);
+    style_member_str(b, S, "stepName", name);
+    ag_ui_end(e, b, ag_ui_x(e));
+}
+
+static void write_agent_started(const struct ag_ui_writing *e)
+{
+    const struct tc_meta *const meta = &e->ev->meta;
+    const char *const parent = value_text(e->a, ag_ui_x_member(e, "parentSubagentRunId"), NULL);
+    struct buf *const b = ag_ui_begin(e, "SUBAGENT_STARTED", meta->agent);
+    style_member_str(b, S, "name", e->ev->u.step.name ? e->ev->u.step.name : "agent");
+    const struct str description = ag_ui_x_member(e, "description");
+    if (value_string(description).p)
+        ag_ui_add_json(b, "description", description);
+    if (parent && tool_set_has(&e->w->agents, parent))
+        style_member_str(b, S, "parentSubagentRunId", parent);
+    ag_ui_add_str(b, "parentToolCallId", ag_ui_scoped(e, meta->parent_id));
+    static const char *const written[] = {"description", NULL};
+    const char *const rest = value_rest(e->a, ag_ui_x(e), written);
+    ag_ui_end(e, b, (struct str){rest, rest ? strlen(rest) : 0});
+    tool_set_add(&e->w->agents, meta->agent, meta->parent_id);
+}
+
+static void start_step(const struct ag_ui_writing *e)
+{
+    struct ag_ui_writer *const w = e->w;
+    const char *const agent = e->ev->meta.agent;
+    const bool lives =
+        e->v1 && is_agent(&e->ev->u.step) && agent && *agent && !tool_set_has(&w->agents, agent);
+    if (w->n_steps == w->cap_steps) {
+        w->cap_steps = w->cap_steps ? w->cap_steps * 2 : 8;
+        w->steps = xrealloc(w->steps, w->cap_steps * sizeof(*w->steps));
+    }
+    const char *const tag = lives ? agent : is_agent(&e->ev->u.step) ? NULL : ag_ui_tag(e);
+    const struct ag_ui_step step = {.key = xstrdup(key_of(e)),
+                                    .name = xstrdup(name_of(e)),
+                                    .tag = xstrdup(tag),
+                                    .agent = lives};
+    if (lives)
+        write_agent_started(e);
+    else
+        write_plain(e, "STEP_STARTED", step.name, step.tag);
+    w->steps[w->n_steps++] = step;
+}
+
+static void add_outcome(const struct ag_ui_writing *e, struct buf *b)
+{
+    const char *const outcome = e->ev->u.step.outcome;
+    const struct str ids = ag_ui_raw(ag_ui_x_member(e, "outcome"), "interruptIds");
+    if (!outcome)
+        return;
+    const bool suspended = strcmp(outcome, "suspended") == 0;
+    style_key(b, S, "outcome");
+    buf_add_char(b, '{');
+    style_member_str(b, S, "type", suspended ? "suspended" : "success");
+    if (suspended && ids.p && *ids.p == '[')
+        ag_ui_add_json(b, "interruptIds", ids);
+    buf_add_char(b, '}');
+}
+
+static void write_agent_ended(const struct ag_ui_writing *e, const char *tag)
+{
+    const struct tc_step *const step = &e->ev->u.step;
+    const struct str error = {step->error, step->error ? strlen(step->error) : 0};
+    const char *const message = value_text(e->a, value_member(error, "message"), NULL);
+    const bool failed = error.p || (step->outcome && strcmp(step->outcome, "error") == 0);
+    struct buf *const b = ag_ui_begin(e, failed ? "SUBAGENT_ERROR" : "SUBAGENT_FINISHED", tag);
+    if (failed) {
+        style_member_str(b, S, "message", message ? message : "The sub-agent failed.");
+        ag_ui_add_str(b, "code", value_text(e->a, value_member(error, "code"), NULL));
+    } else {
+        if (step->result)
+            ag_ui_add_json(b, "result", (struct str){step->result, strlen(step->result)});
+        add_outcome(e, b);
+    }
+    ag_ui_end(e, b, ag_ui_x(e));
+}
+
+static void drop_step(struct ag_ui_writer *w, struct ag_ui_step *step)
+{
+    free(step->key);
+    free(step->name);
+    free(step->tag);
+    w->n_steps--;
+    memmove(step, step + 1, (size_t)(w->steps + w->n_steps - step) * sizeof(*step));
+}
+
+static void end_step(const struct ag_ui_writing *e)
+{
+    struct ag_ui_step *const step = find_step(e->w, key_of(e));
+    if (!step)
+        return;
+    if (step->agent)
+        write_agent_ended(e, step->tag);
+    else
+        write_plain(e, "STEP_FINISHED", step->name, step->tag);
+    drop_step(e->w, step);
+}
+
+/* A mark is a step that is over at once. */
+void ag_ui_write_step(const struct ag_ui_writing *e)
+{
+    const char *const state = e->ev->u.step.state;
+    if (!e->own) {
+        ag_ui_close_text(e, (struct str){0});
+        ag_ui_close_reasoning(e);
+    } else if (e->w->span.open) {
+        ag_ui_close_reasoning(e);
+    }
+    if (strcmp(state, "start") == 0) {
+        start_step(e);
+    } else if (strcmp(state, "end") == 0) {
+        end_step(e);
+    } else {
+        const char *const name = name_of(e), *const tag = ag_ui_tag(e);
+        write_plain(e, "STEP_STARTED", name, tag);
+        write_plain(e, "STEP_FINISHED", name, tag);
+    }
+}
+
+static void write_closed(const struct ag_ui_writing *e, const struct ag_ui_step *step, bool pauses)
+{
+    struct buf *const b =
+        ag_ui_begin(e, step->agent ? "SUBAGENT_FINISHED" : "STEP_FINISHED", step->tag);
+    if (!step->agent)
+        style_member_str(b, S, "stepName", step->name);
+    else if (pauses)
+        ag_ui_add_json(b, "outcome", STR("{\"type\":\"suspended\"}"));
+    ag_ui_end_plain(e, b);
+}
+
+/* The innermost first. */
+void ag_ui_close_steps(const struct ag_ui_writing *e)
+{
+    while (e->w->n_steps) {
+        struct ag_ui_step *const step = &e->w->steps[e->w->n_steps - 1];
+        write_closed(e, step, false);
+        drop_step(e->w, step);
+    }
+}
+
+/* They go on in the run that goes on with this one. */
+void ag_ui_pause_steps(const struct ag_ui_writing *e)
+{
+    for (size_t i = e->w->n_steps; i-- > 0;)
+        write_closed(e, &e->w->steps[i], true);
+}
+
+static void write_opened(const struct ag_ui_writing *e, const struct ag_ui_step *step)
+{
+    struct buf *const b =
+        ag_ui_begin(e, step->agent ? "SUBAGENT_STARTED" : "STEP_STARTED", step->tag);
+    style_member_str(b, S, step->agent ? "name" : "stepName", step->name);
+    if (step->agent)
+        ag_ui_add_str(b, "parentToolCallId",
+                      ag_ui_scoped(e, tool_set_name(&e->w->agents, step->tag)));
+    ag_ui_end_plain(e, b);
+}
+
+void ag_ui_continue_steps(const struct ag_ui_writing *e)
+{
+    for (size_t i = 0; i < e->w->n_steps; i++)
+        write_opened(e, &e->w->steps[i]);
+}
+
+void ag_ui_fini_steps(struct ag_ui_writer *w)
+{
+    while (w->n_steps)
+        drop_step(w, &w->steps[w->n_steps - 1]);
+    free(w->steps);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how messages and reasoning are written for AG-UI: one of each is open at most. */
+#include "dialect/ag_ui/ag_ui_check.h"
+#include "dialect/ag_ui/ag_ui_write.h"
+
+#define SAID_MAX ((size_t)8 << 20)
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+static bool is_of(const struct ag_ui_said *said, const char *source, const char *tag)
+{
+    return said->open && strcmp(said->source.p, or_empty(source)) == 0 &&
+           strcmp(said->tag.p, or_empty(tag)) == 0;
+}
+
+static void open_said(struct ag_ui_said *said, const char *source, const char *id, const char *tag)
+{
+    said->open = true;
+    ag_ui_set(&said->source, source);
+    ag_ui_set(&said->id, id);
+    ag_ui_set(&said->tag, tag);
+}
+
+static struct buf *begin_of(const struct ag_ui_writing *e, const char *type,
+                            const struct ag_ui_said *said)
+{
+    struct buf *const b = ag_ui_begin(e, type, said->tag.p);
+    style_member_str(b, S, "messageId", said->id.p);
+    return b;
+}
+
+static void write_content(const struct ag_ui_writing *e, const char *type,
+                          const struct ag_ui_said *said, const char *text)
+{
+    struct buf *const b = begin_of(e, type, said);
+    style_member_str(b, S, "delta", text);
+    ag_ui_end(e, b, ag_ui_x(e));
+}
+
+/* Text. */
+
+void ag_ui_close_text(const struct ag_ui_writing *e, struct str x)
+{
+    struct ag_ui_said *const text = &e->w->text;
+    if (!text->open)
+        return;
+    text->open = false;
+    ag_ui_end(e, begin_of(e, "TEXT_MESSAGE_END", text), x);
+}
+
+static void open_text(const struct ag_ui_writing *e, const char *source, const char *role)
+{
+    struct ag_ui_said *const text = &e->w->text;
+    const char *const tag = ag_ui_tag(e);
+    const struct str start = ag_ui_x_member(e, "TEXT_MESSAGE_START");
+    if (is_of(text, source, tag))
+        return;
+    ag_ui_close_text(e, (struct str){0});
+    ag_ui_close_reasoning(e);
+    open_said(text, source, ag_ui_new_id(e, source, source), tag);
+    struct buf *const b = begin_of(e, "TEXT_MESSAGE_START", text);
+    if (!start.p)
+        style_member_str(b, S, "role", role);
+    ag_ui_end(e, b, start);
+}
+
+static void remember(struct ag_ui_writer *w, const char *text, size_t len)
+{
+    if (w->said.len + len > SAID_MAX)
+        buf_consume(&w->said, w->said.len / 2);
+    if (len <= SAID_MAX)
+        buf_add(&w->said, text, len);
+}
+
+/* A 0.x reader would take a sub-agent's words for the agent's: it does not get them. */
+void ag_ui_write_narration(const struct ag_ui_writing *e)
+{
+    const struct tc_narration *const n = &e->ev->u.narration;
+    if (ag_ui_is_child(e) && !e->v1)
+        return;
+    open_text(e, n->message_id, "assistant");
+    write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, n->text);
+    if (!ag_ui_is_child(e))
+        remember(e->w, n->text, n->text_len);
+}
+
+static struct str trim(const char *p, size_t len)
+{
+    static const char white[] = " \t\r\n";
+    while (len && strchr(white, p[len - 1]))
+        len--;
+    while (len && strchr(white, *p)) {
+        p++;
+        len--;
+    }
+    return (struct str){p, len};
+}
+
+/* Only what has not been written as it was said. */
+void ag_ui_write_final(const struct ag_ui_writing *e)
+{
+    const struct tc_final *const final = &e->ev->u.final;
+    const struct str text = trim(final->text, final->text_len);
+    const struct str said = trim(or_empty(e->w->said.p), e->w->said.len);
+    if (!text.len || ag_ui_x_member(e, "derived").p || e->own)
+        return;
+    if (said.len >= text.len && memcmp(said.p + said.len - text.len, text.p, text.len) == 0)
+        return;
+    ag_ui_close_text(e, (struct str){0});
+    open_text(e, final->message_id, "assistant");
+    write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, final->text);
+    ag_ui_close_text(e, (struct str){0});
+}
+
+/* Reasoning: a span around each message, unless the source says otherwise. */
+
+static void close_reasoning_message(const struct ag_ui_writing *e, struct str x)
+{
+    struct ag_ui_said *const reasoning = &e->w->reasoning;
+    if (!reasoning->open)
+        return;
+    reasoning->open = false;
+    ag_ui_end(e, begin_of(e, "REASONING_MESSAGE_END", reasoning), x);
+}
+
+void ag_ui_close_reasoning(const struct ag_ui_writing *e)
+{
+    struct ag_ui_said *const span = &e->w->span;
+    close_reasoning_message(e, (struct str){0});
+    if (!span->open)
+        return;
+    span->open = false;
+    ag_ui_end(e, begin_of(e, "REASONING_END", span), (struct str){0});
+}
+
+/* The span a new message goes into: its own, the source's, or (source "") none. */
+static void open_span(const struct ag_ui_writing *e, const char *id, const char *tag)
+{
+    struct ag_ui_said *const span = &e->w->span;
+    const char *const named = value_text(e->a, ag_ui_x_member(e, "span"), NULL);
+    if (named && *named && is_of(span, named, tag))
+        return;
+    ag_ui_close_reasoning(e);
+    if (named && !*named)
+        return;
+    open_said(span, named, named ? ag_ui_new_id(e, named, NULL) : id, tag);
+    ag_ui_end(e, begin_of(e, "REASONING_START", span), ag_ui_x_member(e, "REASONING_START"));
+}
+
+static void open_reasoning(const struct ag_ui_writing *e, const char *source)
+{
+    struct ag_ui_said *const reasoning = &e->w->reasoning;
+    const char *const tag = ag_ui_tag(e);
+    if (is_of(reasoning, source, tag))
+        return;
+    ag_ui_close_text(e, (struct str){0});
+    close_reasoning_message(e, (struct str){0});
+    /* Elsewhere a message's text may have the same id. */
+    const char *const base =
+        source && !e->own ? arena_sprintf(e->a, "%s-reasoning", source) : source;
+    const char *const id = ag_ui_new_id(e, base, source);
+    open_span(e, id, tag);
+    open_said(reasoning, source, id, tag);
+    struct buf *const b = begin_of(e, "REASONING_MESSAGE_START", reasoning);
+    style_member_str(b, S, "role", "reasoning");
+    ag_ui_end(e, b, ag_ui_x_member(e, "REASONING_MESSAGE_START"));
+}
+
+static void write_encrypted(const struct ag_ui_writing *e)
+{
+    const struct tc_thinking *const t = &e->ev->u.thinking;
+    const struct ag_ui_said *const last = &e->w->reasoning;
+    const bool of_call = t->entity && strcmp(t->entity, "tool-call") == 0;
+    const bool known =
+        last->id.len && (!t->message_id || strcmp(last->source.p, t->message_id) == 0);
+    const char *const entity = t->entity_id && (e->own || of_call) ? ag_ui_scoped(e, t->entity_id)
+                               : known                             ? last->id.p
+                                                                   : ag_ui_scoped(e, t->message_id);
+    if (!entity)
+        return; /* nothing it could belong to */
+    struct buf *const b = ag_ui_begin(e, "REASONING_ENCRYPTED_VALUE", NULL);
+    style_member_str(b, S, "subtype", of_call ? "tool-call" : "message");
+    style_member_str(b, S, "entityId", entity);
+    style_member_str(b, S, "encryptedValue", t->encrypted);
+    ag_ui_end(e, b, ag_ui_x(e));
+}
+
+void ag_ui_write_thinking(const struct ag_ui_writing *e)
+{
+    const struct tc_thinking *const t = &e->ev->u.thinking;
+    if (ag_ui_is_child(e) && !e->v1)
+        return;
+    if (t->text_len) {
+        open_reasoning(e, t->message_id);
+        write_content(e, "REASONING_MESSAGE_CONTENT", &e->w->reasoning, t->text);
+    }
+    if (t->encrypted)
+        write_encrypted(e);
+}
+
+/* The end of a message, or a whole one of somebody else. */
+
+static bool is_other(const struct tc_message *m)
+{
+    static const char *const roles[] = {"user", "system", "developer"};
+    for (size_t i = 0; m->role && i < sizeof(roles) / sizeof(roles[0]); i++)
+        if (strcmp(m->role, roles[i]) == 0)
+            return true;
+    return false;
+}
+
+static void write_whole(const struct ag_ui_writing *e)
+{
+    const struct tc_message *const m = &e->ev->u.message;
+    ag_ui_close_text(e, (struct str){0});
+    open_text(e, m->message_id, m->role);
+    if (m->text_len) {
+        struct buf *const b = begin_of(e, "TEXT_MESSAGE_CONTENT", &e->w->text);
+        style_member_str(b, S, "delta", m->text);
+        ag_ui_end_plain(e, b);
+    }
+    ag_ui_close_text(e, ag_ui_x(e));
+}
+
+void ag_ui_write_message(const struct ag_ui_writing *e)
+{
+    const struct tc_message *const m = &e->ev->u.message;
+    struct ag_ui_writer *const w = e->w;
+    const char *const tag = ag_ui_tag(e);
+    if (ag_ui_is_child(e) && !e->v1)
+        return;
+    const bool nameless = !m->message_id;
+    if (w->reasoning.open && (nameless || is_of(&w->reasoning, m->message_id, tag)) && !m->text) {
+        close_reasoning_message(e, ag_ui_x(e));
+        return;
+    }
+    if (w->text.open && (is_of(&w->text, m->message_id, tag) ||
+                         (nameless && strcmp(w->text.tag.p, or_empty(tag)) == 0)))
+        ag_ui_close_text(e, ag_ui_x(e));
+    else if (is_other(m) || ag_ui_x_member(e, "TEXT_MESSAGE_START").p)
+        write_whole(e);
+}

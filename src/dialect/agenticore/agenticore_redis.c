@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ * Reads the entries of an agenticore event stream, one JSON object a line: whole blocks, tools
+ * only after they ran, and a `done` that ends the stream without saying how the turn went. */
+#include "dialect/agenticore/json_pretty.h"
+#include "dialect/dialect_list.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/tool_args.h"
+#include "dialect/reader/value.h"
+
+struct redis {
+    struct buf text; /* of the last block, when it was text */
+    bool started, ended, settled;
+    double ended_ts;
+};
+
+struct redis_entry {
+    struct redis *r;
+    const struct dialect_out *out;
+    struct str self;
+    const char *content;
+    size_t len;
+};
+
+/* What every event gets from its entry. */
+struct mark {
+    const struct dialect_out *to;
+    const char *id, *session_id;
+};
+
+static void emit_marked(void *ctx, struct event *ev)
+{
+    const struct mark *const mark = ctx;
+    ev->meta.id = mark->id;
+    if (mark->session_id)
+        ev->meta.session_id = mark->session_id;
+    mark->to->emit(mark->to->ctx, ev);
+}
+
+static void tell_start(const struct redis_entry *e)
+{
+    static const char *const kept[] = {"correlation_id", NULL};
+    struct event ev;
+    event_init(&ev, TC_START);
+    ev.meta.x = value_some(e->out->scratch, e->self, kept);
+    e->r->started = true;
+    dialect_emit(e->out, &ev);
+}
+
+static void take_thinking(const struct redis_entry *e)
+{
+    tell_thinking(e->out, e->content, e->len, NULL);
+}
+
+static void take_text(const struct redis_entry *e)
+{
+    tell_narration(e->out, e->content, e->len, NULL);
+    buf_reset(&e->r->text);
+    buf_add(&e->r->text, e->content, e->len);
+}
+
+/* A call that cannot be read is a call all the same. */
+static void take_tool_use(const struct redis_entry *e)
+{
+    struct str id = {0}, name = {0}, input = {0};
+    const struct value_row rows[] = {{"id", &id}, {"name", &name}, {"input", &input}};
+    struct arena *const scratch = e->out->scratch;
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    struct tc_tool_call *const call = &ev.u.tool_call;
+    call->name = "tool";
+    buf_reset(&e->r->text);
+    if (value_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
+        const char *const said_id = value_text(scratch, id, NULL);
+        const char *const said_name = value_text(scratch, name, NULL);
+        call->tool_use_id = said_id ? said_id : "";
+        call->name = said_name ? said_name : "tool";
+        tool_set_args(scratch, call, input);
+    } else {
+        call->args_raw = e->content;
+        call->args_raw_len = e->len;
+    }
+    dialect_emit(e->out, &ev);
+}
+
+/* Text of the output: what is no string is shown as the producer would show it. */
+static void set_output(struct arena *scratch, struct tc_tool_result *result, struct str output)
+{
+    if (value_string(output).p) {
+        result->content = value_text(scratch, output, &result->content_len);
+        return;
+    }
+    CLEANUP_BUF struct buf shown = {0};
+    if (output.p)
+        pretty_json_line(&shown, output.p, output.len);
+    result->content = arena_strndup(scratch, shown.p ? shown.p : "", shown.len);
+    result->content_len = shown.len;
+    result->structured = value_json(scratch, output, NULL);
+}
+
+static void take_tool_result(const struct redis_entry *e)
+{
+    struct str id = {0}, is_error = {0}, output = {0};
+    const struct value_row rows[] = {
+        {"tool_use_id", &id}, {"is_error", &is_error}, {"output", &output}};
+    struct event ev;
+    event_init(&ev, TC_TOOL_RESULT);
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    result->content = e->content;
+    result->content_len = e->len;
+    if (value_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
+        const char *const said_id = value_text(e->out->scratch, id, NULL);
+        result->tool_use_id = said_id ? said_id : "";
+        result->is_error = value_true(is_error);
+        set_output(e->out->scratch, result, output);
+    }
+    result->outcome = result->is_error ? "failed" : "succeeded";
+    dialect_emit(e->out, &ev);
+}
+
+static void take_done(const struct redis_entry *e)
+{
+    e->r->ended = true;
+    e->r->ended_ts = e->out->ts;
+    if (e->r->text.len)
+        tell_message(e->out, e->r->text.p, e->r->text.len, NULL);
+}
+
+/* The stream said that it is over; that the agent did well is known when it is gone, or when the
+ * stream goes on with another turn. */
+static void settle(struct redis *r, const struct dialect_out *out)
+{
+    if (!r->ended || r->settled)
+        return;
+    r->settled = true;
+    struct dialect_out then = *out;
+    then.ts = r->ended_ts;
+    tell_final(&then, r->text.p, r->text.len, NULL);
+    tell_done(&then, "completed", NULL);
+}
+
+static int read_entry(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    static const struct {
+        const char *type;
+        void (*take)(const struct redis_entry *e);
+    } types[] = {{"thinking", take_thinking},
+                 {"assistant_text", take_text},
+                 {"tool_use", take_tool_use},
+                 {"tool_result", take_tool_result},
+                 {"done", take_done}};
+    struct redis_entry e = {.r = state, .self = {line, len}, .content = ""};
+    struct str id = {0}, type = {0}, content = {0}, ts = {0}, session = {0};
+    const struct value_row rows[] = {{"id", &id},
+                                     {"event_type", &type},
+                                     {"content", &content},
+                                     {"ts", &ts},
+                                     {"session_id", &session}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    settle(state, out);
+    struct mark mark = {.to = out,
+                        .id = value_text(out->scratch, id, NULL),
+                        .session_id = value_text(out->scratch, session, NULL)};
+    struct dialect_out marked = *out;
+    marked.emit = emit_marked;
+    marked.ctx = &mark;
+    marked.ts = value_time(ts);
+    e.out = &marked;
+    if (content.p)
+        e.content = value_show(out->scratch, content, &e.len);
+    if (!e.r->started)
+        tell_start(&e);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(type, types[i].type)) {
+            types[i].take(&e);
+            return 0;
+        }
+    const char *const name = value_text(out->scratch, type, NULL);
+    tell_raw(&marked, "agenticore-redis", e.self, name ? name : "unknown");
+    return 0;
+}
+
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    if (end->how == STREAM_EOF)
+        settle(state, out);
+}
+
+static void close_state(void *state)
+{
+    struct redis *const r = state;
+    buf_fini(&r->text);
+}
+
+static int sniff_entry(struct str line, const char *event)
+{
+    (void)event;
+    return value_string(value_member(line, "event_type")).p &&
+                   value_string(value_member(line, "content")).p &&
+                   value_member(line, "correlation_id").p
+               ? DIALECT_SURE
+               : 0;
+}
+
+const struct dialect dialect_agenticore_redis = {
+    .name = "agenticore-redis",
+    .summary = "entries of an agenticore event stream",
+    .state_size = sizeof(struct redis),
+    .sniff = sniff_entry,
+    .line = read_entry,
+    .end = end_stream,
+    .close = close_state,
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT
+ * Writer of agenticore's OpenAI-compatible stream: chat-completion chunks with a tag that says what
+ * happened, tools as text for people in the reasoning. Bytes are those of Python's json.dumps.
+ *
+ * One thing is not agenticore's: it ends a failed run with finish_reason "stop", as if all was
+ * well. Here an error object stands beside the choices, for which all OpenAI clients look; the
+ * finish_reason stays "stop", because they accept no other word. */
+#include <inttypes.h>
+
+#include "dialect/agenticore/json_pretty.h"
+#include "dialect/writer/json_style.h"
+#include "dialect/writer/writer_list.h"
+
+#define PYTHON STYLE_PYTHON
+#define CALL_LABEL "\n\n\xe2\x96\xb6 tool_use: "
+#define RESULT_LABEL "\n\xe2\x97\x89 tool_result"
+#define TOLD_MAX ((size_t)2 << 20) /* of the text that is remembered, its end */
+
+struct agenticore_writer {
+    struct buf id;     /* of the completion */
+    const char *model; /* one of models, or its stand-in */
+    int64_t created;
+    int64_t input, output;
+    bool failed;
+    struct buf message, code; /* of the error */
+    /* An answer's: */
+    struct buf told; /* what the agent said so far */
+    struct buf said; /* id of the message that spoke last */
+    bool parted;     /* something came in between */
+};
+
+struct chunk {
+    struct agenticore_writer *w;
+    const struct writer_out *out;
+    const struct event *ev;
+};
+
+/* What it lets through of the model that was asked for. */
+static const char *model_of(const char *asked)
+{
+    static const char *const models[] = {
+        "sonnet",
+        "opus",
+        "haiku",
+        "claude-sonnet-4-6",
+        "claude-opus-4-6",
+        "claude-haiku-4-5",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4",
+    };
+    const char *const slash = asked ? strrchr(asked, '/') : NULL;
+    const char *const name = slash ? slash + 1 : asked;
+    for (size_t i = 0; name && i < sizeof(models) / sizeof(models[0]); i++)
+        if (strcmp(models[i], name) == 0)
+            return models[i];
+    return "agenticore-agent";
+}
+
+/* Up to the bracket of its choices. */
+static struct buf *begin_chunk(const struct chunk *c)
+{
+    struct buf *const b = writer_begin(c->out);
+    buf_add_char(b, '{');
+    style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
+    style_member_str(b, PYTHON, "object", "chat.completion.chunk");
+    style_member_int(b, PYTHON, "created", c->w->created);
+    style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
+    buf_add_str(b, ", \"choices\": [");
+    return b;
+}
+
+/* Up to the delta's brace. */
+static struct buf *begin_choice(const struct chunk *c)
+{
+    struct buf *const b = begin_chunk(c);
+    buf_add_str(b, "{\"index\": 0, \"delta\": {");
+    return b;
+}
+
+/* Behind the delta; finish may be NULL. */
+static void add_finish(struct buf *b, const char *finish)
+{
+    buf_add_char(b, '}');
+    if (finish)
+        style_member_str(b, PYTHON, "finish_reason", finish);
+    else
+        style_member_null(b, PYTHON, "finish_reason");
+}
+
+static void end_chunk(const struct chunk *c, struct buf *b)
+{
+    buf_add_str(b, "}]}");
+    writer_end(c->out);
+}
+
+/* A chunk whose delta is one text. */
+static struct buf *begin_text(const struct chunk *c, const char *key, const char *text, size_t len,
+                              const char *tag)
+{
+    struct buf *const b = begin_choice(c);
+    style_key(b, PYTHON, key);
+    style_string(b, PYTHON, text, len);
+    add_finish(b, NULL);
+    style_member_str(b, PYTHON, "x_agenticore_event_type", tag);
+    return b;
+}
+
+static void write_start(const struct chunk *c)
+{
+    const char *const asked = c->out->conf->model;
+    const double ts = c->ev->meta.ts;
+    c->w->model =
+        c->out->conf->is_answer && asked ? asked : model_of(asked ? asked : c->ev->u.start.model);
+    c->w->created = ts >= 0 && ts < 9e15 ? (int64_t)ts : 0;
+    c->w->input = c->w->output = 0;
+    buf_reset(&c->w->id);
+    buf_printf(&c->w->id, "chatcmpl-%s", c->ev->meta.correlation_id);
+    struct buf *const b = begin_choice(c);
+    style_member_str(b, PYTHON, "role", "assistant");
+    add_finish(b, NULL);
+    end_chunk(c, b);
+}
+
+/* What a sub-agent says is not the answer. */
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+/* ---- an answer tells nothing twice ---- */
+
+static bool is_answer(const struct chunk *c)
+{
+    return c->out->conf->is_answer;
+}
+
+static void part(const struct chunk *c)
+{
+    if (!is_child(c->ev))
+        c->w->parted = true;
+}
+
+/* Two messages are two paragraphs. */
+static bool is_apart(struct agenticore_writer *w, const char *message)
+{
+    const char *const id = message ? message : "";
+    const bool another = w->parted || (w->said.len && strcmp(w->said.p, id) != 0);
+    w->parted = false;
+    buf_reset(&w->said);
+    buf_add_str(&w->said, id);
+    return another && w->told.len;
+}
+
+static size_t trimmed(const char *p, size_t len)
+{
+    while (len && strchr(" \t\r\n", p[len - 1]))
+        len--;
+    return len;
+}
+
+static bool is_told(const struct agenticore_writer *w, const char *text, size_t len)
+{
+    const size_t told = trimmed(w->told.p, w->told.len), n = trimmed(text, len);
+    return n && told >= n && memcmp(w->told.p + told - n, text, n) == 0;
+}
+
+static void remember(struct agenticore_writer *w, const char *text, size_t len)
+{
+    if (w->told.len > 2 * TOLD_MAX)
+        buf_consume(&w->told, w->told.len - TOLD_MAX);
+    buf_add(&w->told, text, len);
+}
+
+/* A text of the agent, which is to be a paragraph of its own where it is. */
+static void write_content(const struct chunk *c, const char *text, size_t len, const char *message,
+                          const char *tag)
+{
+    CLEANUP_BUF struct buf paragraph = {0};
+    if (is_answer(c) && is_apart(c->w, message))
+        buf_add_str(&paragraph, "\n\n");
+    buf_add(&paragraph, text, len);
+    if (is_answer(c))
+        remember(c->w, text, len);
+    end_chunk(c, begin_text(c, "content", paragraph.p, paragraph.len, tag));
+}
+
+/* ---- what is said ---- */
+
+static void write_narration(const struct chunk *c)
+{
+    const struct tc_narration *const n = &c->ev->u.narration;
+    if (!is_child(c->ev))
+        write_content(c, n->text, n->text_len, n->message_id, "narration");
+}
+
+static void write_thinking(const struct chunk *c)
+{
+    const struct tc_thinking *const t = &c->ev->u.thinking;
+    if (t->text_len && !is_child(c->ev))
+        end_chunk(c, begin_text(c, "reasoning_content", t->text, t->text_len, "thinking"));
+}
+
+static void write_final(const struct chunk *c)
+{
+    const struct tc_final *const f = &c->ev->u.final;
+    if (!f->text_len)
+        return;
+    if (!is_answer(c) || c->out->conf->repeats_final) {
+        end_chunk(c, begin_text(c, "content", f->text, f->text_len, "final"));
+        return;
+    }
+    if (!is_told(c->w, f->text, f->text_len)) {
+        c->w->parted = true;
+        write_content(c, f->text, f->text_len, NULL, "final");
+        return;
+    }
+    struct buf *const b = begin_choice(c);
+    add_finish(b, NULL);
+    style_member_str(b, PYTHON, "x_agenticore_event_type", "final");
+    end_chunk(c, b);
+}
+
+/* The answer of the host to who asked for the switches. */
+static void write_notice(const struct chunk *c)
+{
+    const struct tc_notice *const n = &c->ev->u.notice;
+    if (n->code && strcmp(n->code, "stream_config") == 0)
+        end_chunk(c, begin_text(c, "content", n->text, strlen(n->text), "stream_config"));
+}
+
+static void write_call(const struct chunk *c)
+{
+    const struct tc_tool_call *const call = &c->ev->u.tool_call;
+    part(c);
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, CALL_LABEL "%s\n```json\n", call->name);
+    pretty_json(&text, call->args, call->args_len);
+    buf_add_str(&text, "\n```\n");
+    struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_use");
+    style_member_str(b, PYTHON, "x_agenticore_tool_name", call->name);
+    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", call->tool_use_id);
+    end_chunk(c, b);
+}
+
+static void write_result(const struct chunk *c)
+{
+    const struct tc_tool_result *const result = &c->ev->u.tool_result;
+    part(c);
+    CLEANUP_BUF struct buf text = {0};
+    buf_add_str(&text, result->is_error ? RESULT_LABEL " (error)\n```\n" : RESULT_LABEL "\n```\n");
+    buf_add(&text, result->content, result->content_len);
+    buf_add_str(&text, "\n```\n");
+    struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_result");
+    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", result->tool_use_id);
+    style_member_bool(b, PYTHON, "x_agenticore_is_error", result->is_error);
+    end_chunk(c, b);
+}
+
+static int64_t at_least_zero(int64_t n)
+{
+    return n < 0 ? 0 : n;
+}
+
+static void keep_usage(const struct chunk *c)
+{
+    const struct tc_usage *const u = &c->ev->u.usage;
+    if (strcmp(u->scope, "turn") != 0)
+        return;
+    c->w->input = at_least_zero(u->input_tokens);
+    c->w->output = at_least_zero(u->output_tokens);
+}
+
+static void keep_error(const struct chunk *c)
+{
+    const struct tc_error *const e = &c->ev->u.error;
+    if (is_child(c->ev))
+        return;
+    c->w->failed = true;
+    buf_reset(&c->w->message);
+    buf_add_str(&c->w->message, e->message);
+    buf_reset(&c->w->code);
+    buf_add_str(&c->w->code, e->code ? e->code : "error");
+}
+
+static void add_usage(const struct chunk *c, struct buf *b)
+{
+    const uint64_t total = (uint64_t)c->w->input + (uint64_t)c->w->output;
+    buf_printf(b,
+               ", \"usage\": {\"prompt_tokens\": %" PRId64 ", \"completion_tokens\": %" PRId64
+               ", \"total_tokens\": %" PRIu64 "}",
+               c->w->input, c->w->output, total);
+}
+
+/* As in a body with a status of its own. */
+static void add_error(const struct chunk *c, struct buf *b)
+{
+    style_key(b, PYTHON, "error");
+    buf_add_char(b, '{');
+    style_member_str(b, PYTHON, "message", c->w->message.p);
+    style_member_str(b, PYTHON, "type", "server_error");
+    style_member_null(b, PYTHON, "param");
+    style_member_str(b, PYTHON, "code", c->w->code.p);
+    buf_add_char(b, '}');
+}
+
+static void write_finish(const struct chunk *c)
+{
+    const bool failed = c->w->failed;
+    struct buf *const b = begin_choice(c);
+    add_finish(b, "stop");
+    if (failed)
+        style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
+    buf_add_str(b, "}]");
+    if (!c->out->conf->usage_apart)
+        add_usage(c, b);
+    if (failed)
+        add_error(c, b);
+    buf_add_char(b, '}');
+    writer_end(c->out);
+}
+
+static void write_done(const struct chunk *c)
+{
+    write_finish(c);
+    if (c->out->conf->usage_apart) {
+        struct buf *const b = begin_chunk(c);
+        buf_add_char(b, ']');
+        add_usage(c, b);
+        buf_add_char(b, '}');
+        writer_end(c->out);
+    }
+    if (c->out->conf->framing == FRAMING_SSE)
+        buf_add_str(c->out->buf, "data: [DONE]\n\n");
+}
+
+static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+{
+    static void (*const write[TC_KINDS])(const struct chunk *) = {
+        [TC_START] = write_start,
+        [TC_NARRATION] = write_narration,
+        [TC_THINKING] = write_thinking,
+        [TC_FINAL] = write_final,
+        [TC_TOOL_CALL] = write_call,
+        [TC_TOOL_RESULT] = write_result,
+        [TC_USAGE] = keep_usage,
+        [TC_ERROR] = keep_error,
+        [TC_DONE] = write_done,
+        [TC_NOTICE] = write_notice,
+        [TC_MESSAGE] = part,
+    };
+    const struct chunk c = {.w = state, .out = out, .ev = ev};
+    if (write[ev->kind])
+        write[ev->kind](&c);
+}
+
+static void close_state(void *state)
+{
+    struct agenticore_writer *const w = state;
+    struct buf *const all[] = {&w->id, &w->message, &w->code, &w->told, &w->said};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        buf_fini(all[i]);
+}
+
+const struct writer writer_agenticore_openai = {
+    .name = "agenticore-openai",
+    .summary = "agenticore's chat-completion chunks",
+    .state_size = sizeof(struct agenticore_writer),
+    .event = write_event,
+    .close = close_state,
+};

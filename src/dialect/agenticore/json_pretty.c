@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the layout: one member a line, two blanks a level, empty containers on one line. */
+#include "dialect/agenticore/json_pretty.h"
+
+#include "dialect/writer/json_style.h"
+#include "event/json/json_reader.h"
+
+struct pretty {
+    struct buf *out;
+    struct arena text;
+    unsigned level;
+    bool flat; /* all on one line */
+};
+
+static void write_value(struct pretty *p, struct json *j);
+
+static void new_line(struct pretty *p)
+{
+    buf_add_char(p->out, '\n');
+    for (unsigned i = 0; i < p->level; i++)
+        buf_add_str(p->out, "  ");
+}
+
+/* Like Python's, text keeps its characters and only what JSON forbids is escaped. */
+static void write_string(struct pretty *p, struct str raw)
+{
+    size_t len;
+    const char *const text = json_unescape(&p->text, raw, &len);
+    style_string(p->out, STYLE_JS, text, len);
+}
+
+static void open_item(struct pretty *p, bool *first)
+{
+    if (!*first)
+        buf_add_str(p->out, p->flat ? ", " : ",");
+    *first = false;
+    if (!p->flat)
+        new_line(p);
+}
+
+static void close_items(struct pretty *p, bool empty, char bracket)
+{
+    p->level--;
+    if (!empty && !p->flat)
+        new_line(p);
+    buf_add_char(p->out, bracket);
+}
+
+static void write_object(struct pretty *p, struct json *j)
+{
+    struct str key;
+    bool first = true;
+    json_enter_object(j);
+    buf_add_char(p->out, '{');
+    p->level++;
+    while (json_next_key(j, &key)) {
+        open_item(p, &first);
+        write_string(p, key);
+        buf_add_str(p->out, ": ");
+        write_value(p, j);
+    }
+    close_items(p, first, '}');
+}
+
+static void write_array(struct pretty *p, struct json *j)
+{
+    bool first = true;
+    json_enter_array(j);
+    buf_add_char(p->out, '[');
+    p->level++;
+    while (json_next_element(j)) {
+        open_item(p, &first);
+        write_value(p, j);
+    }
+    close_items(p, first, ']');
+}
+
+/* Recursion is bounded by the cursor's depth. */
+static void write_value(struct pretty *p, struct json *j)
+{
+    struct str raw = {0};
+    const enum json_type type = json_peek(j);
+    if (type == JSON_AT_OBJECT) {
+        write_object(p, j);
+    } else if (type == JSON_AT_ARRAY) {
+        write_array(p, j);
+    } else if (type == JSON_AT_STRING) {
+        json_read_string(j, &raw);
+        write_string(p, raw);
+    } else {
+        json_skip(j, &raw);
+        style_json(p->out, STYLE_PYTHON, raw.p, raw.len);
+    }
+}
+
+static void write_json(struct buf *b, const char *json, size_t len, bool flat)
+{
+    struct pretty p = {.out = b, .flat = flat};
+    struct json j;
+    json_start(&j, json, len);
+    write_value(&p, &j);
+    arena_fini(&p.text);
+}
+
+void pretty_json(struct buf *b, const char *json, size_t len)
+{
+    write_json(b, json, len, false);
+}
+
+void pretty_json_line(struct buf *b, const char *json, size_t len)
+{
+    write_json(b, json, len, true);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * State of the two dialects of one runtime, tirea 0.5 (events in an envelope) and awaken (flat),
+ * shared by their files: awaken.c the lines and the run, awaken_tool.c calls, results and
+ * suspensions, awaken_activity.c progress and activities. An event's members are the same in
+ * both once the envelope is off. */
+#ifndef DIALECT_AWAKEN_AWAKEN_H
+#define DIALECT_AWAKEN_AWAKEN_H
+
+#include "dialect/dialect_list.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/tool_args.h"
+#include "dialect/reader/usage_totals.h"
+#include "dialect/reader/value.h"
+
+#define AWAKEN_ACTIVITIES 64              /* tools whose progress is told in pieces at once */
+#define AWAKEN_TEXT_MAX ((size_t)8 << 20) /* text of a step, kept as the answer */
+
+/* Progress that comes field by field: the newest snapshot, until it is complete. */
+struct awaken_activity {
+    struct buf key;     /* message_id */
+    struct buf pending; /* the event's members, not told yet */
+    double pending_ts;
+    int64_t published; /* updated_at_ms of what was told last */
+    uint64_t used;
+};
+
+struct awaken {
+    struct buf run_id;           /* of the run that is told; others are its children */
+    struct buf message_id, text; /* of the step */
+    struct buf relay_error, relay_code;
+    bool running, stepping;
+    bool over, resumable;  /* the newest run ended; suspended */
+    bool answered_by_tool; /* a call came behind the text */
+    int64_t steps;
+    struct tally tally;
+    struct tool_set open;      /* calls that wait for their results */
+    struct tool_set suspended; /* ids of requests, beside them the calls they are about */
+    struct awaken_activity activities[AWAKEN_ACTIVITIES];
+    uint64_t clock; /* counts activities, for the least used */
+};
+
+/* One event. */
+struct awaken_event {
+    struct awaken *a;
+    const struct dialect_out *out; /* marks what passes with id and lineage */
+    const char *dialect;
+    struct str self;                            /* the line */
+    struct str members;                         /* the object that holds what the event says */
+    struct str type;                            /* value */
+    struct str run_id, thread_id, seq, step_id; /* values of the envelope */
+    bool enveloped;
+    bool child; /* of a run inside the run */
+};
+
+/* A member of the event. */
+struct str awaken_value(const struct awaken_event *e, const char *key);
+char *awaken_text(const struct awaken_event *e, const char *key);
+/* Of the message the step makes, or NULL. */
+const char *awaken_message_id(const struct awaken_event *e);
+
+/* awaken_tool.c */
+void awaken_take_call_start(const struct awaken_event *e);
+void awaken_take_call_delta(const struct awaken_event *e);
+void awaken_take_call_ready(const struct awaken_event *e);
+void awaken_take_call_output(const struct awaken_event *e);
+void awaken_take_call_done(const struct awaken_event *e);
+void awaken_take_call_resumed(const struct awaken_event *e);
+
+/* awaken_activity.c */
+void awaken_take_activity_snapshot(const struct awaken_event *e);
+void awaken_take_activity_delta(const struct awaken_event *e);
+/* Tells what was kept of the progress under that key (NULL: of all). */
+void awaken_settle_activity(struct awaken *a, const struct dialect_out *out, const char *key);
+void awaken_activity_fini(struct awaken_activity *activity);
+
+#endif

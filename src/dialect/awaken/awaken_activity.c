@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ * Owns activities: state for those who keep it, and what a tool says of its progress. tirea 0.5
+ * tells one report as sixteen snapshots, one more field in each: they count as one, told when the
+ * last field has come. */
+#include "dialect/awaken/awaken.h"
+
+#include "event/json/json_reader.h"
+
+#define CALL_NODE "tool_call:"
+
+/* A report's members as values. */
+struct report {
+    struct str call_id, tool_name, status, progress, loaded, total, message;
+    struct str node_id, parent_node_id;
+};
+
+struct activity {
+    const struct dialect_out *out;
+    struct awaken *a;
+    struct str members; /* of the event */
+    const char *key;    /* message_id */
+    const char *type;
+    struct str content, patch;
+};
+
+static struct activity read_activity(const struct awaken_event *e)
+{
+    const char *const key = awaken_text(e, "message_id");
+    return (struct activity){.out = e->out,
+                             .a = e->a,
+                             .members = e->members,
+                             .key = key ? key : "",
+                             .type = awaken_text(e, "activity_type"),
+                             .content = awaken_value(e, "content"),
+                             .patch = awaken_value(e, "patch")};
+}
+
+static bool is_progress(const struct activity *act)
+{
+    return act->type &&
+           (strcmp(act->type, "tool-call-progress") == 0 || strcmp(act->type, "progress") == 0);
+}
+
+static void tell_state(const struct activity *act)
+{
+    static const char *const known[] = {"event_type", "activity_type", "message_id", "content",
+                                        "patch",      "replace",       NULL};
+    struct event ev;
+    event_init(&ev, TC_STATE);
+    const struct str replace = value_member(act->members, "replace");
+    ev.u.state.scope = "activity";
+    ev.u.state.op = act->patch.p ? "delta" : "snapshot";
+    ev.u.state.key = act->key;
+    ev.u.state.activity_type = act->type;
+    ev.u.state.value = value_json(act->out->scratch, act->content, NULL);
+    ev.u.state.patch = value_json(act->out->scratch, act->patch, NULL);
+    ev.u.state.replace = replace.p ? value_true(replace) : -1;
+    ev.meta.x = value_rest(act->out->scratch, act->members, known);
+    dialect_emit(act->out, &ev);
+}
+
+static const char *phase_of(struct str status)
+{
+    static const char *const phases[][2] = {{"pending", "preparing"},
+                                            {"running", "running"},
+                                            {"done", "done"},
+                                            {"failed", "failed"},
+                                            {"cancelled", "cancelled"}};
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
+        if (value_is(status, phases[i][0]))
+            return phases[i][1];
+    return NULL;
+}
+
+/* The call that is meant: as the report says it, else as the stream's id does. */
+static const char *call_of(const struct activity *act, const struct report *r)
+{
+    const char *const said = value_text(act->out->scratch, r->call_id, NULL);
+    if (said)
+        return said;
+    if (strncmp(act->key, CALL_NODE, strlen(CALL_NODE)) == 0)
+        return act->key + strlen(CALL_NODE);
+    return tool_set_has(&act->a->open, act->key) ? act->key : NULL;
+}
+
+static void tell_progress(const struct activity *act, const struct report *r, const char *x)
+{
+    struct event ev;
+    struct arena *const scratch = act->out->scratch;
+    event_init(&ev, TC_PROGRESS);
+    struct tc_progress *const p = &ev.u.progress;
+    const double ratio = value_real(r->progress, -1);
+    p->tool_use_id = call_of(act, r);
+    p->name = value_text(scratch, r->tool_name, NULL);
+    p->phase = phase_of(r->status);
+    p->message = value_text(scratch, r->message, NULL);
+    p->percent = ratio < 0 ? -1 : ratio * 100;
+    p->loaded = value_real(r->loaded, -1);
+    p->total = value_real(r->total, -1);
+    p->node_id = value_text(scratch, r->node_id, NULL);
+    if (!p->node_id)
+        p->node_id = act->key;
+    p->parent_node_id = value_text(scratch, r->parent_node_id, NULL);
+    ev.meta.x = x ? arena_sprintf(scratch, "{\"activity_type\":\"%s\",%s", act->type, x + 1)
+                  : arena_sprintf(scratch, "{\"activity_type\":\"%s\"}", act->type);
+    dialect_emit(act->out, &ev);
+}
+
+static void tell_snapshot(const struct activity *act)
+{
+    static const char *const known[] = {"call_id", "tool_name",      "status",  "progress",
+                                        "loaded",  "total",          "message", "node_id",
+                                        "type",    "parent_node_id", NULL};
+    struct report r = {0};
+    const struct value_row rows[] = {
+        {"call_id", &r.call_id},
+        {"tool_name", &r.tool_name},
+        {"status", &r.status},
+        {"progress", &r.progress},
+        {"loaded", &r.loaded},
+        {"total", &r.total},
+        {"message", &r.message},
+        {"node_id", &r.node_id},
+        {"parent_node_id", &r.parent_node_id},
+    };
+    value_pick(act->content, VALUE_ROWS(rows));
+    tell_state(act);
+    tell_progress(act, &r, value_rest(act->out->scratch, act->content, known));
+}
+
+/* Of a patch, what sets a member of the report; all of it is in the state that was told. */
+static void tell_delta(const struct activity *act)
+{
+    struct report r = {0};
+    const struct {
+        const char *path;
+        struct str *value;
+    } paths[] = {{"/status", &r.status}, {"/progress", &r.progress}, {"/loaded", &r.loaded},
+                 {"/total", &r.total},   {"/message", &r.message},   {"/tool_name", &r.tool_name}};
+    struct json j;
+    bool any = false;
+    tell_state(act);
+    json_start(&j, act->patch.p, act->patch.len);
+    if (!json_enter_array(&j))
+        return;
+    while (json_next_element(&j)) {
+        struct str op = {0};
+        json_skip(&j, &op);
+        const struct str kind = value_member(op, "op"), path = value_member(op, "path");
+        for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+            if (value_is(path, paths[i].path) &&
+                (value_is(kind, "add") || value_is(kind, "replace"))) {
+                *paths[i].value = value_member(op, "value");
+                any = true;
+            }
+    }
+    if (any)
+        tell_progress(act, &r, NULL);
+}
+
+/* The slot of that key; a new one takes the place of the least used. */
+static struct awaken_activity *find_slot(const struct activity *act)
+{
+    struct awaken *const a = act->a;
+    struct awaken_activity *slot = &a->activities[0];
+    for (size_t i = 0; i < AWAKEN_ACTIVITIES; i++) {
+        struct awaken_activity *const at = &a->activities[i];
+        if (at->used && strcmp(at->key.p, act->key) == 0) {
+            at->used = ++a->clock;
+            return at;
+        }
+        if (at->used < slot->used)
+            slot = at;
+    }
+    if (slot->used)
+        awaken_settle_activity(a, act->out, slot->key.p);
+    buf_reset(&slot->key);
+    buf_add_str(&slot->key, act->key);
+    buf_reset(&slot->pending);
+    slot->published = -1;
+    slot->used = ++a->clock;
+    return slot;
+}
+
+static bool is_complete(struct str content)
+{
+    static const char *const needed[] = {"type", "schema", "node_id", "call_id", "status"};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+        if (!value_member(content, needed[i]).p)
+            return false;
+    return true;
+}
+
+/* One of the sixteen: the stamp is set last, and a new one makes the report complete. */
+static void take_piece(const struct activity *act)
+{
+    struct awaken_activity *const slot = find_slot(act);
+    const int64_t updated = value_int(value_member(act->content, "updated_at_ms"), -1);
+    if (is_complete(act->content) && updated >= 0 && updated != slot->published) {
+        slot->published = updated;
+        buf_reset(&slot->pending);
+        tell_snapshot(act);
+        return;
+    }
+    buf_reset(&slot->pending);
+    buf_add(&slot->pending, act->members.p, act->members.len);
+    slot->pending_ts = act->out->ts;
+}
+
+void awaken_take_activity_snapshot(const struct awaken_event *e)
+{
+    const struct activity act = read_activity(e);
+    if (!is_progress(&act))
+        tell_state(&act);
+    else if (e->enveloped && value_member(act.content, "call_id").p)
+        take_piece(&act);
+    else
+        tell_snapshot(&act);
+}
+
+void awaken_take_activity_delta(const struct awaken_event *e)
+{
+    const struct activity act = read_activity(e);
+    if (is_progress(&act))
+        tell_delta(&act);
+    else
+        tell_state(&act);
+}
+
+static void settle(struct awaken *a, const struct dialect_out *out, struct awaken_activity *slot)
+{
+    struct awaken_event e = {.a = a, .members = {slot->pending.p, slot->pending.len}};
+    struct dialect_out then = *out;
+    if (!slot->pending.len)
+        return;
+    then.ts = slot->pending_ts;
+    e.out = &then;
+    const struct activity act = read_activity(&e);
+    tell_snapshot(&act);
+    buf_reset(&slot->pending);
+}
+
+/* The key is a call's id here, and may be the id of its node. */
+void awaken_settle_activity(struct awaken *a, const struct dialect_out *out, const char *key)
+{
+    for (size_t i = 0; i < AWAKEN_ACTIVITIES; i++) {
+        struct awaken_activity *const slot = &a->activities[i];
+        if (!slot->used)
+            continue;
+        const bool node = strncmp(slot->key.p, CALL_NODE, strlen(CALL_NODE)) == 0;
+        if (!key || strcmp(slot->key.p, key) == 0 ||
+            (node && strcmp(slot->key.p + strlen(CALL_NODE), key) == 0))
+            settle(a, out, slot);
+    }
+}
+
+void awaken_activity_fini(struct awaken_activity *activity)
+{
+    buf_fini(&activity->key);
+    buf_fini(&activity->pending);
+}

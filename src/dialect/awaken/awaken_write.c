@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT
+ * Writes awaken's flat events as its serialiser would: members in the order of their declaration,
+ * values with sorted keys. What an awaken stream said comes back byte for byte. */
+#include <math.h>
+
+#include "dialect/awaken/awaken_write.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+
+struct buf *awaken_begin(const struct awaken_writing *e, const char *type)
+{
+    struct buf *const b = writer_begin(e->out);
+    buf_add_char(b, '{');
+    style_member_str(b, SERDE, "event_type", type);
+    return b;
+}
+
+void awaken_end(const struct awaken_writing *e, struct buf *b)
+{
+    buf_add_char(b, '}');
+    writer_end(e->out);
+}
+
+void awaken_add_str(struct buf *b, const char *key, const char *s)
+{
+    if (s)
+        style_member_str(b, SERDE, key, s);
+}
+
+void awaken_add_json(struct buf *b, const char *key, const char *json)
+{
+    style_member_json(b, SERDE, key, json ? json : "null");
+}
+
+void awaken_add_slice(struct buf *b, const char *key, struct str value)
+{
+    style_key(b, SERDE, key);
+    if (value.p)
+        style_json(b, SERDE, value.p, value.len);
+    else
+        buf_add_str(b, "null");
+}
+
+void awaken_add_count(struct buf *b, const char *key, int64_t n)
+{
+    if (n >= 0)
+        style_member_int(b, SERDE, key, n);
+}
+
+struct str awaken_rest(const struct event *ev, const char *pointer)
+{
+    const char *const x = ev->meta.x;
+    return x ? json_pointer((struct str){x, strlen(x)}, pointer) : (struct str){0};
+}
+
+static bool is_child(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+static void replace(struct buf *to, const char *text)
+{
+    buf_reset(to);
+    buf_add_str(to, text);
+}
+
+static void write_start(const struct awaken_writing *e)
+{
+    const struct tc_start *const start = &e->ev->u.start;
+    const struct tc_meta *const meta = &e->ev->meta;
+    const char *const session = *meta->session_id ? meta->session_id : meta->correlation_id;
+    replace(&e->w->thread_id, start->thread_id ? start->thread_id : session);
+    replace(&e->w->run_id, start->run_id ? start->run_id : meta->correlation_id);
+    replace(&e->w->model, start->model ? start->model : "");
+    struct buf *const b = awaken_begin(e, "run_start");
+    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    awaken_add_str(b, "parent_run_id", start->parent_run_id);
+    awaken_end(e, b);
+}
+
+static void write_step(const struct awaken_writing *e)
+{
+    const struct tc_step *const step = &e->ev->u.step;
+    const bool begins = strcmp(step->state, "start") == 0;
+    if (is_child(e->ev) || strcmp(step->state, "mark") == 0)
+        return;
+    struct buf *const b = awaken_begin(e, begins ? "step_start" : "step_end");
+    if (begins && step->message_id) {
+        style_member_str(b, SERDE, "message_id", step->message_id);
+    } else if (begins) {
+        style_key(b, SERDE, "message_id");
+        buf_printf(b, "\"msg_%lld\"", (long long)++e->w->messages);
+    }
+    awaken_end(e, b);
+}
+
+static void write_delta(const struct awaken_writing *e, const char *type, const char *key,
+                        const char *text)
+{
+    struct buf *const b = awaken_begin(e, type);
+    style_member_str(b, SERDE, key, text);
+    awaken_end(e, b);
+}
+
+/* A sub-agent's words are not the run's. */
+static void write_narration(const struct awaken_writing *e)
+{
+    if (!is_child(e->ev))
+        write_delta(e, "text_delta", "delta", e->ev->u.narration.text);
+}
+
+static void write_thinking(const struct awaken_writing *e)
+{
+    const struct tc_thinking *const thinking = &e->ev->u.thinking;
+    if (is_child(e->ev))
+        return;
+    if (thinking->text_len)
+        write_delta(e, "reasoning_delta", "delta", thinking->text);
+    if (thinking->encrypted)
+        write_delta(e, "reasoning_encrypted_value", "encrypted_value", thinking->encrypted);
+}
+
+/* Usage, state, notices. */
+
+static void add_usage(struct buf *b, const struct event *ev)
+{
+    const struct tc_usage *const u = &ev->u.usage;
+    const struct {
+        const char *key;
+        int64_t n;
+    } counts[] = {
+        {"prompt_tokens", u->input_tokens},
+        {"completion_tokens", u->output_tokens},
+        {"total_tokens", u->total_tokens},
+        {"cache_read_tokens", u->cache_read_tokens},
+        {"cache_creation_tokens", u->cache_write_tokens},
+        {"thinking_tokens", u->reasoning_tokens},
+    };
+    bool any = awaken_rest(ev, "/usage").p;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        any |= counts[i].n >= 0;
+    if (!any)
+        return;
+    style_key(b, SERDE, "usage");
+    buf_add_char(b, '{');
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        awaken_add_count(b, counts[i].key, counts[i].n);
+    buf_add_char(b, '}');
+}
+
+/* A turn's sum is written only where no call of it was. */
+static void write_usage(const struct awaken_writing *e)
+{
+    const struct tc_usage *const u = &e->ev->u.usage;
+    if (strcmp(u->scope, "turn") == 0 && e->w->counted)
+        return;
+    e->w->counted = true;
+    struct buf *const b = awaken_begin(e, "inference_complete");
+    style_member_str(b, SERDE, "model", u->model ? u->model : e->w->model.p ? e->w->model.p : "");
+    add_usage(b, e->ev);
+    style_member_int(b, SERDE, "duration_ms",
+                     u->duration_ms < 0 ? 0 : (int64_t)fmin(round(u->duration_ms), 9e15));
+    awaken_end(e, b);
+}
+
+static void write_activity(const struct awaken_writing *e)
+{
+    const struct tc_state *const state = &e->ev->u.state;
+    const bool delta = strcmp(state->op, "delta") == 0;
+    struct buf *const b = awaken_begin(e, delta ? "activity_delta" : "activity_snapshot");
+    style_member_str(b, SERDE, "message_id", state->key ? state->key : "");
+    style_member_str(b, SERDE, "activity_type", state->activity_type ? state->activity_type : "");
+    if (delta)
+        awaken_add_json(b, "patch", state->patch);
+    else
+        awaken_add_json(b, "content", state->value);
+    if (!delta && state->replace >= 0)
+        style_member_bool(b, SERDE, "replace", state->replace);
+    awaken_end(e, b);
+    e->w->activity = true;
+}
+
+static void write_state(const struct awaken_writing *e)
+{
+    const struct tc_state *const state = &e->ev->u.state;
+    const bool delta = strcmp(state->op, "delta") == 0;
+    if (strcmp(state->scope, "activity") == 0) {
+        write_activity(e);
+        return;
+    }
+    const bool messages = strcmp(state->scope, "messages") == 0;
+    if (!messages && strcmp(state->scope, "state") != 0)
+        return;
+    const char *const type = delta      ? "state_delta"
+                             : messages ? "messages_snapshot"
+                                        : "state_snapshot";
+    struct buf *const b = awaken_begin(e, type);
+    awaken_add_json(b,
+                    delta      ? "delta"
+                    : messages ? "messages"
+                               : "snapshot",
+                    delta ? state->patch : state->value);
+    awaken_end(e, b);
+}
+
+static void write_notice(const struct awaken_writing *e)
+{
+    const struct tc_notice *const notice = &e->ev->u.notice;
+    if (!awaken_rest(e->ev, "/event_type").p) /* not the run's own error */
+        return;
+    struct buf *const b = awaken_begin(e, "error");
+    style_member_str(b, SERDE, "message", notice->text);
+    awaken_add_str(b, "code", notice->code);
+    awaken_end(e, b);
+}
+
+static void write_raw(const struct awaken_writing *e)
+{
+    const struct tc_raw *const raw = &e->ev->u.raw;
+    if (strcmp(raw->dialect, "awaken") != 0)
+        return;
+    buf_add(writer_begin(e->out), raw->event, raw->event_len);
+    writer_end(e->out);
+}
+
+/* The end. */
+
+static void keep_final(const struct awaken_writing *e)
+{
+    const struct tc_final *const final = &e->ev->u.final;
+    e->w->answered =
+        final->text_len > 0 && !final->synthesized && !awaken_rest(e->ev, "/derived").p;
+    replace(&e->w->response, final->text);
+}
+
+static void keep_error(const struct awaken_writing *e)
+{
+    replace(&e->w->error, e->ev->u.error.message);
+}
+
+static void add_termination(struct buf *b, const struct awaken_writer *w,
+                            const struct tc_done *done)
+{
+    const char *const reason = done->reason;
+    const bool completed = strcmp(reason, "completed") == 0;
+    const bool requested = done->code && strcmp(done->code, "behavior_requested") == 0;
+    const char *const type = completed ? (requested ? done->code : "natural_end")
+                             : strcmp(reason, "refused") == 0 ? "blocked"
+                             : strcmp(reason, "lost") == 0    ? "error"
+                                                              : reason;
+    const char *const why = done->detail ? done->detail : done->code ? done->code : reason;
+    style_member_str(b, SERDE, "type", type);
+    if (strcmp(type, "error") == 0) {
+        style_member_str(b, SERDE, "value", w->error.len ? w->error.p : why);
+    } else if (strcmp(type, "blocked") == 0) {
+        style_member_str(b, SERDE, "value", why);
+    } else if (strcmp(type, "stopped") == 0) {
+        style_key(b, SERDE, "value");
+        buf_add_char(b, '{');
+        style_member_str(b, SERDE, "code", done->code ? done->code : "stopped");
+        awaken_add_str(b, "detail", done->detail);
+        buf_add_char(b, '}');
+    }
+}
+
+static void add_result(struct buf *b, const struct awaken_writer *w, const struct tc_done *done)
+{
+    const struct str own = {done->result, done->result ? strlen(done->result) : 0};
+    if (value_member(own, "response").p) {
+        awaken_add_slice(b, "result", own);
+    } else if (w->answered) {
+        style_key(b, SERDE, "result");
+        buf_add_char(b, '{');
+        style_member_str(b, SERDE, "response", w->response.p);
+        buf_add_char(b, '}');
+    }
+}
+
+static void write_done(const struct awaken_writing *e)
+{
+    const struct tc_done *const done = &e->ev->u.done;
+    struct buf *const b = awaken_begin(e, "run_finish");
+    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    add_result(b, e->w, done);
+    style_key(b, SERDE, "termination");
+    buf_add_char(b, '{');
+    add_termination(b, e->w, done);
+    buf_add_char(b, '}');
+    awaken_end(e, b);
+}
+
+static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+{
+    static void (*const write[TC_KINDS])(const struct awaken_writing *) = {
+        [TC_NARRATION] = write_narration,
+        [TC_THINKING] = write_thinking,
+        [TC_FINAL] = keep_final,
+        [TC_TOOL_CALL] = awaken_write_call,
+        [TC_PROGRESS] = awaken_write_progress,
+        [TC_TOOL_RESULT] = awaken_write_result,
+        [TC_REQUEST] = awaken_write_request,
+        [TC_START] = write_start,
+        [TC_STEP] = write_step,
+        [TC_ERROR] = keep_error,
+        [TC_DONE] = write_done,
+        [TC_USAGE] = write_usage,
+        [TC_NOTICE] = write_notice,
+        [TC_STATE] = write_state,
+        [TC_RAW] = write_raw,
+    };
+    struct awaken_writer *const w = state;
+    const struct awaken_writing e = {.w = w, .out = out, .ev = ev};
+    if (write[ev->kind])
+        write[ev->kind](&e);
+    w->activity &= ev->kind == TC_STATE;
+}
+
+static void close_state(void *state)
+{
+    struct awaken_writer *const w = state;
+    buf_fini(&w->thread_id);
+    buf_fini(&w->run_id);
+    buf_fini(&w->model);
+    buf_fini(&w->response);
+    buf_fini(&w->error);
+    tool_set_fini(&w->started);
+    tool_set_fini(&w->suspended);
+}
+
+const struct writer writer_awaken = {
+    .name = "awaken",
+    .summary = "awaken's flat events",
+    .state_size = sizeof(struct awaken_writer),
+    .event = write_event,
+    .close = close_state,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * Owns assistant lines: whole blocks, which commit what streamed or stand for themselves. */
+#include "dialect/claude/claude.h"
+
+/* The line is authoritative: what it has more is told, what it has differently is told anew. */
+static void reconcile(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                      const char *text, size_t len)
+{
+    const size_t had = b->text.len;
+    b->pending = 0;
+    if (len >= had && (!had || memcmp(text, b->text.p, had) == 0)) {
+        claude_block_text(c, lane, b, text + had, len - had);
+        return;
+    }
+    if (b->told) {
+        claude_retract(c, lane, b);
+        buf_add_str(&b->id, "~1");
+    }
+    buf_reset(&b->text);
+    b->told = 0;
+    claude_block_text(c, lane, b, text, len);
+}
+
+/* Stands where the CLI has no text; the model's own words would have streamed. */
+static bool is_placeholder(const struct claude_block *b, const char *text)
+{
+    return b->kind == CLAUDE_BLOCK_TEXT && !b->told && strcmp(text, "(no content)") == 0;
+}
+
+static void commit_text(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                        struct str raw)
+{
+    size_t len = 0;
+    const char *const text = claude_unescape(c, raw, &len);
+    /* Thinking that was shown while it streamed may be withheld from the line. */
+    const bool withheld = !text || (!len && b->kind == CLAUDE_BLOCK_THINKING);
+    if (!withheld && !is_placeholder(b, text) && b->text.len < CLAUDE_TEXT_MAX)
+        reconcile(c, lane, b, text, len);
+    const bool blank = b->kind == CLAUDE_BLOCK_TEXT && !b->told;
+    b->state = blank ? CLAUDE_BLOCK_DROPPED : CLAUDE_BLOCK_COMMITTED;
+}
+
+static void raw_block(struct claude *c, const struct claude_lane *lane,
+                      const struct claude_content *content)
+{
+    const char *const type = claude_unescape(c, content->type, NULL);
+    if (type)
+        claude_raw(c, lane, arena_sprintf(c->out->scratch, "assistant/%s", type), content->self);
+}
+
+static void whole_block(struct claude *c, struct claude_lane *lane,
+                        const struct claude_content *content, const struct claude_line *l)
+{
+    struct claude_message *const m = &lane->message;
+    const enum claude_block_kind kind = claude_block_kind_of(content->type);
+    if (kind == CLAUDE_BLOCK_OTHER) {
+        if (content->tool_use_id.len)
+            claude_tool_result(c, lane, content, l);
+        else
+            raw_block(c, lane, content);
+        return;
+    }
+    struct claude_block *b = claude_block_find(c, m, kind, content->id);
+    if (!b)
+        b = claude_block_add(m, kind, m->next_index);
+    if (!b)
+        return;
+    claude_copy_code(b->uuid, sizeof(b->uuid), l->uuid);
+    if (kind == CLAUDE_BLOCK_TOOL) {
+        claude_set(c, &b->id, content->id);
+        b->state = CLAUDE_BLOCK_COMMITTED;
+        claude_tool_call(c, lane, content, b->uuid);
+        return;
+    }
+    commit_text(c, lane, b, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking);
+    claude_block_seal(c, lane, b, content->signature.len ? content->signature : content->data);
+}
+
+/* A line made by the CLI itself: an error, or the output of a local command, which the result
+ * repeats. Never the words of the model. */
+static void synthetic_line(struct claude *c, const struct claude_line *l)
+{
+    if (!l->api_error_message && !l->error.len)
+        return;
+    claude_api_error_passed(c);
+    claude_set(c, &c->api_error, l->body.block.text);
+    const struct str code = l->api_error_type.len ? l->api_error_type
+                            : l->api_error.len    ? l->api_error
+                                                  : l->error;
+    claude_copy_code(c->api_code, sizeof(c->api_code), code);
+}
+
+/* In a stream whose messages have no start of their own, blocks count when they stop: a line that
+ * comes only then tells nothing new. */
+static bool was_told(struct claude *c, struct claude_message *m,
+                     const struct claude_content *content)
+{
+    const enum claude_block_kind kind = claude_block_kind_of(content->type);
+    const char *const id = claude_unescape(c, content->id, NULL);
+    const char *const text =
+        claude_unescape(c, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking, NULL);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct claude_block *const b = &m->blocks[i];
+        const char *const mine = kind == CLAUDE_BLOCK_TOOL ? b->id.p : b->text.p;
+        const char *const its = kind == CLAUDE_BLOCK_TOOL ? id : text;
+        if (b->kind == kind && b->state == CLAUDE_BLOCK_COMMITTED && mine && its &&
+            strcmp(mine, its) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Makes the lane's message the one the line belongs to. Returns false when the line repeats
+ * what is known already. */
+static bool enter_message(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
+{
+    struct claude_message *const m = &lane->message;
+    const char *const id = claude_unescape(c, l->body.message_id, NULL);
+    if (m->id.len && (!id || (m->source.len && strcmp(id, m->source.p) == 0)))
+        return true;
+    if (m->id.len && !m->source.len && m->count) {
+        if (was_told(c, m, &l->body.block))
+            return false;
+        if (claude_block_find(c, m, claude_block_kind_of(l->body.block.type), l->body.block.id)) {
+            buf_add_str(&m->source, id);
+            return true;
+        }
+    }
+    /* Not what streams here: the attempt that did is given up. */
+    claude_message_drop_open(c, lane);
+    claude_message_begin(c, lane, l);
+    return true;
+}
+
+void claude_assistant(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
+{
+    struct claude_message *const m = &lane->message;
+    if (str_is(l->body.model, "<synthetic>")) {
+        if (lane == &c->main)
+            synthetic_line(c, l);
+        return;
+    }
+    if (l->supersedes.p)
+        claude_retract_lines(c, l->supersedes);
+    if (!enter_message(c, lane, l))
+        return;
+    c->echoes |= lane == &c->main;
+    const struct claude_content plain = {.type = STR("text"), .text = l->body.text};
+    struct json j;
+    json_start(&j, l->body.blocks.p, l->body.blocks.len);
+    if (!l->body.blocks.p)
+        whole_block(c, lane, l->body.text.p ? &plain : &l->body.block, l);
+    else if (json_enter_array(&j))
+        while (json_next_element(&j)) {
+            struct claude_content content;
+            claude_content_read(&j, &content);
+            whole_block(c, lane, &content, l);
+        }
+    if (l->body.stop_reason.len && !m->started) {
+        claude_message_stopped(c, lane, l->body.stop_reason);
+        claude_message_count(c, lane, &l->body.usage);
+    }
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ * Owns when a turn is over. A sub-agent or a command that runs in the background, or a wake-up,
+ * makes Claude Code go on behind a result, and the answer may be in a later one. While something is
+ * open the newest answer is held; the last one with a text, or the last error, is the outcome.
+ *
+ * Over is: a result has answered the user, the model does not work, no task is open, no wake-up is
+ * due, and the session was idle after all that. Releases that do not tell the state of the session
+ * (CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1 is not set) leave the last part to the host: some time
+ * of silence. Neither an empty list of tasks nor "idle" is enough: a turn that reports the task
+ * follows the one, and a command may run behind the other (measured with 2.1.330). */
+#include "base/bytes/utf8.h"
+#include "dialect/claude/claude.h"
+
+static bool is_open(const struct claude_work *w)
+{
+    return w->count || w->wakes;
+}
+
+static struct event_box *box(struct event_box *old, const struct event *ev)
+{
+    event_box_unref(old);
+    return ev ? event_box_new(ev) : NULL;
+}
+
+static void hold(struct claude_work *w, const struct claude_ending *e)
+{
+    if (w->done && w->is_answer && !e->is_answer)
+        return;
+    w->outcome = box(w->outcome, e->has_outcome ? &e->outcome : NULL);
+    w->usage = box(w->usage, &e->usage);
+    w->done = box(w->done, &e->done);
+    w->is_answer = e->is_answer;
+}
+
+static void copy_out(struct event *to, const struct event_box *from)
+{
+    *to = *event_box_get(from);
+    to->u.meta = &to->meta;
+}
+
+static void tell_held(struct claude *c)
+{
+    struct claude_work *const w = &c->work;
+    struct claude_ending e = {.has_outcome = w->outcome};
+    if (w->outcome)
+        copy_out(&e.outcome, w->outcome);
+    copy_out(&e.usage, w->usage);
+    copy_out(&e.done, w->done);
+    claude_ending_tell(c, &e);
+    w->outcome = box(w->outcome, NULL);
+    w->usage = box(w->usage, NULL);
+    w->done = box(w->done, NULL);
+}
+
+/* Once for what it is. */
+static void tell_waiting(struct claude *c)
+{
+    struct claude_work *const w = &c->work;
+    const char *const text =
+        w->count ? arena_sprintf(c->out->scratch, "waiting for background work: %s", w->tasks.p)
+                 : "waiting for a wake-up of the agent";
+    if (!is_open(w) || (w->waiting.len && strcmp(w->waiting.p, text) == 0))
+        return;
+    buf_reset(&w->waiting);
+    buf_add_str(&w->waiting, text);
+    claude_notice(c, "info", "background_work", text, (struct str){0});
+}
+
+void claude_work_result(struct claude *c, const struct claude_ending *e)
+{
+    struct claude_work *const w = &c->work;
+    w->busy = w->idle = w->reported = false;
+    w->own |= e->own;
+    hold(w, e);
+    if (w->own && (c->out->follows || (!w->seen && !w->wakes)))
+        tell_held(c);
+    else
+        tell_waiting(c);
+}
+
+static void end_if_over(struct claude *c)
+{
+    const struct claude_work *const w = &c->work;
+    if (w->done && w->own && !w->busy && !is_open(w) && w->idle)
+        tell_held(c);
+}
+
+/* A turn begins. One that nothing else explains is what a wake-up was for. */
+void claude_work_init(struct claude *c)
+{
+    struct claude_work *const w = &c->work;
+    w->busy = true;
+    w->wakes &= !w->done || w->reported;
+}
+
+void claude_work_reported(struct claude *c)
+{
+    c->work.reported = true;
+}
+
+static void add_task(struct claude *c, struct buf *out, struct str task)
+{
+    const char *const name = claude_text(c, value_member(task, "description"));
+    const char *const id = claude_text(c, value_member(task, "task_id"));
+    const char *const known = name && *name ? name : id && *id ? id : "a task";
+    buf_printf(out, "%s%.*s", out->len ? ", " : "",
+               (int)utf8_cut(known, strlen(known), CLAUDE_TASK_SHOWN), known);
+}
+
+/* The line has all that run. */
+void claude_work_tasks(struct claude *c, const struct claude_line *l)
+{
+    struct claude_work *const w = &c->work;
+    const struct str tasks = value_member(l->self, "tasks");
+    struct json j;
+    json_start(&j, tasks.p, tasks.len);
+    if (!tasks.p || !json_enter_array(&j))
+        return;
+    buf_reset(&w->tasks);
+    for (w->count = 0; json_next_element(&j); w->count++) {
+        struct str task = {0};
+        json_skip(&j, &task);
+        if (w->count < CLAUDE_IDS)
+            add_task(c, &w->tasks, task);
+    }
+    w->seen |= w->count > 0;
+    w->idle = false;
+}
+
+void claude_work_state(struct claude *c, const struct claude_line *l)
+{
+    c->work.idle = value_is(value_member(l->self, "state"), "idle");
+    end_if_over(c);
+}
+
+void claude_work_lifecycle(struct claude *c, const struct claude_line *l)
+{
+    if (value_is(value_member(l->self, "state"), "started") &&
+        value_is(value_member(l->self, "wakeup_source"), "loop_wakeup"))
+        c->work.wakes = false;
+}
+
+void claude_work_scheduled(struct claude *c, struct str tool_use_result)
+{
+    if (tool_use_result.p && value_int(value_member(tool_use_result, "scheduledFor"), -1) > 0)
+        c->work.wakes = true;
+}
+
+enum dialect_work claude_work_now(void *state)
+{
+    const struct claude *const c = state;
+    const struct claude_work *const w = &c->work;
+    if (w->busy || (!c->closed && (!w->done || !w->own)))
+        return DIALECT_NO_WORK;
+    return is_open(w) ? DIALECT_WORKS : DIALECT_SETTLING;
+}
+
+void claude_work_settle(void *state, const struct dialect_out *out)
+{
+    struct claude *const c = state;
+    const struct claude_work *const w = &c->work;
+    c->out = out;
+    if (!w->done)
+        return;
+    if (w->count)
+        claude_notice(
+            c, "warn", "background_work_ended",
+            arena_sprintf(out->scratch, "background work was not waited for: %s", w->tasks.p),
+            (struct str){0});
+    tell_held(c);
+}
+
+void claude_work_fini(struct claude_work *w)
+{
+    buf_fini(&w->tasks);
+    buf_fini(&w->waiting);
+    w->outcome = box(w->outcome, NULL);
+    w->usage = box(w->usage, NULL);
+    w->done = box(w->done, NULL);
+}

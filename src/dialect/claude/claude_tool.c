@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how tools are told: a call being composed, the call, its result. */
+#include "dialect/claude/claude.h"
+
+#include "event/json/json_writer.h"
+
+static void tell_phase(struct claude *c, const struct claude_lane *lane,
+                       const struct claude_block *b, const char *phase)
+{
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    ev.u.progress.tool_use_id = b->id.p;
+    ev.u.progress.name = b->name.len ? b->name.p : NULL;
+    ev.u.progress.phase = phase;
+    claude_emit(c, lane, &ev);
+}
+
+void claude_tool_preparing(struct claude *c, const struct claude_lane *lane,
+                           const struct claude_block *b)
+{
+    tell_phase(c, lane, b, "preparing");
+}
+
+void claude_tool_cancelled(struct claude *c, const struct claude_lane *lane,
+                           const struct claude_block *b)
+{
+    tell_phase(c, lane, b, "cancelled");
+}
+
+void claude_tool_args(struct claude *c, const struct claude_lane *lane,
+                      const struct claude_block *b, const char *piece, size_t len)
+{
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    ev.u.progress.tool_use_id = b->id.p;
+    ev.u.progress.name = b->name.len ? b->name.p : NULL;
+    ev.u.progress.phase = "args";
+    ev.u.progress.args_delta = piece;
+    ev.u.progress.args_delta_len = len;
+    claude_emit(c, lane, &ev);
+}
+
+/* What streamed may be anything. */
+static bool is_object(struct str value)
+{
+    struct json j;
+    json_start(&j, value.p, value.len);
+    if (json_peek(&j) != JSON_AT_OBJECT)
+        return false;
+    json_skip(&j, NULL);
+    return json_finish(&j) == 0;
+}
+
+/* Arguments that are not an object: {"_raw": text}, and the text beside it. */
+static void set_raw_args(struct claude *c, struct tc_tool_call *call, const char *raw, size_t len)
+{
+    CLEANUP_BUF struct buf args = {0};
+    buf_add_str(&args, "{\"_raw\":");
+    jsonw_string(&args, raw, len);
+    buf_add_char(&args, '}');
+    call->args = arena_strndup(c->out->scratch, args.p, args.len);
+    call->args_len = args.len;
+    call->args_raw = raw;
+    call->args_raw_len = len;
+}
+
+/* The text that Claude Code puts into the place of arguments which were no JSON. */
+static struct str unparsed_input(struct str input)
+{
+    const struct str wrapper = value_member(input, "__unparsedToolInput");
+    return value_string(value_member(wrapper, "raw"));
+}
+
+/* From a value that is valid. */
+static void set_args(struct claude *c, struct tc_tool_call *call, struct str input)
+{
+    if (!input.p || str_is(input, "null"))
+        return; /* as event_init left it: {} */
+    if (*input.p != '{') {
+        size_t len = 0;
+        const struct str text = value_string(input);
+        const char *const raw = text.p ? claude_unescape(c, text, &len)
+                                       : json_compact_dup(c->out->scratch, input, &len);
+        set_raw_args(c, call, raw, len);
+        return;
+    }
+    const struct str unparsed = memmem(input.p, input.len < 64 ? input.len : 64, "__unparsed", 10)
+                                    ? unparsed_input(input)
+                                    : (struct str){0};
+    if (unparsed.p) {
+        size_t len = 0;
+        const char *const raw = claude_unescape(c, unparsed, &len);
+        set_raw_args(c, call, raw, len);
+        return;
+    }
+    call->args = json_compact_dup(c->out->scratch, input, &call->args_len);
+}
+
+static void tell_call(struct claude *c, const struct claude_lane *lane, struct event *ev,
+                      const char *id, const char *name)
+{
+    ev->u.tool_call.tool_use_id = id ? id : "";
+    ev->u.tool_call.name = name ? name : "";
+    ev->u.tool_call.message_id = lane->message.id.p;
+    claude_plan_take(c, &ev->u.tool_call);
+    claude_emit(c, lane, ev);
+}
+
+void claude_tool_call(struct claude *c, const struct claude_lane *lane,
+                      const struct claude_content *content, const char *uuid)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    set_args(c, &ev.u.tool_call, content->input);
+    ev.meta.id = *uuid ? uuid : NULL;
+    tell_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
+              claude_unescape(c, content->name, NULL));
+}
+
+void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
+                               const struct claude_block *b)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    const struct str streamed = {b->text.p, b->text.len};
+    if (!b->text.len)
+        set_args(c, &ev.u.tool_call, (struct str){b->input.p, b->input.len});
+    else if (is_object(streamed))
+        set_args(c, &ev.u.tool_call, streamed);
+    else
+        set_raw_args(c, &ev.u.tool_call, b->text.p, b->text.len);
+    tell_call(c, lane, &ev, b->id.p, b->name.p);
+}
+
+/* A part of a result that is not text, in a few words. */
+static void add_placeholder(struct claude *c, struct buf *out, const struct claude_content *part,
+                            struct str value)
+{
+    struct str source = {0}, media = {0}, data = {0}, tool = {0};
+    const struct value_row wants[] = {{"source", &source}, {"tool_name", &tool}};
+    value_pick(value, VALUE_ROWS(wants));
+    const struct value_row in_source[] = {{"media_type", &media}, {"data", &data}};
+    value_pick(source, VALUE_ROWS(in_source));
+    const char *const type = claude_unescape(c, part->type, NULL);
+    const char *const what = claude_text(c, media.p ? media : tool);
+    buf_printf(out, "[%s", type ? type : "part");
+    if (what)
+        buf_printf(out, " %s", what);
+    if (data.len > 2)
+        buf_printf(out, ", %zu bytes", (data.len - 2) / 4 * 3);
+    buf_add_char(out, ']');
+}
+
+/* Returns whether anything in the list is not text. */
+static bool join_parts(struct claude *c, struct buf *out, struct str list)
+{
+    bool other = false, first = true;
+    struct json j;
+    json_start(&j, list.p, list.len);
+    if (!json_enter_array(&j))
+        return false;
+    for (; json_next_element(&j); first = false) {
+        struct claude_content part;
+        claude_content_read(&j, &part);
+        if (!first)
+            buf_add_char(out, '\n');
+        const bool text = str_is(part.type, "text") && part.text.p;
+        size_t len = 0;
+        const char *const words = text ? claude_unescape(c, part.text, &len) : NULL;
+        if (words)
+            buf_add(out, words, len);
+        else
+            add_placeholder(c, out, &part, part.self);
+        other |= !text;
+    }
+    return other;
+}
+
+static void set_content(struct claude *c, struct tc_tool_result *result, struct str content)
+{
+    const struct str text = value_string(content);
+    if (text.p) {
+        result->content = claude_unescape(c, text, &result->content_len);
+        return;
+    }
+    struct arena *const a = c->out->scratch;
+    if (!content.len || *content.p != '[') {
+        if (content.p && !str_is(content, "null"))
+            result->content = json_compact_dup(a, content, &result->content_len);
+        return;
+    }
+    CLEANUP_BUF struct buf joined = {0};
+    const bool other = join_parts(c, &joined, content);
+    result->content = arena_strndup(a, joined.p ? joined.p : "", joined.len);
+    result->content_len = joined.len;
+    if (other && content.len <= CLAUDE_STRUCTURED_MAX)
+        result->structured = json_compact_dup(a, content, NULL);
+}
+
+/* How results of tools that did not run begin, in releases that do not say it otherwise. */
+static const char *const denials[] = {
+    "The user doesn't want to proceed with this tool use",
+    "Claude requested permissions to ",
+    "This command requires approval",
+    "Permission to use ",
+    "Permission for this tool use was denied",
+    "Tool permission request failed",
+};
+
+static bool was_denied(struct claude *c, const struct tc_tool_result *result, struct str meta)
+{
+    if (claude_ids_take(&c->denied, result->tool_use_id))
+        return true;
+    if (meta.p)
+        return memmem(meta.p, meta.len, "\"non_execution_kind\":\"", 22) != NULL;
+    for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++)
+        if (strncmp(result->content, denials[i], strlen(denials[i])) == 0)
+            return true;
+    return false;
+}
+
+void claude_tool_result(struct claude *c, const struct claude_lane *lane,
+                        const struct claude_content *content, const struct claude_line *l)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_RESULT);
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    const char *const id = claude_unescape(c, content->tool_use_id, NULL);
+    char uuid[CLAUDE_UUID];
+    claude_copy_code(uuid, sizeof(uuid), l->uuid);
+    result->tool_use_id = id ? id : "";
+    result->is_error = content->is_error;
+    set_content(c, result, content->content);
+    const struct str structured = l->tool_use_result;
+    if (structured.p && !str_is(structured, "null") && structured.len <= CLAUDE_STRUCTURED_MAX)
+        result->structured = json_compact_dup(c->out->scratch, structured, NULL);
+    result->outcome = !result->is_error                            ? "succeeded"
+                      : was_denied(c, result, l->tool_result_meta) ? "denied"
+                                                                   : "failed";
+    ev.meta.id = uuid[0] ? uuid : NULL;
+    claude_emit(c, lane, &ev);
+    claude_request_settled(c, result->tool_use_id, result->outcome, result->is_error);
+    claude_work_scheduled(c, structured);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * Owns where a turn of a process begins, what goes on from one to the next, and what the process
+ * says between two: how its background work goes, and when that makes it begin a turn by itself.
+ *
+ * Every turn begins with an init, which lists the uuids of the user messages that it answers, if
+ * they had any. Results that report background work belong to the turn that waits for it, so in a
+ * recording an init begins another turn only when the one before it is over, or when it answers a
+ * user message while an answer is held. Messages without a uuid that are sent while background work
+ * is open are told as part of the turn that waits. Results are never counted: several messages may
+ * share one, and a message that joins a running turn has none. */
+#include "dialect/claude/claude.h"
+
+static bool is_init(struct str line)
+{
+    return value_is(value_member(line, "type"), "system") &&
+           value_is(value_member(line, "subtype"), "init");
+}
+
+bool claude_answers_user(struct str init)
+{
+    struct json j;
+    const struct str uuids = value_member(init, "user_message_uuids");
+    json_start(&j, uuids.p, uuids.len);
+    return uuids.p && json_enter_array(&j) && json_next_element(&j);
+}
+
+enum dialect_begin claude_begins(const void *state, struct str line)
+{
+    const struct claude *const c = state;
+    const bool held = c->work.done && !c->work.busy;
+    if ((!c->closed && !held) || !is_init(line))
+        return DIALECT_GOES_ON;
+    if (claude_answers_user(line))
+        return DIALECT_USERS_TURN;
+    if (!c->closed)
+        return DIALECT_GOES_ON;
+    const bool by_agent = c->has_uuids || c->work.reported || c->begun_by;
+    return by_agent ? DIALECT_AGENTS_TURN : DIALECT_USERS_TURN;
+}
+
+/* Costs are running totals of the process, and so is the number of results. */
+void claude_next(void *state, bool by_agent)
+{
+    struct claude *const c = state;
+    struct claude old = *c;
+    if (!old.begun_by && old.work.reported)
+        old.begun_by = "background_task";
+    *c = (struct claude){
+        .profile = old.profile,
+        .shape = old.shape,
+        .results = old.results,
+        .costs = old.costs,
+        .cost_seen = old.cost_seen + (old.costs ? old.spent.cost_usd : 0),
+        .unnamed = old.unnamed,
+        .tokens_before = claude_result_tokens(&old),
+        .has_uuids = old.has_uuids,
+        .tasks = old.tasks,
+        .begun_by = by_agent ? old.begun_by : NULL,
+        .work = {.tasks = old.work.tasks,
+                 .count = old.work.count,
+                 .seen = old.work.count > 0,
+                 .wakes = old.work.wakes,
+                 .own = by_agent},
+        .spent = CLAUDE_NOTHING_SPENT,
+        .started = by_agent && old.asks_between, /* no init comes before the question */
+    };
+    old.shape = (struct claude_shape){0};
+    old.work.tasks = (struct buf){0};
+    old.tasks = (struct claude_ids){0};
+    claude_close(&old);
+}
+
+static bool is_question(const struct claude_line *l)
+{
+    const struct str request = value_member(l->self, "request");
+    return value_is(value_member(request, "subtype"), "can_use_tool");
+}
+
+static void take_system(struct claude *c, const struct claude_line *l)
+{
+    if (str_is(l->subtype, "background_tasks_changed"))
+        claude_work_tasks(c, l);
+    else if (str_is(l->subtype, "task_notification"))
+        c->begun_by = "background_task";
+}
+
+static void take_lifecycle(struct claude *c, const struct claude_line *l)
+{
+    claude_work_lifecycle(c, l);
+    if (value_member(l->self, "wakeup_source").p)
+        c->begun_by = "timer";
+}
+
+bool claude_between(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct claude *const c = state;
+    const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
+    if (!l)
+        return false;
+    c->out = out;
+    c->asks_between = str_is(l->type, "control_request") && is_question(l);
+    if (c->asks_between && !c->begun_by)
+        c->begun_by = "background_task";
+    if (str_is(l->type, "command_lifecycle"))
+        take_lifecycle(c, l);
+    else if (str_is(l->type, "system"))
+        take_system(c, l);
+    return c->asks_between || (str_is(l->type, "system") && str_is(l->subtype, "init"));
+}

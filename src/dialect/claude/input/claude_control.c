@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the CLI has asked and waits for. */
+#include "dialect/claude/input/claude_control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+
+#define SUBTYPE_MAX ((size_t)64)
+
+/* ---- what is open ---- */
+
+static void ask_free(const struct claude_ask *ask)
+{
+    free(ask->id);
+    free(ask->raw_id);
+    free(ask->input);
+    free(ask->suggestions);
+}
+
+static struct claude_ask *find(struct claude_control *c, const char *id)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->asks[i].id, id) == 0)
+            return &c->asks[i];
+    return NULL;
+}
+
+static void forget(struct claude_control *c, struct claude_ask *ask)
+{
+    c->bytes -= ask->bytes;
+    ask_free(ask);
+    *ask = c->asks[--c->n];
+}
+
+bool claude_control_waits(struct claude_control *c, const char *id)
+{
+    return find(c, id) != NULL;
+}
+
+void claude_control_end(struct claude_control *c)
+{
+    while (c->n)
+        forget(c, &c->asks[0]);
+    free(c->asks);
+    c->asks = NULL;
+    c->cap = 0;
+    c->over = true;
+}
+
+/* ---- what the CLI says ---- */
+
+/* The raw text of an id; p NULL: not one that counts. */
+static struct str read_id(struct str value)
+{
+    const struct str raw = value_string(value);
+    return raw.len && raw.len <= CLAUDE_CONTROL_ID ? raw : (struct str){0};
+}
+
+static void refuse(struct claude_control *c, struct buf *out, struct str raw_id, struct str why)
+{
+    if (c->refusals++ >= CLAUDE_REFUSALS)
+        return;
+    buf_add_str(out, "{\"type\":\"control_response\",\"response\":{\"subtype\":\"error\","
+                     "\"request_id\":\"");
+    buf_add(out, raw_id.p, raw_id.len);
+    buf_add_str(out, "\",\"error\":\"turncast does not answer this: ");
+    buf_add(out, why.p, why.len);
+    buf_add_str(out, "\"}}\n");
+}
+
+static char *copy(struct str s)
+{
+    return s.p ? xstrndup(s.p, s.len) : NULL;
+}
+
+static void keep(struct claude_control *c, const char *id, struct str raw_id, struct str request)
+{
+    struct str name = {0}, input = {0}, suggestions = {0};
+    const struct value_row wants[] = {
+        {"tool_name", &name}, {"input", &input}, {"permission_suggestions", &suggestions}};
+    value_pick(request, VALUE_ROWS(wants));
+    const bool offers = suggestions.p && *suggestions.p == '[';
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 4;
+        c->asks = xrealloc(c->asks, c->cap * sizeof *c->asks);
+    }
+    struct claude_ask *const ask = &c->asks[c->n++];
+    *ask = (struct claude_ask){
+        .id = xstrdup(id),
+        .raw_id = copy(raw_id),
+        .input = copy(input),
+        .suggestions = offers ? copy(suggestions) : NULL,
+        .bytes = raw_id.len + input.len + (offers ? suggestions.len : 0),
+        .questions = value_is(name, "AskUserQuestion"),
+    };
+    c->bytes += ask->bytes;
+}
+
+static void can_use_tool(struct claude_control *c, struct buf *out, struct str raw_id,
+                         struct str request)
+{
+    struct arena scratch = {0};
+    const struct str input = value_member(request, "input");
+    const char *const id = json_unescape(&scratch, raw_id, NULL);
+    if (!input.p || *input.p != '{')
+        refuse(c, out, raw_id, STR("a tool without input"));
+    else if (find(c, id))
+        ; /* asked twice, answered once */
+    else if (c->n == CLAUDE_ASKS || request.len > CLAUDE_ASKS_BYTES - c->bytes)
+        refuse(c, out, raw_id, STR("too much is open"));
+    else
+        keep(c, id, raw_id, request);
+    arena_fini(&scratch);
+}
+
+static void control_request(struct claude_control *c, struct buf *out, struct str id,
+                            struct str request)
+{
+    const struct str raw_id = value_string(id);
+    const struct str subtype = value_string(value_member(request, "subtype"));
+    if (!raw_id.len || raw_id.len > CLAUDE_CONTROL_ID_MAX || c->over)
+        return;
+    if (raw_id.len > CLAUDE_CONTROL_ID)
+        refuse(c, out, raw_id, STR("the request_id is too long"));
+    else if (str_is(subtype, "can_use_tool"))
+        can_use_tool(c, out, raw_id, request);
+    else
+        refuse(c, out, raw_id,
+               subtype.len && subtype.len <= SUBTYPE_MAX ? subtype : STR("an unknown request"));
+}
+
+static void withdraw(struct claude_control *c, struct str id)
+{
+    struct arena scratch = {0};
+    const struct str raw_id = read_id(id);
+    struct claude_ask *const ask = raw_id.p ? find(c, json_unescape(&scratch, raw_id, NULL)) : NULL;
+    if (ask)
+        forget(c, ask);
+    arena_fini(&scratch);
+}
+
+/* -1: not a JSON object, nothing was done. */
+static int take(struct claude_control *c, struct buf *out, const char *line, size_t len)
+{
+    struct str type = {0}, id = {0}, request = {0};
+    const struct value_row wants[] = {{"type", &type}, {"request_id", &id}, {"request", &request}};
+    if (value_line(line, len, VALUE_ROWS(wants)) < 0)
+        return -1;
+    if (value_is(type, "control_request"))
+        control_request(c, out, id, request);
+    else if (value_is(type, "control_cancel_request"))
+        withdraw(c, id);
+    return 0;
+}
+
+void claude_control_line(struct claude_control *c, struct buf *out, const char *line, size_t len)
+{
+    if (!memmem(line, len, "\"control_", 9) || take(c, out, line, len) == 0)
+        return;
+    CLEANUP_BUF struct buf mended = {0}; /* as it is mended to be translated */
+    if (json_repair(&mended, line, len))
+        take(c, out, mended.p, mended.len);
+}
+
+/* ---- what it is answered ---- */
+
+int claude_control_answer(struct claude_control *c, struct buf *out,
+                          const struct dialect_answer *answer)
+{
+    struct claude_ask *const ask = find(c, answer->request_id);
+    CLEANUP_BUF struct buf reply = {0};
+    if (!ask || claude_reply(&reply, ask, answer) < 0)
+        return -1;
+    buf_printf(out,
+               "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\","
+               "\"request_id\":\"%s\",\"response\":",
+               ask->raw_id);
+    buf_add(out, reply.p, reply.len);
+    buf_add_str(out, "}}\n");
+    forget(c, ask);
+    return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the form of an answer to can_use_tool. updatedInput always comes with a leave: the CLIs
+ * before 2.1 want it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+#include "dialect/claude/input/claude_control.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+/* A valid JSON object, or p NULL. */
+static struct str read_object(const char *text)
+{
+    struct json j;
+    struct str object = {0};
+    json_start(&j, text, strlen(text));
+    if (json_peek(&j) == JSON_AT_OBJECT)
+        json_skip(&j, &object);
+    return json_finish(&j) == 0 ? object : (struct str){0};
+}
+
+/* What is told to the agent may come from anywhere. */
+static void add_text(struct buf *out, const char *text)
+{
+    CLEANUP_BUF struct buf good = {0};
+    utf8_repair(&good, text, strlen(text));
+    jsonw_string(out, good.p ? good.p : "", good.len);
+}
+
+/* ---- the answers of AskUserQuestion ---- */
+
+/* One text, or several joined as the CLI's own dialog does: that form of an answer to a question
+ * with multiSelect is not measured. Raw slices stay what they are between quotes. */
+static void add_chosen(struct buf *out, struct str chosen)
+{
+    struct json j;
+    const struct str one = value_string(chosen);
+    buf_add(out, one.p, one.len);
+    json_start(&j, chosen.p, chosen.len);
+    if (!json_enter_array(&j))
+        return;
+    for (bool first = true; json_next_element(&j);) {
+        struct str text = {0};
+        if (!json_read_string(&j, &text))
+            continue;
+        buf_add_str(out, first ? "" : ", ");
+        buf_add(out, text.p, text.len);
+        first = false;
+    }
+}
+
+/* Questions are told by their places, from 0; the CLI goes by their texts. */
+static void add_answers(struct buf *out, struct str questions, struct str answers)
+{
+    struct json j;
+    json_start(&j, questions.p, questions.len);
+    const size_t begin = out->len;
+    if (!questions.p || !json_enter_array(&j))
+        return;
+    for (unsigned i = 0; json_next_element(&j); i++) {
+        struct str question = {0};
+        char id[16];
+        snprintf(id, sizeof id, "%u", i);
+        json_skip(&j, &question);
+        const struct str text = value_string(value_member(question, "question"));
+        const struct str chosen = value_member(answers, id);
+        if (!text.p || !chosen.p)
+            continue;
+        buf_add_str(out, out->len > begin ? ",\"" : "\"");
+        buf_add(out, text.p, text.len);
+        buf_add_str(out, "\":\"");
+        add_chosen(out, chosen);
+        buf_add_char(out, '"');
+    }
+}
+
+/* The input with the answers in it. */
+static int add_answered(struct buf *out, const struct claude_ask *ask, const char *text)
+{
+    const struct str input = {ask->input, strlen(ask->input)};
+    const struct str answers = text ? read_object(text) : (struct str){0};
+    struct json j;
+    struct str key = {0}, value = {0};
+    if (!answers.p || !ask->questions)
+        return -1;
+    json_start(&j, input.p, input.len);
+    json_enter_object(&j);
+    buf_add_char(out, '{');
+    while (json_next_key(&j, &key)) {
+        json_skip(&j, &value);
+        if (json_string_is(key, "answers"))
+            continue;
+        buf_add(out, key.p - 1, key.len + 2);
+        buf_add_char(out, ':');
+        buf_add(out, value.p, value.len);
+        buf_add_char(out, ',');
+    }
+    buf_add_str(out, "\"answers\":{");
+    add_answers(out, value_member(input, "questions"), answers);
+    buf_add_str(out, "}}");
+    return 0;
+}
+
+/* ---- the answer ---- */
+
+static int add_input(struct buf *out, const struct claude_ask *ask,
+                     const struct dialect_answer *answer)
+{
+    if (answer->decision == DIALECT_ANSWERED)
+        return add_answered(out, ask, answer->answers);
+    if (!answer->args) {
+        buf_add_str(out, ask->input);
+        return 0;
+    }
+    const struct str args = read_object(answer->args);
+    if (!args.p)
+        return -1;
+    json_compact(out, args); /* on one line */
+    return 0;
+}
+
+static void add_denial(struct buf *out, const struct dialect_answer *answer)
+{
+    buf_add_str(out, "{\"behavior\":\"deny\",\"message\":");
+    add_text(out, answer->reason && *answer->reason ? answer->reason : "This was not allowed.");
+    if (answer->interrupt)
+        buf_add_str(out, ",\"interrupt\":true");
+    buf_add_char(out, '}');
+}
+
+int claude_reply(struct buf *out, const struct claude_ask *ask, const struct dialect_answer *answer)
+{
+    if (answer->decision == DIALECT_DENY) {
+        add_denial(out, answer);
+        return 0;
+    }
+    buf_add_str(out, "{\"behavior\":\"allow\",\"updatedInput\":");
+    if (add_input(out, ask, answer) < 0)
+        return -1;
+    if (answer->remember && ask->suggestions) {
+        buf_add_str(out, ",\"updatedPermissions\":");
+        buf_add_str(out, ask->suggestions);
+    }
+    buf_add_char(out, '}');
+    return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is written to Claude Code's stdin (--input-format stream-json): the mode, the message,
+ * the interrupt. What it asks is in claude_control.c, which it does with --permission-prompt-tool
+ * stdio.
+ *
+ * It takes leave by the end of its input: end_session would kill at once what it left at work in
+ * the background, which may take the grace the agent is given, and was not tried before 2.1. */
+#include "dialect/claude/input/claude_input.h"
+
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+#include "dialect/claude/input/claude_control.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_writer.h"
+
+static void add_text(struct buf *out, const char *text, size_t len)
+{
+    CLEANUP_BUF struct buf good = {0};
+    utf8_repair(&good, text, len);
+    jsonw_string(out, good.p ? good.p : "", good.len);
+}
+
+static void ask_mode(struct buf *out, const char *mode)
+{
+    buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"" CLAUDE_CONTROL_MODE_ID "\","
+                     "\"request\":{\"subtype\":\"set_permission_mode\",\"mode\":");
+    add_text(out, mode, strlen(mode));
+    buf_add_str(out, "}}\n");
+}
+
+/* client_composed: the text goes to the model as it is, without commands and file mentions. */
+static void write_line(struct buf *out, const char *id, struct str text)
+{
+    buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
+    add_text(out, text.p, text.len);
+    buf_add_str(out, "},\"parent_tool_use_id\":null,\"session_id\":\"\"");
+    if (id)
+        buf_printf(out, ",\"uuid\":\"%s\"", id);
+    buf_add_str(out, ",\"client_composed\":true}\n");
+}
+
+static void write_message(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    (void)state;
+    write_line(out, NULL, (struct str){prompt->text, prompt->len});
+}
+
+/* A message with a uuid is acknowledged by lines command_lifecycle: "started" comes before the
+ * result of the turn that takes it, or else with a turn of its own (measured with 2.1.330). */
+static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+{
+    struct claude_control *const c = state;
+    if (c->over || !steered_add(&c->steered, id))
+        return DIALECT_REFUSED;
+    write_line(out, id, text);
+    return DIALECT_WRITTEN;
+}
+
+static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
+{
+    return steered_next(&((struct claude_control *)state)->steered, id);
+}
+
+/* The CLI drops a message that it has not taken, and says so by a lifecycle "cancelled". */
+static bool withdraw(void *state, struct buf *out, const char *id)
+{
+    struct claude_control *const c = state;
+    if (c->over || !steered_waits(&c->steered, id))
+        return false;
+    buf_printf(out,
+               "{\"type\":\"control_request\",\"request_id\":\"turncast-withdraw\","
+               "\"request\":{\"subtype\":\"cancel_async_message\",\"message_uuid\":\"%s\"}}\n",
+               id);
+    return true;
+}
+
+/* Without this, the CLI answers these messages in a turn of its own, which the host has ended. */
+static void withdraw_all(void *state, struct buf *out)
+{
+    const struct claude_control *const c = state;
+    for (size_t i = 0; i < c->steered.n; i++)
+        withdraw(state, out, c->steered.all[i].id);
+}
+
+static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    if (prompt->mode)
+        ask_mode(out, prompt->mode);
+    write_message(state, out, prompt);
+}
+
+static bool goes_on(void *state)
+{
+    const struct claude_control *const c = state;
+    return !c->over && !c->n;
+}
+
+static void take_lifecycle(struct claude_control *c, const char *line, size_t len)
+{
+    struct str type = {0}, uuid = {0}, state = {0};
+    const struct value_row wants[] = {{"type", &type}, {"command_uuid", &uuid}, {"state", &state}};
+    if (!c->steered.n || !memmem(line, len, "\"command_lifecycle\"", 19) ||
+        value_line(line, len, VALUE_ROWS(wants)) < 0 || !value_string(uuid).len)
+        return;
+    if (value_is(state, "started"))
+        steered_settle(&c->steered, value_string(uuid), DIALECT_TAKEN);
+    else if (value_is(state, "cancelled"))
+        steered_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
+}
+
+static void take_line(void *state, struct buf *out, const char *line, size_t len)
+{
+    claude_control_line(state, out, line, len);
+    take_lifecycle(state, line, len);
+}
+
+static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+{
+    return claude_control_answer(state, out, answer);
+}
+
+static bool waits(void *state, const char *request_id)
+{
+    return claude_control_waits(state, request_id);
+}
+
+/* The CLI withdraws what it has asked. */
+static void interrupt(void *state, struct buf *out)
+{
+    withdraw_all(state, out);
+    claude_control_end(state);
+    buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"turncast-interrupt\","
+                     "\"request\":{\"subtype\":\"interrupt\"}}\n");
+}
+
+static void end(void *state)
+{
+    claude_control_end(state);
+}
+
+const struct dialect_input claude_input = {
+    .state_size = sizeof(struct claude_control),
+    .begin = begin,
+    .next = write_message,
+    .goes_on = goes_on,
+    .steer = steer,
+    .settled = settled,
+    .withdraw = withdraw,
+    .line = take_line,
+    .answer = answer_request,
+    .waits = waits,
+    .interrupt = interrupt,
+    .leave = withdraw_all,
+    .close = end,
+    .keep_open = true,
+    .ends_by_eof = true,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which lines of a claude session file are known: the newest ones, by hashes of their uuids.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "dialect/claude_session/claude_session.h"
+
+/* FNV-1a. */
+uint64_t claude_session_hash(struct str uuid)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < uuid.len; i++)
+        hash = (hash ^ (unsigned char)uuid.p[i]) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+uint64_t claude_session_turn_of(const struct claude_session_chain *chain, struct str uuid)
+{
+    if (!chain->links || !uuid.len)
+        return 0;
+    const uint64_t hash = claude_session_hash(uuid);
+    for (uint64_t i = chain->count, n = 0; i > 0 && n < CLAUDE_SESSION_LINES; i--, n++)
+        if (chain->links[(i - 1) % CLAUDE_SESSION_LINES].uuid == hash)
+            return chain->links[(i - 1) % CLAUDE_SESSION_LINES].turn;
+    return 0;
+}
+
+void claude_session_link(struct claude_session_chain *chain, struct str uuid, uint64_t turn)
+{
+    if (!uuid.len)
+        return;
+    if (!chain->links)
+        chain->links = xcalloc(CLAUDE_SESSION_LINES, sizeof(*chain->links));
+    chain->links[chain->count++ % CLAUDE_SESSION_LINES] =
+        (struct claude_session_link){claude_session_hash(uuid), turn};
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what a claude session file says of messages, thinking and tools: a line for each block,
+ * whose stop reason and usage are those of the whole message. */
+#include "dialect/claude_session/claude_session.h"
+#include "dialect/reader/dialect_emit.h"
+#include "event/json/json_reader.h"
+
+static void set(struct buf *to, const char *text)
+{
+    buf_reset(to);
+    buf_add_str(to, text ? text : "");
+}
+
+/* Messages. */
+
+void claude_session_flush(struct claude_session *c, const struct dialect_out *out)
+{
+    struct event ev;
+    if (c->said.len)
+        tell_message(out, c->said.p, c->said.len, c->message_id.p);
+    if (c->counted) {
+        event_init(&ev, TC_USAGE);
+        ev.u.usage = c->usage;
+        ev.u.usage.scope = "call";
+        ev.u.usage.model = c->model.len ? c->model.p : NULL;
+        tally_add(&c->tally, &ev.u.usage);
+        dialect_emit(out, &ev);
+    }
+    buf_reset(&c->said);
+    buf_reset(&c->message_id);
+    c->counted = false;
+    c->texts = 0;
+}
+
+static void read_usage(struct claude_session *c, struct str usage)
+{
+    struct event ev;
+    if (!usage.p)
+        return;
+    event_init(&ev, TC_USAGE);
+    c->usage = ev.u.usage;
+    c->usage.input_tokens = value_int(value_member(usage, "input_tokens"), -1);
+    c->usage.output_tokens = value_int(value_member(usage, "output_tokens"), -1);
+    c->usage.cache_read_tokens = value_int(value_member(usage, "cache_read_input_tokens"), -1);
+    c->usage.cache_write_tokens = value_int(value_member(usage, "cache_creation_input_tokens"), -1);
+    c->usage.cache_counted = 0;
+    c->counted = true;
+}
+
+/* The line goes on with the message, or begins another one. */
+static void take_message(const struct claude_session_line *l)
+{
+    struct claude_session *const c = l->c;
+    const char *const id = claude_session_text(l, value_member(l->message, "id"));
+    const char *const model = claude_session_text(l, value_member(l->message, "model"));
+    if (!id || strcmp(id, c->message_id.len ? c->message_id.p : "") != 0) {
+        claude_session_flush(c, l->out);
+        set(&c->message_id, id);
+        buf_reset(&c->answer);
+        set(&c->answer_id, id);
+    }
+    if (model && *model != '<')
+        set(&c->model, model);
+    set(&c->stop, claude_session_text(l, value_member(l->message, "stop_reason")));
+    read_usage(c, value_member(l->message, "usage"));
+}
+
+static void take_text(const struct claude_session_line *l, struct str block)
+{
+    struct claude_session *const c = l->c;
+    struct event ev;
+    size_t len = 0;
+    const char *const text = value_text(l->out->scratch, value_member(block, "text"), &len);
+    if (!len)
+        return;
+    if (l->agent) { /* whole already */
+        event_init(&ev, TC_MESSAGE);
+        ev.u.message.text = text;
+        ev.u.message.text_len = len;
+        claude_session_emit(l, &ev);
+        return;
+    }
+    event_init_text(&ev, TC_NARRATION, text, len,
+                    arena_sprintf(l->out->scratch, "%s#%lld",
+                                  c->message_id.len ? c->message_id.p : "", (long long)c->texts++));
+    claude_session_emit(l, &ev);
+    if (len > CLAUDE_SESSION_TEXT_MAX - c->said.len ||
+        len > CLAUDE_SESSION_TEXT_MAX - c->answer.len)
+        return;
+    buf_add(&c->said, text, len);
+    buf_add(&c->answer, text, len);
+}
+
+static void take_thinking(const struct claude_session_line *l, struct str block)
+{
+    struct event ev;
+    size_t len = 0;
+    const char *const text = value_text(l->out->scratch, value_member(block, "thinking"), &len);
+    event_init_text(&ev, TC_THINKING, text ? text : "", len,
+                    l->c->message_id.len ? l->c->message_id.p : NULL);
+    ev.u.thinking.encrypted = claude_session_text(l, value_member(block, "data"));
+    if (len || ev.u.thinking.encrypted)
+        claude_session_emit(l, &ev);
+}
+
+static void take_call(const struct claude_session_line *l, struct str block)
+{
+    struct event ev;
+    struct tc_tool_call *const call = &ev.u.tool_call;
+    const char *const name = claude_session_text(l, value_member(block, "name"));
+    event_init(&ev, TC_TOOL_CALL);
+    call->tool_use_id = claude_session_text(l, value_member(block, "id"));
+    call->name = name ? name : "tool";
+    call->message_id = !l->agent && l->c->message_id.len ? l->c->message_id.p : NULL;
+    tool_set_args(l->out->scratch, call, value_member(block, "input"));
+    if (!l->agent)
+        buf_reset(&l->c->answer);
+    claude_session_emit(l, &ev);
+}
+
+static void each_block(const struct claude_session_line *l,
+                       void (*take)(const struct claude_session_line *, struct str))
+{
+    struct json j;
+    json_start(&j, l->content.p, l->content.len);
+    if (l->content.p && json_enter_array(&j))
+        while (json_next_element(&j)) {
+            struct str block = {0};
+            json_skip(&j, &block);
+            take(l, block);
+        }
+}
+
+static void take_said(const struct claude_session_line *l, struct str block)
+{
+    const struct str type = value_member(block, "type");
+    if (value_is(type, "text"))
+        take_text(l, block);
+    else if (value_is(type, "thinking") || value_is(type, "redacted_thinking"))
+        take_thinking(l, block);
+    else if (value_is(type, "tool_use") || value_is(type, "server_tool_use"))
+        take_call(l, block);
+}
+
+/* The CLI's own message about an API that failed. */
+static void take_api_error(const struct claude_session_line *l)
+{
+    size_t len = 0;
+    claude_session_flush(l->c, l->out);
+    set(&l->c->error, value_join_texts(l->out->scratch, l->content, "\n", &len));
+    set(&l->c->code, claude_session_text(l, claude_session_value(l, "error")));
+    buf_reset(&l->c->stop);
+    if (!l->c->error.len)
+        set(&l->c->error, "The API failed.");
+}
+
+void claude_session_assistant(const struct claude_session_line *l)
+{
+    struct claude_session *const c = l->c;
+    if (!l->agent && value_true(claude_session_value(l, "isApiErrorMessage"))) {
+        take_api_error(l);
+        return;
+    }
+    if (!l->agent) {
+        if (c->error.len)
+            claude_session_notice(l, "error", c->code.len ? c->code.p : "api_error", c->error.p);
+        buf_reset(&c->error);
+        c->interrupted = false;
+        take_message(l);
+    }
+    each_block(l, take_said);
+}
+
+/* Results. */
+
+/* Texts of the parts; of others only what they are. */
+static const char *parts_text(const struct claude_session_line *l, struct str content, size_t *len)
+{
+    CLEANUP_BUF struct buf joined = {0};
+    struct json j;
+    json_start(&j, content.p, content.len);
+    if (!content.p || !json_enter_array(&j))
+        return value_show(l->out->scratch, content, len);
+    while (json_next_element(&j)) {
+        struct str part = {0};
+        json_skip(&j, &part);
+        const char *const text = claude_session_text(l, value_member(part, "text"));
+        const char *const type = claude_session_text(l, value_member(part, "type"));
+        if (joined.len)
+            buf_add_char(&joined, '\n');
+        if (text)
+            buf_add_str(&joined, text);
+        else
+            buf_printf(&joined, "[%s]", type ? type : "part");
+    }
+    *len = joined.len;
+    return arena_strndup(l->out->scratch, joined.p ? joined.p : "", joined.len);
+}
+
+static void take_result(const struct claude_session_line *l, struct str block)
+{
+    struct event ev;
+    struct tc_tool_result *const r = &ev.u.tool_result;
+    const struct str structured = claude_session_value(l, "toolUseResult");
+    const struct str decision =
+        value_member(claude_session_value(l, "permissionDecision"), "decision");
+    event_init(&ev, TC_TOOL_RESULT);
+    r->tool_use_id = claude_session_text(l, value_member(block, "tool_use_id"));
+    r->content = parts_text(l, value_member(block, "content"), &r->content_len);
+    r->is_error = value_true(value_member(block, "is_error"));
+    r->outcome = value_is(decision, "reject") ? "denied" : r->is_error ? "failed" : "succeeded";
+    if (structured.p && *structured.p == '{' && structured.len <= CLAUDE_SESSION_STRUCTURED_MAX)
+        r->structured = value_json(l->out->scratch, structured, NULL);
+    claude_session_emit(l, &ev);
+}
+
+static void take_block(const struct claude_session_line *l, struct str block)
+{
+    const struct str text = value_member(block, "text");
+    if (value_is(value_member(block, "type"), "tool_result"))
+        take_result(l, block);
+    else if (!l->agent && str_has_prefix(value_string(text), STR("[Request interrupted by user")))
+        l->c->interrupted = true;
+}
+
+void claude_session_blocks(const struct claude_session_line *l)
+{
+    if (!l->agent)
+        claude_session_flush(l->c, l->out);
+    each_block(l, take_block);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is written to a codex app-server: the steps that lead to the turn, answers to what it
+ * asks, the interrupt. */
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "dialect/codex/codex_app.h"
+#include "dialect/protocol/jsonrpc.h"
+#include "dialect/protocol/steered_messages.h"
+#include "event/json/json_writer.h"
+
+/* Texts of a request, as JSON: what an answer has to fit. */
+enum { SCHEMA, PERMISSIONS };
+
+struct codex_app_input {
+    struct rpc rpc;
+    struct buf text;
+    struct buf cwd, policy;  /* as JSON, and so are these: */
+    struct buf thread, turn; /* thread: first the one that is to be resumed, if any */
+    const char *waiting;     /* for the answer to this request of ours; NULL: for none */
+    struct steered steered;  /* whose answers are to come, in this order */
+    bool over;
+};
+
+static void add_json_text(struct buf *to, const char *text)
+{
+    CLEANUP_BUF struct buf safe = {0};
+    utf8_repair(&safe, text, strlen(text));
+    jsonw_string(to, safe.p ? safe.p : "", safe.len);
+}
+
+/* What the server named goes back as it was written. */
+static void set_raw(struct buf *to, struct str value)
+{
+    if (!value_string(value).p)
+        return;
+    buf_reset(to);
+    buf_add(to, value.p, value.len);
+}
+
+/* ---- the steps ---- */
+
+static void call(struct codex_app_input *c, struct buf *out, const char *name, const char *method)
+{
+    c->waiting = name;
+    rpc_call(&c->rpc, out, name, method);
+}
+
+static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct codex_app_input *const c = state;
+    c->rpc.head = "{";
+    utf8_repair(&c->text, prompt->text, prompt->len);
+    add_json_text(&c->cwd, prompt->cwd);
+    add_json_text(&c->policy, prompt->mode ? prompt->mode : "on-request");
+    if (prompt->session_id)
+        add_json_text(&c->thread, prompt->session_id);
+    call(c, out, CODEX_APP_INITIALIZE, "initialize");
+    buf_add_str(out,
+                "\"clientInfo\":{\"name\":\"turncast\",\"title\":\"turncast\",\"version\":\"" //
+                PACKAGE_VERSION "\"},\"capabilities\":null");
+    rpc_end(out);
+}
+
+static void open_thread(struct codex_app_input *c, struct buf *out)
+{
+    rpc_notify(&c->rpc, out, "initialized");
+    rpc_end(out);
+    call(c, out, CODEX_APP_THREAD, c->thread.len ? "thread/resume" : "thread/start");
+    if (c->thread.len)
+        jsonw_member_json(out, "threadId", c->thread.p);
+    jsonw_member_json(out, "cwd", c->cwd.p);
+    jsonw_member_json(out, "approvalPolicy", c->policy.p);
+    rpc_end(out);
+}
+
+static void begin_turn(struct codex_app_input *c, struct buf *out)
+{
+    call(c, out, CODEX_APP_TURN, "turn/start");
+    jsonw_member_json(out, "threadId", c->thread.p);
+    buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
+    jsonw_string(out, c->text.p ? c->text.p : "", c->text.len);
+    buf_add_str(out, "}]");
+    rpc_end(out);
+}
+
+/* For this turn and no later one: a bare turn/start would begin the answer anew. */
+static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+{
+    struct codex_app_input *const c = state;
+    CLEANUP_BUF struct buf safe = {0};
+    if (c->over || !c->turn.len || !steered_add(&c->steered, id))
+        return DIALECT_REFUSED;
+    utf8_repair(&safe, text.p, text.len);
+    rpc_call(&c->rpc, out, CODEX_APP_STEER, "turn/steer");
+    jsonw_member_json(out, "threadId", c->thread.p);
+    jsonw_member_json(out, "expectedTurnId", c->turn.p);
+    buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
+    jsonw_string(out, safe.p ? safe.p : "", safe.len);
+    buf_add_str(out, "}]");
+    rpc_end(out);
+    return DIALECT_ASKED;
+}
+
+static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
+{
+    return steered_next(&((struct codex_app_input *)state)->steered, id);
+}
+
+static bool goes_on(void *state)
+{
+    const struct codex_app_input *const c = state;
+    return c->over && c->thread.len && !c->waiting;
+}
+
+static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+{
+    struct codex_app_input *const c = state;
+    buf_reset(&c->text);
+    utf8_repair(&c->text, prompt->text, prompt->len);
+    buf_reset(&c->turn);
+    c->over = false;
+    begin_turn(c, out);
+}
+
+/* What ends the turn is told by the translator, from the same line. */
+static void take_step(struct codex_app_input *c, struct buf *out, const struct rpc_line *l)
+{
+    const char *const step = c->waiting;
+    const struct str thread = value_member(value_member(l->result, "thread"), "id");
+    c->waiting = NULL;
+    if (l->error.p)
+        return;
+    if (strcmp(step, CODEX_APP_INITIALIZE) == 0) {
+        open_thread(c, out);
+    } else if (strcmp(step, CODEX_APP_TURN) == 0) {
+        set_raw(&c->turn, value_member(value_member(l->result, "turn"), "id"));
+    } else if (value_string(thread).len) {
+        set_raw(&c->thread, thread);
+        begin_turn(c, out);
+    }
+}
+
+/* ---- what it asks ---- */
+
+static char *keep(struct str value)
+{
+    return value.p ? xstrndup(value.p, value.len) : NULL;
+}
+
+static void take_request(struct codex_app_input *c, struct buf *out, const struct rpc_line *l)
+{
+    const enum codex_app_ask ask = codex_app_asks(l->method, l->params);
+    if (ask == CODEX_APP_ASKS_NOTHING) {
+        rpc_refuse(&c->rpc, out, l);
+        return;
+    }
+    struct rpc_asked *const asked = rpc_open(&c->rpc, out, l);
+    if (!asked)
+        return;
+    asked->kind = ask;
+    asked->text[SCHEMA] = keep(value_member(l->params, "requestedSchema"));
+    asked->text[PERMISSIONS] = keep(value_member(l->params, "permissions"));
+}
+
+static bool is_of_thread(const struct codex_app_input *c, const struct rpc_line *l)
+{
+    const struct str thread = value_member(l->params, "threadId");
+    return thread.p && c->thread.len && str_is(thread, c->thread.p);
+}
+
+static void take_notice(struct codex_app_input *c, const struct rpc_line *l)
+{
+    if (value_is(l->method, "serverRequest/resolved"))
+        rpc_forget(&c->rpc, value_member(l->params, "requestId"));
+    else if (value_is(l->method, "turn/started") && is_of_thread(c, l))
+        set_raw(&c->turn, value_member(value_member(l->params, "turn"), "id"));
+    else if (value_is(l->method, "turn/completed") && is_of_thread(c, l))
+        c->over = true;
+}
+
+static void take_line(void *state, struct buf *out, const char *line, size_t len)
+{
+    struct codex_app_input *const c = state;
+    CLEANUP_RPC_LINE struct rpc_line l;
+    if (rpc_read(&l, line, len) < 0)
+        return;
+    if (rpc_is_request(&l))
+        take_request(c, out, &l);
+    else if (l.method.p)
+        take_notice(c, &l);
+    else if (rpc_answers(&l, CODEX_APP_STEER))
+        steered_settle(&c->steered, (struct str){0}, l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
+    else if (c->waiting && rpc_answers(&l, c->waiting))
+        take_step(c, out, &l);
+}
+
+/* ---- what is decided ---- */
+
+static void interrupt(void *state, struct buf *out)
+{
+    struct codex_app_input *const c = state;
+    if (!c->turn.len || c->over)
+        return;
+    rpc_call(&c->rpc, out, CODEX_APP_INTERRUPT, "turn/interrupt");
+    jsonw_member_json(out, "threadId", c->thread.p);
+    jsonw_member_json(out, "turnId", c->turn.p);
+    rpc_end(out);
+}
+
+static void write_decision(struct buf *out, const struct dialect_answer *answer)
+{
+    const char *const denied = answer->interrupt ? "cancel" : "decline";
+    const char *const allowed = answer->remember ? "acceptForSession" : "accept";
+    jsonw_member_str(out, "decision", answer->decision == DIALECT_ALLOW ? allowed : denied);
+}
+
+/* What was asked for is granted as a whole, or nothing is. */
+static void write_permissions(struct buf *out, const struct rpc_asked *asked,
+                              const struct dialect_answer *answer)
+{
+    const char *const wanted = asked->text[PERMISSIONS];
+    const bool allowed = answer->decision == DIALECT_ALLOW;
+    jsonw_member_json(out, "permissions", allowed && wanted ? wanted : "{}");
+    jsonw_member_str(out, "scope", allowed && answer->remember ? "session" : "turn");
+}
+
+static void write_elicited(struct buf *out, const struct rpc_asked *asked,
+                           const struct dialect_answer *answer)
+{
+    if (answer->decision == DIALECT_DENY) {
+        jsonw_member_str(out, "action", answer->interrupt ? "cancel" : "decline");
+        return;
+    }
+    jsonw_member_str(out, "action", "accept");
+    jsonw_key(out, "content");
+    codex_app_add_content(out, asked->text[SCHEMA], answer->answers);
+}
+
+static void write_answers(struct buf *out, const struct dialect_answer *answer)
+{
+    jsonw_key(out, "answers");
+    codex_app_add_answers(out, answer->decision == DIALECT_ANSWERED ? answer->answers : NULL);
+}
+
+/* Whether a request can be decided like that. */
+static bool fits(const struct rpc_asked *asked, const struct dialect_answer *answer)
+{
+    const bool question =
+        asked->kind == CODEX_APP_ASKS_FORM || asked->kind == CODEX_APP_ASKS_QUESTIONS;
+    if (answer->args) /* it would do what it asked for, not what was allowed */
+        return false;
+    return answer->decision == DIALECT_DENY || (answer->decision == DIALECT_ANSWERED) == question;
+}
+
+static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+{
+    struct codex_app_input *const c = state;
+    struct rpc_asked *const asked = rpc_find(&c->rpc, answer->request_id);
+    if (!asked || c->over || !fits(asked, answer))
+        return -1;
+    const bool decides =
+        asked->kind == CODEX_APP_ASKS_COMMAND || asked->kind == CODEX_APP_ASKS_CHANGE;
+    rpc_reply(&c->rpc, out, asked->id);
+    if (decides)
+        write_decision(out, answer);
+    else if (asked->kind == CODEX_APP_ASKS_PERMISSIONS)
+        write_permissions(out, asked, answer);
+    else if (asked->kind == CODEX_APP_ASKS_QUESTIONS)
+        write_answers(out, answer);
+    else
+        write_elicited(out, asked, answer);
+    rpc_end(out);
+    rpc_close(asked);
+    if (answer->decision == DIALECT_DENY && answer->interrupt && !decides)
+        interrupt(c, out);
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct codex_app_input *const c = state;
+    struct buf *const bufs[] = {&c->text, &c->cwd, &c->policy, &c->thread, &c->turn};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+    rpc_fini(&c->rpc);
+}
+
+static bool waits(void *state, const char *request_id)
+{
+    struct codex_app_input *const input = state;
+    return rpc_find(&input->rpc, request_id) != NULL;
+}
+
+const struct dialect_input codex_app_input = {
+    .state_size = sizeof(struct codex_app_input),
+    .begin = begin,
+    .next = next,
+    .goes_on = goes_on,
+    .steer = steer,
+    .settled = settled,
+    .line = take_line,
+    .answer = answer_request,
+    .waits = waits,
+    .interrupt = interrupt,
+    .close = close_state,
+    .keep_open = true,
+    .loads_session = true,
+};

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the lines of a codex session file, where its turns begin, and how they end. */
+#include "dialect/codex_rollout/codex_rollout.h"
+
+#include "dialect/reader/dialect_emit.h"
+#include "event/json/json_reader.h"
+
+char *codex_rollout_text(const struct codex_rollout_line *l, struct str value)
+{
+    return value_text(l->out->scratch, value, NULL);
+}
+
+static void set(struct buf *to, const char *text)
+{
+    buf_reset(to);
+    buf_add_str(to, text ? text : "");
+}
+
+static const char *or_null(const struct buf *b)
+{
+    return b->len ? b->p : NULL;
+}
+
+static const char *payload_text(const struct codex_rollout_line *l, const char *key)
+{
+    return codex_rollout_text(l, value_member(l->payload, key));
+}
+
+void codex_rollout_raw(const struct codex_rollout_line *l)
+{
+    const char *const type = codex_rollout_text(l, l->type);
+    const char *const kind = codex_rollout_text(l, l->kind);
+    tell_raw(l->out, "codex-rollout", l->self,
+             kind ? arena_sprintf(l->out->scratch, "%s/%s", type, kind) : type);
+}
+
+static void take_early(void *ctx, struct str line)
+{
+    struct codex_rollout_line early = *(const struct codex_rollout_line *)ctx;
+    early.self = line;
+    early.type = value_member(line, "type");
+    early.kind = value_member(value_member(line, "payload"), "type");
+    codex_rollout_raw(&early);
+}
+
+void codex_rollout_start(const struct codex_rollout_line *l, const char *task)
+{
+    struct codex_rollout *const c = l->c;
+    struct event ev;
+    if (c->started)
+        return;
+    c->started = true;
+    event_init(&ev, TC_START);
+    ev.meta.session_id = c->thread.len ? c->thread.p : "";
+    ev.u.start.thread_id = or_null(&c->thread);
+    ev.u.start.run_id = or_null(&c->id);
+    ev.u.start.provider = or_null(&c->provider);
+    ev.u.start.model = or_null(&c->model);
+    ev.u.start.source = "codex";
+    ev.u.start.task = task;
+    ev.meta.x = or_null(&c->context);
+    dialect_emit(l->out, &ev);
+    struct codex_rollout_line early = *l;
+    early_release(&c->early, take_early, &early);
+}
+
+/* Lines that say whose turn it is. */
+
+static void keep(const struct codex_rollout_line *l)
+{
+    if (l->c->started)
+        codex_rollout_raw(l);
+    else
+        early_keep(&l->c->early, l->out->scratch, l->self);
+}
+
+static void take_session(const struct codex_rollout_line *l)
+{
+    const char *const id = payload_text(l, "id");
+    if (id && !l->c->thread.len) /* a fork repeats that of its origin */
+        set(&l->c->thread, id);
+    set(&l->c->provider, payload_text(l, "model_provider"));
+    keep(l);
+}
+
+static void take_context(const struct codex_rollout_line *l)
+{
+    static const char *const kept[] = {"cwd",    "approval_policy",      "sandbox_policy",
+                                       "effort", "model_context_window", NULL};
+    const char *const model = payload_text(l, "model");
+    if (model)
+        set(&l->c->model, model);
+    if (!l->c->started)
+        set(&l->c->context, value_some(l->out->scratch, l->payload, kept));
+    keep(l);
+}
+
+static bool begins_task(struct str kind)
+{
+    return value_is(kind, "task_started") || value_is(kind, "turn_started");
+}
+
+static void take_begin(const struct codex_rollout_line *l)
+{
+    l->c->has_turns = true;
+    set(&l->c->id, payload_text(l, "turn_id"));
+    keep(l);
+}
+
+/* Usage. */
+
+static void read_usage(struct tc_usage *u, struct str usage)
+{
+    u->input_tokens = value_int(value_member(usage, "input_tokens"), -1);
+    u->output_tokens = value_int(value_member(usage, "output_tokens"), -1);
+    u->total_tokens = value_int(value_member(usage, "total_tokens"), -1);
+    u->cache_read_tokens = value_int(value_member(usage, "cached_input_tokens"), -1);
+    u->cache_write_tokens = value_int(value_member(usage, "cache_write_input_tokens"), -1);
+    u->reasoning_tokens = value_int(value_member(usage, "reasoning_output_tokens"), -1);
+    u->cache_counted = 1;
+}
+
+static void tell_usage(const struct codex_rollout_line *l, struct str usage)
+{
+    struct event ev;
+    if (!usage.p)
+        return;
+    codex_rollout_start(l, NULL);
+    event_init(&ev, TC_USAGE);
+    ev.u.usage.scope = "call";
+    ev.u.usage.model = or_null(&l->c->model);
+    read_usage(&ev.u.usage, usage);
+    tally_add(&l->c->tally, &ev.u.usage);
+    dialect_emit(l->out, &ev);
+}
+
+static void take_record(const struct codex_rollout_line *l)
+{
+    l->c->has_records = true;
+    tell_usage(l, value_member(l->payload, "usage"));
+}
+
+/* The older form, which is also written when nothing was used. */
+static void take_count(const struct codex_rollout_line *l)
+{
+    struct codex_rollout *const c = l->c;
+    const struct str info = value_member(l->payload, "info");
+    const char *const total =
+        value_json(l->out->scratch, value_member(info, "total_token_usage"), NULL);
+    const bool known = total && c->total.len && strcmp(c->total.p, total) == 0;
+    if (total)
+        set(&c->total, total);
+    if (total && !known && !c->has_records)
+        tell_usage(l, value_member(info, "last_token_usage"));
+    else
+        keep(l);
+}
+
+static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
+{
+    struct event ev;
+    if (!l->c->tally.counted)
+        return;
+    event_init(&ev, TC_USAGE);
+    ev.u.usage = l->c->tally.sum;
+    ev.u.usage.scope = "turn";
+    ev.u.usage.model = or_null(&l->c->model);
+    ev.u.usage.is_error = failed;
+    ev.u.usage.duration_ms = value_real(value_member(l->payload, "duration_ms"), -1);
+    dialect_emit(l->out, &ev);
+}
+
+/* Ends. */
+
+static void tell_answer(const struct codex_rollout_line *l)
+{
+    const struct codex_rollout *const c = l->c;
+    size_t len = 0;
+    const char *const text =
+        value_text(l->out->scratch, value_member(l->payload, "last_agent_message"), &len);
+    const bool same = len && len == c->answer.len && memcmp(text, c->answer.p, len) == 0;
+    if (!len)
+        tell_final(l->out, c->answer.p, c->answer.len, or_null(&c->answer_id));
+    else
+        tell_final(l->out, text, len, same ? or_null(&c->answer_id) : NULL);
+}
+
+/* "other", or {"http_connection_failed": {…}}: the key is the code. */
+static const char *error_code(const struct codex_rollout_line *l, struct str error)
+{
+    const struct str info = value_member(error, "codex_error_info");
+    if (!info.p || *info.p != '{')
+        return codex_rollout_text(l, info);
+    struct json j;
+    struct str key;
+    json_start(&j, info.p, info.len);
+    if (!json_enter_object(&j) || !json_next_key(&j, &key))
+        return NULL;
+    return json_unescape(l->out->scratch, key, NULL);
+}
+
+static void take_complete(const struct codex_rollout_line *l)
+{
+    const struct str error = value_member(l->payload, "error");
+    codex_rollout_start(l, NULL);
+    l->c->ended = true;
+    if (!error.p) {
+        tell_answer(l);
+        tell_turn_usage(l, false);
+        tell_done(l->out, "completed", NULL);
+        return;
+    }
+    const struct str message = value_member(error, "message");
+    const char *const text = value_show(l->out->scratch, message.p ? message : error, NULL);
+    const char *const code = error_code(l, error);
+    tell_error(l->out, text, code);
+    tell_turn_usage(l, true);
+    tell_done(l->out, "error", code);
+}
+
+static void take_aborted(const struct codex_rollout_line *l)
+{
+    codex_rollout_start(l, NULL);
+    l->c->ended = true;
+    tell_answer(l);
+    tell_turn_usage(l, false);
+    tell_done(l->out, "cancelled", payload_text(l, "reason"));
+}
+
+static void take_compacted(const struct codex_rollout_line *l)
+{
+    codex_rollout_start(l, NULL);
+    tell_notice(l->out, "info", "compacted", "the conversation was compacted", NULL);
+}
+
+static void take_trouble(const struct codex_rollout_line *l)
+{
+    const bool error = value_is(l->kind, "error");
+    const char *const text = payload_text(l, "message");
+    codex_rollout_start(l, NULL);
+    tell_notice(l->out, error ? "error" : "warn", error ? "error" : "warning", text ? text : "",
+                NULL);
+}
+
+/* Lines. */
+
+static const struct row {
+    const char *type, *kind; /* kind: or NULL, any */
+    void (*take)(const struct codex_rollout_line *l);
+} rows[] = {
+    {"session_meta", NULL, take_session},          {"turn_context", NULL, take_context},
+    {"token_usage_record", NULL, take_record},     {"compacted", NULL, take_compacted},
+    {"event_msg", "task_started", take_begin},     {"event_msg", "turn_started", take_begin},
+    {"event_msg", "token_count", take_count},      {"event_msg", "task_complete", take_complete},
+    {"event_msg", "turn_complete", take_complete}, {"event_msg", "turn_aborted", take_aborted},
+    {"event_msg", "error", take_trouble},          {"event_msg", "warning", take_trouble},
+    {"event_msg", "stream_error", take_trouble},
+};
+
+static const struct row *find_row(const struct codex_rollout_line *l)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (value_is(l->type, rows[i].type) && (!rows[i].kind || value_is(l->kind, rows[i].kind)))
+            return &rows[i];
+    return NULL;
+}
+
+/* A command that ran on behind its turn is told of in the next one, with the id of its own. */
+static bool is_of_another_turn(const struct codex_rollout_line *l)
+{
+    const char *const id = payload_text(l, "turn_id");
+    return id && l->c->id.len && !begins_task(l->kind) && strcmp(id, l->c->id.p) != 0;
+}
+
+static void dispatch(const struct codex_rollout_line *l)
+{
+    const struct row *const row = find_row(l);
+    const bool event = value_is(l->type, "event_msg");
+    if (is_of_another_turn(l))
+        keep(l);
+    else if (row)
+        row->take(l);
+    else if (event && value_is(l->kind, "item_completed") && codex_rollout_take_item(l))
+        return;
+    else if (event && codex_rollout_take_event(l))
+        return;
+    else if (!value_is(l->type, "response_item") || !codex_rollout_take_response(l))
+        keep(l);
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct codex_rollout_line l = {.c = state, .self = {line, len}};
+    struct str timestamp = {0};
+    const struct value_row picked[] = {
+        {"type", &l.type}, {"payload", &l.payload}, {"timestamp", &timestamp}};
+    if (value_line(line, len, VALUE_ROWS(picked)) < 0)
+        return -1;
+    struct dialect_out timed = *out;
+    timed.ts = value_time(timestamp);
+    l.out = &timed;
+    l.kind = value_member(l.payload, "type");
+    l.item = value_member(l.payload, "item");
+    dispatch(&l);
+    return 0;
+}
+
+/* Sessions of old releases tell no begin of a turn: a message of the user behind an answer is one.
+ */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct codex_rollout *const c = state;
+    if (!value_is(value_member(line, "type"), "event_msg"))
+        return DIALECT_GOES_ON;
+    const struct str payload = value_member(line, "payload");
+    const struct str kind = value_member(payload, "type");
+    const bool begun = c->id.len || c->started;
+    const bool old = !c->has_turns && c->asked && c->answer.len;
+    return (begun && begins_task(kind)) || (old && value_is(kind, "user_message"))
+               ? DIALECT_USERS_TURN
+               : DIALECT_GOES_ON;
+}
+
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct codex_rollout *const c = state;
+    const struct codex_rollout_line l = {.c = c, .out = out};
+    (void)end;
+    if (c->id.len || c->early.lines.len)
+        codex_rollout_start(&l, NULL);
+    if (c->ended)
+        return;
+    if (!c->has_turns && c->answer.len) { /* what old releases say of an end */
+        tell_answer(&l);
+        tell_turn_usage(&l, false);
+        tell_done(out, "completed", NULL);
+    } else {
+        tell_turn_usage(&l, true);
+    }
+}
+
+static void close_state(void *state)
+{
+    struct codex_rollout *const c = state;
+    struct buf *const bufs[] = {&c->thread,  &c->provider, &c->model,     &c->id,
+                                &c->context, &c->answer,   &c->answer_id, &c->total};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+    early_fini(&c->early);
+    tool_set_fini(&c->open);
+    tool_set_fini(&c->closed);
+}
+
+static void next_turn(void *state, bool by_agent)
+{
+    struct codex_rollout *const c = state;
+    struct codex_rollout old = *c;
+    (void)by_agent;
+    *c = (struct codex_rollout){.thread = old.thread,
+                                .provider = old.provider,
+                                .model = old.model,
+                                .total = old.total,
+                                .has_turns = old.has_turns,
+                                .has_messages = old.has_messages,
+                                .has_thoughts = old.has_thoughts,
+                                .has_records = old.has_records};
+    old.thread = old.provider = old.model = old.total = (struct buf){0};
+    close_state(&old);
+}
+
+static int sniff_line(struct str line, const char *event)
+{
+    static const char *const types[] = {"session_meta", "event_msg", "response_item",
+                                        "turn_context"};
+    const struct str type = value_member(line, "type");
+    (void)event;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(type, types[i]))
+            return value_member(line, "payload").p ? DIALECT_SURE : 0;
+    return 0;
+}
+
+const struct dialect dialect_codex_rollout = {
+    .name = "codex-rollout",
+    .summary = "session files of codex: ~/.codex/sessions",
+    .state_size = sizeof(struct codex_rollout),
+    .sniff = sniff_line,
+    .line = read_line,
+    .end = end_stream,
+    .close = close_state,
+    .next = next_turn,
+    .begins = begins_turn,
+};

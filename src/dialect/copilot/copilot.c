@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT
+ * Reads GitHub Copilot's `copilot --output-format json`: an envelope around some thirty types, most
+ * of them bookkeeping. A message that asks for no tool is the answer; a run has several. */
+#include "base/bytes/buf.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/tool_args.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+
+struct copilot {
+    struct buf streamed, streamed_id; /* text of the message being told, and its id */
+    struct buf thought;               /* reasoning that was told and not yet repeated whole */
+    struct buf answer, answer_id;     /* of the newest message that asks for no tool */
+    struct buf error, error_code;
+    struct buf session;
+    bool started, aborted, failed, ended;
+};
+
+struct copilot_call {
+    struct copilot *c;
+    const struct dialect_out *out;
+    struct str self, type, data, id, session_id, exit_code, usage;
+    const char *parent_id; /* call that spawned the sub-agent whose event it is, or NULL */
+};
+
+static char *text_of(const struct copilot_call *call, struct str value)
+{
+    return value_text(call->out->scratch, value, NULL);
+}
+
+static char *data_text(const struct copilot_call *call, const char *key)
+{
+    return text_of(call, value_member(call->data, key));
+}
+
+static void replace(struct buf *to, const char *text, size_t len)
+{
+    buf_reset(to);
+    buf_add(to, text, len);
+}
+
+static void set(struct buf *to, const char *text)
+{
+    replace(to, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void send(const struct copilot_call *call, struct event *ev)
+{
+    ev->meta.parent_id = call->parent_id;
+    if (call->c->session.len)
+        ev->meta.session_id = call->c->session.p;
+    dialect_emit(call->out, ev);
+}
+
+static void tell_start(const struct copilot_call *call)
+{
+    struct event ev;
+    event_init(&ev, TC_START);
+    ev.u.start.model = data_text(call, "model");
+    ev.u.start.source = "copilot";
+    call->c->started = true;
+    send(call, &ev);
+}
+
+static void take_noise(const struct copilot_call *call)
+{
+    tell_raw(call->out, "copilot", call->self, text_of(call, call->type));
+}
+
+static void send_text(const struct copilot_call *call, enum tc_kind kind, const char *text,
+                      size_t len, const char *id)
+{
+    struct event ev;
+    if (!len)
+        return;
+    event_init_text(&ev, kind, text, len, id);
+    send(call, &ev);
+}
+
+/* What streamed and was never told whole is of an attempt that came to nothing. */
+static void retract_streamed(const struct copilot_call *call)
+{
+    struct copilot *const c = call->c;
+    struct event ev;
+    if (c->streamed.len && c->streamed_id.len) {
+        event_init_notice(&ev, "info", "retracted", "the text of an attempt that failed");
+        ev.u.notice.message_id = c->streamed_id.p;
+        send(call, &ev);
+    }
+    buf_reset(&c->streamed);
+}
+
+static void take_delta(const struct copilot_call *call)
+{
+    struct copilot *const c = call->c;
+    size_t len = 0;
+    const char *const text =
+        value_text(call->out->scratch, value_member(call->data, "deltaContent"), &len);
+    const char *const id = data_text(call, "messageId");
+    if (!call->parent_id && c->streamed_id.len && strcmp(c->streamed_id.p, id ? id : "") != 0)
+        retract_streamed(call);
+    send_text(call, TC_NARRATION, text, len, id);
+    if (call->parent_id || !len)
+        return;
+    set(&c->streamed_id, id);
+    buf_add(&c->streamed, text, len);
+}
+
+static void take_reasoning_delta(const struct copilot_call *call)
+{
+    size_t len = 0;
+    const char *const text =
+        value_text(call->out->scratch, value_member(call->data, "deltaContent"), &len);
+    send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
+    if (!call->parent_id && len)
+        buf_add(&call->c->thought, text, len);
+}
+
+static void take_reasoning(const struct copilot_call *call)
+{
+    size_t len = 0;
+    const char *const text =
+        value_text(call->out->scratch, value_member(call->data, "content"), &len);
+    if (!call->c->thought.len)
+        send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
+    buf_reset(&call->c->thought);
+}
+
+/* Text that streamed is not told again; where the whole differs from it, it is told anew. */
+static void settle_text(const struct copilot_call *call, const char *text, size_t len,
+                        const char *id)
+{
+    struct copilot *const c = call->c;
+    const struct buf *const had = &c->streamed;
+    const bool same_id = id && c->streamed_id.len && strcmp(id, c->streamed_id.p) == 0;
+    const size_t told = same_id ? had->len : 0;
+    if (told <= len && (!told || memcmp(text, had->p, told) == 0)) {
+        send_text(call, TC_NARRATION, text + told, len - told, id);
+    } else {
+        retract_streamed(call);
+        send_text(call, TC_NARRATION, text, len, arena_sprintf(call->out->scratch, "%s~1", id));
+    }
+    if (same_id)
+        buf_reset(&c->streamed);
+}
+
+static void send_message(const struct copilot_call *call, const char *text, size_t len,
+                         const char *id)
+{
+    struct event ev;
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = "assistant";
+    ev.u.message.text = len ? text : NULL;
+    ev.u.message.text_len = len;
+    ev.u.message.message_id = id;
+    send(call, &ev);
+}
+
+static void tell_call(const struct copilot_call *call, struct str id, struct str name,
+                      struct str args, const char *message_id)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    const char *const tool = text_of(call, name);
+    const char *const tool_use_id = text_of(call, id);
+    ev.u.tool_call.name = tool ? tool : "tool";
+    ev.u.tool_call.tool_use_id = tool_use_id ? tool_use_id : "";
+    ev.u.tool_call.message_id = message_id;
+    tool_set_args(call->out->scratch, &ev.u.tool_call, args);
+    send(call, &ev);
+}
+
+/* Returns how many. A call is told here: the start of its execution may never come. */
+static size_t take_requests(const struct copilot_call *call, const char *message_id)
+{
+    const struct str list = value_member(call->data, "toolRequests");
+    size_t count = 0;
+    struct json j;
+    json_start(&j, list.p, list.len);
+    if (!list.p || !json_enter_array(&j))
+        return 0;
+    for (; json_next_element(&j); count++) {
+        struct str request = {0}, id = {0}, name = {0}, args = {0};
+        const struct value_row rows[] = {
+            {"toolCallId", &id}, {"name", &name}, {"arguments", &args}};
+        json_skip(&j, &request);
+        value_pick(request, VALUE_ROWS(rows));
+        tell_call(call, id, name, args, message_id);
+    }
+    return count;
+}
+
+static void take_message(const struct copilot_call *call)
+{
+    struct copilot *const c = call->c;
+    size_t len = 0;
+    const char *text = value_text(call->out->scratch, value_member(call->data, "content"), &len);
+    const char *const id = data_text(call, "messageId");
+    text = text ? text : "";
+    settle_text(call, text, len, id);
+    send_message(call, text, len, id);
+    const size_t requests = take_requests(call, id);
+    if (call->parent_id)
+        return;
+    replace(&c->answer, text, requests ? 0 : len);
+    set(&c->answer_id, id);
+}
+
+static void take_tool_start(const struct copilot_call *call)
+{
+    tell_call(call, value_member(call->data, "toolCallId"), value_member(call->data, "toolName"),
+              value_member(call->data, "arguments"), NULL);
+}
+
+static void take_tool_complete(const struct copilot_call *call)
+{
+    static const char *const told[] = {"toolCallId", "success", "result",        "interactionId",
+                                       "turnId",     "model",   "toolTelemetry", NULL};
+    struct event ev;
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    const struct str error = value_member(call->data, "error");
+    const struct str code = value_member(error, "code");
+    event_init(&ev, TC_TOOL_RESULT);
+    const char *const id = data_text(call, "toolCallId");
+    result->tool_use_id = id ? id : "";
+    result->is_error = !value_true(value_member(call->data, "success"));
+    const bool denied = value_is(code, "denied") || value_is(code, "rejected");
+    result->outcome = !result->is_error ? "succeeded" : denied ? "denied" : "failed";
+    struct str shown = value_member(value_member(call->data, "result"), "content");
+    if (!shown.p)
+        shown = value_member(error, "message");
+    if (shown.p)
+        result->content = value_show(call->out->scratch, shown, &result->content_len);
+    ev.meta.x = value_rest(call->out->scratch, call->data, told);
+    send(call, &ev);
+}
+
+static void send_progress(const struct copilot_call *call, const char *phase, struct str args,
+                          struct str output)
+{
+    struct event ev;
+    struct tc_progress *const p = &ev.u.progress;
+    event_init(&ev, TC_PROGRESS);
+    p->tool_use_id = data_text(call, "toolCallId");
+    p->name = data_text(call, "toolName");
+    p->phase = phase;
+    if (args.p)
+        p->args_delta = value_text(call->out->scratch, args, &p->args_delta_len);
+    if (output.p)
+        p->output = value_text(call->out->scratch, output, &p->output_len);
+    send(call, &ev);
+}
+
+static void take_call_delta(const struct copilot_call *call)
+{
+    send_progress(call, "args", value_member(call->data, "inputDelta"), (struct str){0});
+}
+
+/* The pieces of the output; tool.execution_partial_result repeats them from the beginning. */
+static void take_shell_output(const struct copilot_call *call)
+{
+    send_progress(call, "running", (struct str){0}, value_member(call->data, "text"));
+}
+
+static void take_retry(const struct copilot_call *call)
+{
+    static const char *const told[] = {"reason", NULL};
+    const char *const reason = data_text(call, "reason");
+    retract_streamed(call);
+    tell_notice(call->out, "warn", "retry", reason ? reason : "the model is asked again",
+                value_rest(call->out->scratch, call->data, told));
+}
+
+static void take_info(const struct copilot_call *call)
+{
+    static const char *const told[] = {"message", NULL};
+    const bool retry = value_is(value_member(call->data, "infoType"), "model_retry");
+    const char *const text = data_text(call, "message");
+    tell_notice(call->out, retry ? "warn" : "info", retry ? "retry" : "info", text ? text : "",
+                value_rest(call->out->scratch, call->data, told));
+}
+
+static void take_call_failure(const struct copilot_call *call)
+{
+    static const char *const told[] = {"errorMessage", "requestFingerprint", NULL};
+    const char *const text = data_text(call, "errorMessage");
+    tell_notice(call->out, "warn", "api_error", text ? text : "a call of the model failed",
+                value_rest(call->out->scratch, call->data, told));
+}
+
+static void take_error(const struct copilot_call *call)
+{
+    static const char *const told[] = {"message", "originatingMessageId", NULL};
+    struct copilot *const c = call->c;
+    const char *const message = data_text(call, "message");
+    set(&c->error, message ? message : "the turn failed");
+    set(&c->error_code, data_text(call, "errorType"));
+    c->failed = true;
+    tell_notice(call->out, "error", "stream_error", c->error.p,
+                value_rest(call->out->scratch, call->data, told));
+}
+
+static void take_abort(const struct copilot_call *call)
+{
+    call->c->aborted = true;
+    take_noise(call);
+}
+
+static void take_idle(const struct copilot_call *call)
+{
+    call->c->aborted |= value_true(value_member(call->data, "aborted"));
+    take_noise(call);
+}
+
+static void take_user(const struct copilot_call *call)
+{
+    struct event ev;
+    event_init(&ev, TC_MESSAGE);
+    ev.u.message.role = "user";
+    ev.u.message.message_id = data_text(call, "messageId");
+    ev.u.message.text =
+        value_text(call->out->scratch, value_member(call->data, "content"), &ev.u.message.text_len);
+    send(call, &ev);
+}
+
+static void tell_usage(const struct copilot_call *call, bool failed)
+{
+    static const char *const told[] = {"sessionDurationMs", NULL};
+    struct event ev;
+    event_init(&ev, TC_USAGE);
+    ev.u.usage.scope = "turn";
+    ev.u.usage.duration_ms = value_real(value_member(call->usage, "sessionDurationMs"), -1);
+    ev.u.usage.is_error = failed;
+    ev.meta.x = value_rest(call->out->scratch, call->usage, told);
+    send(call, &ev);
+}
+
+/* How the run ended, from what it said on the way: the exit code alone is 0 for an abort, too. */
+static void tell_end(struct copilot *c, const struct dialect_out *out,
+                     const struct copilot_call *result)
+{
+    const bool failed = !c->aborted && (c->failed || (result && value_int(result->exit_code, 0)));
+    const char *const code = c->error_code.len ? c->error_code.p : NULL;
+    c->ended = true;
+    if (failed)
+        tell_error(out, c->error.len ? c->error.p : "the agent ended with an error", code);
+    else
+        tell_final(out, c->answer.p, c->answer.len, c->answer_id.p);
+    if (result && result->usage.p)
+        tell_usage(result, failed);
+    tell_done(out, c->aborted ? "cancelled" : failed ? "error" : "completed", NULL);
+}
+
+static void take_result(const struct copilot_call *call)
+{
+    set(&call->c->session, text_of(call, call->session_id));
+    tell_end(call->c, call->out, call);
+}
+
+static const struct {
+    const char *type;
+    void (*take)(const struct copilot_call *call);
+} types[] = {
+    {"session.background_tasks_changed", take_noise},
+    {"assistant.message_delta", take_delta},
+    {"assistant.tool_call_delta", take_call_delta},
+    {"assistant.message", take_message},
+    {"assistant.reasoning_delta", take_reasoning_delta},
+    {"assistant.reasoning", take_reasoning},
+    {"tool.execution_start", take_tool_start},
+    {"tool.execution_complete", take_tool_complete},
+    {"tool.shell_output", take_shell_output},
+    {"assistant.turn_retry", take_retry},
+    {"session.info", take_info},
+    {"model.call_failure", take_call_failure},
+    {"session.error", take_error},
+    {"abort", take_abort},
+    {"agent.interrupted", take_abort},
+    {"assistant.idle", take_idle},
+    {"user.message", take_user},
+    {"result", take_result},
+};
+
+static void dispatch(const struct copilot_call *call)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(call->type, types[i].type)) {
+            types[i].take(call);
+            return;
+        }
+    take_noise(call);
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct copilot_call call = {.c = state, .self = {line, len}};
+    struct str timestamp = {0};
+    const struct value_row rows[] = {{"type", &call.type},
+                                     {"data", &call.data},
+                                     {"id", &call.id},
+                                     {"timestamp", &timestamp},
+                                     {"sessionId", &call.session_id},
+                                     {"exitCode", &call.exit_code},
+                                     {"usage", &call.usage}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    struct dialect_out timed = *out;
+    timed.ts = value_time(timestamp);
+    call.out = &timed;
+    call.parent_id = data_text(&call, "parentToolCallId");
+    if (!call.c->started)
+        tell_start(&call);
+    dispatch(&call);
+    return 0;
+}
+
+/* An interrupted run may end without its result: what it said before decides. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct copilot *const c = state;
+    (void)end;
+    if (!c->ended && (c->aborted || c->failed))
+        tell_end(c, out, NULL);
+}
+
+static void close_state(void *state)
+{
+    struct copilot *const c = state;
+    struct buf *const bufs[] = {&c->streamed,  &c->streamed_id, &c->thought,    &c->answer,
+                                &c->answer_id, &c->error,       &c->error_code, &c->session};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+        buf_fini(bufs[i]);
+}
+
+static int sniff_line(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    if (value_member(line, "data").p && value_member(line, "parentId").p &&
+        value_member(line, "timestamp").p)
+        return DIALECT_SURE;
+    return value_is(type, "result") && value_member(line, "exitCode").p ? DIALECT_SURE : 0;
+}
+
+const struct dialect dialect_copilot = {
+    .name = "copilot",
+    .summary = "copilot --output-format json",
+    .state_size = sizeof(struct copilot),
+    .sniff = sniff_line,
+    .line = read_line,
+    .end = end_stream,
+    .close = close_state,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Finds the dialect of a stream from its first lines, and keeps them until it is found. Pure. */
+#ifndef DIALECT_DIALECT_SNIFF_H
+#define DIALECT_DIALECT_SNIFF_H
+
+#include "dialect/dialect.h"
+
+/* All zero is ready. */
+struct sniff {
+    struct buf held; /* per line: frame event, NUL, length, bytes */
+    size_t lines;
+    const struct dialect *best;
+    int score;
+};
+
+/* Keeps the line. The dialect once it is sure, or when enough was seen; NULL: go on. */
+const struct dialect *sniff_line(struct sniff *s, const char *line, size_t len, const char *event);
+/* Looks at a line without keeping it: the last one, which may be cut off. */
+void sniff_look(struct sniff *s, const char *line, size_t len, const char *event);
+/* The stream ended: the likeliest one so far, the table's first when there is none. */
+const struct dialect *sniff_end(const struct sniff *s);
+/* Gives every line that was kept, in order. */
+void sniff_replay(const struct sniff *s,
+                  void (*line)(void *ctx, const char *line, size_t len, const char *event),
+                  void *ctx);
+void sniff_fini(struct sniff *s);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the three transports of Ethos: events as lines, as frames of the web API, and inside
+ * JSON-RPC notifications. */
+#include <stdio.h>
+
+#include "dialect/ethos/ethos.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+
+static int read_event(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    if (value_line(line, len, NULL, 0) < 0)
+        return -1;
+    ethos_event(&(struct ethos_call){.e = state, .out = out, .dialect = "ethos"},
+                (struct str){line, len});
+    return 0;
+}
+
+static int read_web(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    if (value_line(line, len, NULL, 0) < 0)
+        return -1;
+    ethos_event(&(struct ethos_call){.e = state, .out = out, .dialect = "ethos-web", .web = true},
+                (struct str){line, len});
+    return 0;
+}
+
+struct rpc {
+    struct str self, method, params, id, result, error;
+};
+
+static void remember_request(const struct ethos_call *call, struct str id)
+{
+    if (id.p && id.len < sizeof(call->e->request))
+        snprintf(call->e->request, sizeof(call->e->request), "%.*s", (int)id.len, id.p);
+}
+
+/* Whether the response is to the run, as far as one was seen. */
+static bool is_ours(const struct ethos_call *call, const struct rpc *rpc)
+{
+    return !*call->e->request || !rpc->id.p || str_is(rpc->id, call->e->request);
+}
+
+static void take_result(const struct ethos_call *call, const struct rpc *rpc)
+{
+    struct str text = {0}, turns = {0}, trace = {0};
+    const struct value_row rows[] = {{"text", &text}, {"turnCount", &turns}, {"traceId", &trace}};
+    value_pick(rpc->result, VALUE_ROWS(rows));
+    if (is_ours(call, rpc) && (text.p || turns.p))
+        ethos_done(call, text, turns, trace);
+    else
+        ethos_event(call, rpc->self); /* of no type: raw */
+}
+
+static void take_error(const struct ethos_call *call, const struct rpc *rpc)
+{
+    const char *const message = ethos_copy(call, value_member(rpc->error, "message"));
+    const char *const code = value_show(call->out->scratch, value_member(rpc->error, "code"), NULL);
+    if (!is_ours(call, rpc)) {
+        tell_notice(call->out, "warn", code, message ? message : "", NULL);
+        return;
+    }
+    if (!call->e->failed)
+        ethos_error(call, message, code);
+    ethos_close_failed(call);
+}
+
+static int read_rpc(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct rpc rpc = {.self = {line, len}};
+    const struct value_row rows[] = {{"method", &rpc.method},
+                                     {"params", &rpc.params},
+                                     {"id", &rpc.id},
+                                     {"result", &rpc.result},
+                                     {"error", &rpc.error}};
+    const struct ethos_call call = {.e = state, .out = out, .dialect = "ethos-acp"};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    const struct str event = value_member(rpc.params, "event");
+    if (value_is(rpc.method, "$/stream") && event.p && *event.p == '{') {
+        remember_request(&call, value_member(rpc.params, "requestId"));
+        ethos_event(&call, event);
+    } else if (rpc.result.p && !rpc.method.p) {
+        take_result(&call, &rpc);
+    } else if (rpc.error.p && !rpc.method.p) {
+        take_error(&call, &rpc);
+    } else {
+        ethos_event(&call, rpc.self);
+    }
+    return 0;
+}
+
+/* Members that only Ethos' events of that type have. */
+static const struct {
+    const char *type, *member;
+} marks[] = {
+    {"run_start", "provider"},
+    {"text_delta", "text"},
+    {"thinking_delta", "thinking"},
+    {"tool_start", "toolCallId"},
+    {"tool_end", "toolCallId"},
+    {"usage", "estimatedCostUsd"},
+    {"error", "error"},
+    {"done", "turnCount"},
+    {"halt", "rule"},
+    {"credential_required", "credentialKey"},
+};
+
+static int sniff_event(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (value_is(type, marks[i].type) && value_member(line, marks[i].member).p)
+            return DIALECT_SURE - 1;
+    return 0;
+}
+
+/* The web stream begins by saying whose it is; what follows looks like the events. */
+static int sniff_web(struct str line, const char *event)
+{
+    const struct str type = value_member(line, "type");
+    (void)event;
+    return value_is(type, "stream_meta") || value_is(type, "message_persisted") ? DIALECT_SURE : 0;
+}
+
+static int sniff_rpc(struct str line, const char *event)
+{
+    (void)event;
+    if (value_is(value_member(line, "method"), "$/stream"))
+        return DIALECT_SURE;
+    return value_member(value_member(line, "result"), "turnCount").p ? DIALECT_SURE : 0;
+}
+
+const struct dialect dialect_ethos = {
+    .name = "ethos",
+    .summary = "Ethos, its events as lines",
+    .state_size = sizeof(struct ethos),
+    .sniff = sniff_event,
+    .line = read_event,
+    .end = ethos_end,
+    .close = ethos_close,
+};
+
+const struct dialect dialect_ethos_web = {
+    .name = "ethos-web",
+    .summary = "Ethos, the event stream of its web API",
+    .state_size = sizeof(struct ethos),
+    .sniff = sniff_web,
+    .line = read_web,
+    .end = ethos_end,
+    .close = ethos_close,
+};
+
+const struct dialect dialect_ethos_acp = {
+    .name = "ethos-acp",
+    .summary = "Ethos, its JSON-RPC server",
+    .state_size = sizeof(struct ethos),
+    .sniff = sniff_rpc,
+    .line = read_rpc,
+    .end = ethos_end,
+    .close = ethos_close,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the events of Ethos that only inform: notices with their type as the code and all they
+ * said in x, and the halt, which also says why the run will end. */
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+#include "dialect/ethos/ethos.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+
+/* member: where a text for people may be. */
+static const struct note {
+    const char *type, *member, *text;
+} notes[] = {
+    {"dry_run_summary", NULL, "A dry run: nothing was called."},
+    {"evaluators_complete", NULL, "The answer was evaluated."},
+    {"notification_received", "message", "A notification came."},
+    {"notification", "message", "A notification came."},
+    {"memory.captured", "summary", "Something was remembered."},
+    {"run.update", "now", "A background run went on."},
+    {"cron.fired", NULL, "A scheduled job began."},
+    {"mesh.changed", NULL, "The mesh of agents changed."},
+    {"evolve.skill_pending", NULL, "A new skill waits for review."},
+    {"evolve.skill_applied", NULL, "A new skill is in use."},
+};
+
+static const struct note *note_find(const char *type)
+{
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        if (strcmp(notes[i].type, type) == 0)
+            return &notes[i];
+    return NULL;
+}
+
+bool ethos_is_note(const char *type)
+{
+    return note_find(type);
+}
+
+bool ethos_note(const struct ethos_call *call)
+{
+    static const char *const known[] = {"type", NULL};
+    const char *const type = ethos_copy(call, call->l->type);
+    const struct note *const note = type ? note_find(type) : NULL;
+    if (!note)
+        return false;
+    const char *const text =
+        note->member ? ethos_copy(call, value_member(call->l->self, note->member)) : NULL;
+    tell_notice(call->out, "info", note->type, text && *text ? text : note->text,
+                ethos_rest(call, known));
+    return true;
+}
+
+void ethos_halt(const struct ethos_call *call)
+{
+    static const char *const known[] = {"type", "rule", "message", NULL};
+    const char *const rule = ethos_copy(call, call->l->rule);
+    const char *const text = ethos_copy(call, call->l->message);
+    const char *const code = rule && *rule ? rule : "halt";
+    utf8_copy(call->e->rule, sizeof(call->e->rule), code);
+    tell_notice(call->out, "warn", code, text ? text : "", ethos_rest(call, known));
+}

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+libtcdialect_a_SOURCES += \
+	src/dialect/gemini/gemini.c

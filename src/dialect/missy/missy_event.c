@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what missy's events mean, and the names they go by in each dialect. */
+#include "dialect/missy/missy.h"
+
+static void take_start(const struct missy_event *e)
+{
+    struct event ev;
+    e->m->starts |= e->family;
+    if (e->m->started) {
+        missy_repeat(e);
+        return;
+    }
+    e->m->started = true;
+    e->m->step = -1;
+    event_init(&ev, TC_START);
+    ev.u.start.task = missy_text(e, "task");
+    if (!ev.u.start.task)
+        ev.u.start.task = missy_text(e, "goal");
+    ev.u.start.run_id = missy_text(e, "run_id");
+    dialect_emit(e->out, &ev);
+}
+
+/* An agent that another one called begins, goes on or ends. */
+static void tell_agent_step(const struct missy_event *e, const char *state, const char *outcome)
+{
+    struct event ev;
+    event_init(&ev, TC_STEP);
+    ev.u.step.state = state;
+    ev.u.step.kind = "agent";
+    ev.u.step.name = missy_text(e, "agent_name");
+    ev.u.step.outcome = outcome;
+    dialect_emit(e->out, &ev);
+}
+
+static void take_any_start(const struct missy_event *e)
+{
+    if (e->agent)
+        tell_agent_step(e, "start", NULL);
+    else
+        take_start(e);
+}
+
+bool missy_is_start(const struct missy_row *row)
+{
+    return row->take == take_start || row->take == take_any_start;
+}
+
+static void take_update(const struct missy_event *e)
+{
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    ev.u.progress.percent = value_real(value_member(e->detail, "pct"), -1);
+    ev.u.progress.message = missy_text(e, "label");
+    dialect_emit(e->out, &ev);
+}
+
+static void tell_step(const struct missy_event *e, const char *state, int64_t index, int64_t max)
+{
+    struct event ev;
+    event_init(&ev, TC_STEP);
+    ev.u.step.state = state;
+    ev.u.step.index = index;
+    ev.u.step.max = max;
+    dialect_emit(e->out, &ev);
+}
+
+/* Ends are not told: an iteration is over when the next one begins. */
+static void take_iteration(const struct missy_event *e)
+{
+    struct missy *const m = e->m;
+    const int64_t current = value_int(value_member(e->detail, "current"), -1);
+    const int64_t index = value_int(value_member(e->detail, "iteration"), current);
+    const int64_t max = value_int(value_member(e->detail, "max"), -1);
+    if (e->agent) {
+        tell_step(e, "mark", index, max);
+        return;
+    }
+    if (m->started && m->step >= 0)
+        tell_step(e, "end", m->step, -1);
+    m->started = true;
+    m->step = index;
+    tell_step(e, "start", index, max);
+}
+
+static void end_run(const struct missy_event *e, const char *reason, const char *detail)
+{
+    struct event ev;
+    event_init(&ev, TC_DONE);
+    ev.u.done.reason = reason;
+    ev.u.done.detail = detail;
+    e->m->ended = true;
+    dialect_emit(e->out, &ev);
+}
+
+/* Which of the two records comes first decides; the other one says nothing new. */
+static bool is_over(const struct missy_event *e)
+{
+    if (e->m->ended && !e->agent)
+        missy_repeat(e);
+    return e->m->ended && !e->agent;
+}
+
+static void take_complete(const struct missy_event *e)
+{
+    if (e->agent)
+        tell_agent_step(e, "end", "completed");
+    else if (!is_over(e))
+        end_run(e, "completed", missy_text(e, "summary"));
+}
+
+static void take_error(const struct missy_event *e)
+{
+    struct event ev;
+    const char *const message = missy_text(e, "error");
+    if (e->agent) {
+        tell_agent_step(e, "end", "error");
+        return;
+    }
+    if (is_over(e))
+        return;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.message = message ? message : "the run failed";
+    ev.u.error.code = missy_text(e, "stage");
+    dialect_emit(e->out, &ev);
+    end_run(e, "error", NULL);
+}
+
+static void tell_usage(const struct missy_event *e)
+{
+    struct event ev;
+    struct tc_usage *const u = &ev.u.usage;
+    const struct str nested = value_member(e->detail, "cost");
+    const struct str cost = nested.p && *nested.p == '{' ? nested : e->detail;
+    event_init(&ev, TC_USAGE);
+    u->scope = "turn";
+    u->input_tokens = value_int(value_member(cost, "total_prompt_tokens"), -1);
+    u->output_tokens = value_int(value_member(cost, "total_completion_tokens"), -1);
+    u->total_tokens = value_int(value_member(cost, "total_tokens"), -1);
+    u->cost_usd = value_real(value_member(cost, "total_cost_usd"), -1);
+    u->provider = missy_text(e, "provider");
+    u->is_error = 0;
+    dialect_emit(e->out, &ev);
+}
+
+/* The runtime's own record of the end: with what it cost, and in a run's stream the answer. */
+static void take_run_complete(const struct missy_event *e)
+{
+    size_t len = 0;
+    const char *const response =
+        value_text(e->out->scratch, value_member(e->detail, "response"), &len);
+    tell_usage(e);
+    if (e->agent) {
+        tell_agent_step(e, "end", "completed");
+        return;
+    }
+    if (!e->m->ended) {
+        tell_final(e->out, response, len, NULL);
+        end_run(e, "completed", NULL);
+    }
+}
+
+/* The run says behind it how it ends; if it does not, this is how. */
+static void take_agent_error(const struct missy_event *e)
+{
+    const char *const said = missy_text(e, "error");
+    const char *const message = said ? said : "the agent failed";
+    buf_reset(&e->m->failure);
+    buf_add_str(&e->m->failure, message);
+    tell_notice(e->out, "error", "agent_error", message, NULL);
+}
+
+static const char *level_of(struct str result)
+{
+    static const char *const levels[][2] = {
+        {"error", "error"}, {"warn", "warn"}, {"alert", "warn"}, {"deny", "warn"}};
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (value_is(result, levels[i][0]))
+            return levels[i][1];
+    return "info";
+}
+
+/* What a person may read for an event that has no text. */
+static const char *text_of(const char *name)
+{
+    static const char *const texts[][2] = {
+        {"agent.budget.exceeded", "The budget of the run is spent."},
+        {"agent.done_criteria.unverified", "The run ended with errors that it did not resolve."},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(name, texts[i][0]) == 0)
+            return texts[i][1];
+    return name;
+}
+
+static void take_notice(const struct missy_event *e)
+{
+    const char *const dot = strchr(e->name, '.');
+    tell_notice(e->out, level_of(e->result), dot ? dot + 1 : e->name, text_of(e->name), NULL);
+}
+
+#define KNOWN(...) ((const char *const[]){"event", "session_id", __VA_ARGS__, NULL})
+#define TOOL_KNOWN KNOWN("tool", "summary", "is_error", "duration_ms")
+#define RUN_KNOWN                                                                                  \
+    KNOWN("run_id", "response", "provider", "total_prompt_tokens", "total_completion_tokens",      \
+          "total_tokens", "total_cost_usd")
+
+const struct missy_row missy_audit_rows[] = {
+    {"agent.progress.start", take_any_start, MISSY_PROGRESS, KNOWN("task")},
+    {"agent.progress.update", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"agent.progress.iteration", take_iteration, MISSY_PROGRESS, KNOWN("iteration", "max")},
+    {"agent.progress.tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
+    {"agent.progress.tool_done", missy_take_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
+    {"agent.progress.complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"agent.progress.error", take_error, MISSY_PROGRESS, KNOWN("error")},
+    {"agent.tool.start", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
+    {"agent.tool.complete", missy_take_tool_done, MISSY_TOOL, TOOL_KNOWN},
+    {"agent.run.start", take_any_start, MISSY_TOOL, KNOWN("goal")},
+    {"agent.run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"agent.run.error", take_error, MISSY_TOOL, KNOWN("error", "stage")},
+    {"agent.budget.", take_notice, 0, KNOWN(NULL)},
+    {"agent.response.", take_notice, 0, KNOWN(NULL)},
+    {"agent.done_criteria.", take_notice, 0, KNOWN(NULL)},
+    {NULL, NULL, 0, NULL},
+};
+
+const struct missy_row missy_json_rows[] = {
+    {"start", take_start, MISSY_PROGRESS, KNOWN("task")},
+    {"progress", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"iteration", take_iteration, MISSY_PROGRESS, KNOWN("current", "iteration", "max")},
+    {"tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
+    {"tool_done", missy_take_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
+    {"complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"error", take_error, MISSY_PROGRESS, KNOWN("error")},
+    {NULL, NULL, 0, NULL},
+};
+
+/* The producer once called its events one thing and its consumer waited for another: both are
+ * read. A ping says nothing. */
+const struct missy_row missy_run_rows[] = {
+    {"run.start", take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"run.started", take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"agent.start", take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"tool.request", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
+    {"tool.result", missy_take_tool_done, MISSY_TOOL, TOOL_KNOWN},
+    {"agent.complete", missy_repeat, MISSY_TOOL, KNOWN(NULL)},
+    {"agent.error", take_agent_error, MISSY_TOOL, KNOWN("error")},
+    {"run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"run.completed", take_run_complete, MISSY_TOOL, RUN_KNOWN},
+    {"run.error", take_error, MISSY_TOOL, KNOWN("error")},
+    {"run.failed", take_error, MISSY_TOOL, KNOWN("error")},
+    {"ping", NULL, 0, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the pairing of calls that have no ids: a result belongs to the oldest open call of its
+ * name. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "dialect/missy/missy.h"
+
+static void remove_call(struct missy *m, struct missy_call *call)
+{
+    const size_t i = (size_t)(call - m->calls);
+    free(call->name);
+    m->count--;
+    memmove(call, call + 1, (m->count - i) * sizeof(*call));
+}
+
+static struct missy_call *add_call(struct missy *m, const char *name)
+{
+    if (m->count == MISSY_CALLS)
+        remove_call(m, &m->calls[0]);
+    if (m->count == m->cap) {
+        m->cap = m->cap ? m->cap * 2 : 8;
+        m->calls = xrealloc(m->calls, m->cap * sizeof(*m->calls));
+    }
+    struct missy_call *const call = &m->calls[m->count++];
+    *call = (struct missy_call){.name = xstrdup(name)};
+    snprintf(call->id, sizeof(call->id), "call-%" PRIu64, ++m->calls_made);
+    return call;
+}
+
+/* The oldest call of that name that these families told (or did not tell) of. */
+static struct missy_call *find_call(struct missy *m, const char *name, unsigned started,
+                                    unsigned not_started, unsigned not_ended)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct missy_call *const call = &m->calls[i];
+        if ((call->started & started) == started && !(call->started & not_started) &&
+            !(call->ended & not_ended) && strcmp(call->name, name) == 0)
+            return call;
+    }
+    return NULL;
+}
+
+static const char *tool_name(const struct missy_event *e)
+{
+    const char *const name = missy_text(e, "tool");
+    return name && *name ? name : "tool";
+}
+
+static struct missy_call *tell_call(const struct missy_event *e, const char *name)
+{
+    struct missy_call *const call = add_call(e->m, name);
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    ev.u.tool_call.name = call->name;
+    ev.u.tool_call.tool_use_id = call->id;
+    call->started = e->family;
+    dialect_emit(e->out, &ev);
+    return call;
+}
+
+/* What the other family adds to a call that is known already. */
+static void tell_addition(const struct missy_event *e, const struct missy_call *call)
+{
+    static const char *const known[] = {"event", "tool", "session_id", "task_id", NULL};
+    struct event ev;
+    event_init(&ev, TC_PROGRESS);
+    ev.meta.x = value_rest(e->out->scratch, e->detail, known);
+    ev.u.progress.tool_use_id = call->id;
+    ev.u.progress.name = call->name;
+    ev.u.progress.phase = "running";
+    if (ev.meta.x)
+        dialect_emit(e->out, &ev);
+}
+
+void missy_take_tool_start(const struct missy_event *e)
+{
+    const char *const name = tool_name(e);
+    struct missy_call *const call = find_call(e->m, name, 0, e->family, ~0U);
+    if (call) {
+        call->started |= e->family;
+        tell_addition(e, call);
+        return;
+    }
+    tell_call(e, name);
+}
+
+static void init_result(struct event *ev, const struct missy_event *e,
+                        const struct missy_call *call)
+{
+    const struct str summary = value_member(e->detail, "summary");
+    struct tc_tool_result *const result = &ev->u.tool_result;
+    event_init(ev, TC_TOOL_RESULT);
+    result->tool_use_id = call->id;
+    result->name = call->name;
+    if (summary.p) {
+        result->content = value_show(e->out->scratch, summary, &result->content_len);
+        result->is_error = !value_is(summary, "ok");
+    } else {
+        result->is_error = value_true(value_member(e->detail, "is_error"));
+        result->content = result->is_error ? "error" : "ok";
+        result->content_len = strlen(result->content);
+    }
+    result->outcome = result->is_error ? "failed" : "succeeded";
+    result->duration_ms = value_real(value_member(e->detail, "duration_ms"), -1);
+}
+
+/* The record that follows has the duration; the result waits for it, one event long. */
+static void tell_result(const struct missy_event *e, const struct missy_call *call)
+{
+    struct event ev;
+    init_result(&ev, e, call);
+    const bool more = e->family == MISSY_PROGRESS && (call->started & MISSY_TOOL);
+    if (!more) {
+        dialect_emit(e->out, &ev);
+        return;
+    }
+    ev.meta.x = e->x;
+    ev.meta.agent = e->agent;
+    ev.meta.ts = e->out->ts > 0 ? e->out->ts : -1;
+    e->m->held = event_box_new(&ev);
+    e->m->held_name = xstrdup(call->name);
+}
+
+static void drop_held(struct missy *m)
+{
+    event_box_unref(m->held);
+    free(m->held_name);
+    m->held = NULL;
+    m->held_name = NULL;
+}
+
+static void add_to_held(const struct missy_event *e)
+{
+    struct missy *const m = e->m;
+    struct event ev = *event_box_get(m->held);
+    struct tc_tool_result *const result = &ev.u.tool_result;
+    result->duration_ms = value_real(value_member(e->detail, "duration_ms"), -1);
+    result->is_error |= value_true(value_member(e->detail, "is_error"));
+    result->outcome = result->is_error ? "failed" : "succeeded";
+    dialect_emit(e->out, &ev);
+    drop_held(m);
+}
+
+void missy_take_tool_done(const struct missy_event *e)
+{
+    struct missy *const m = e->m;
+    const char *const name = tool_name(e);
+    struct missy_call *call = find_call(m, name, e->family, 0, e->family);
+    if (!call)
+        call = find_call(m, name, 0, 0, ~0U);
+    if (!call)
+        call = tell_call(e, name);
+    const bool told = call->ended;
+    call->started |= e->family;
+    call->ended |= e->family;
+    if (m->held)
+        add_to_held(e);
+    else if (!told)
+        tell_result(e, call);
+    else
+        missy_repeat(e);
+    if (call->ended == call->started)
+        remove_call(m, call);
+}
+
+static bool may_add(const struct missy *m, const struct missy_event *e)
+{
+    const char *const name = missy_text(e, "tool");
+    return e->family == MISSY_TOOL && value_member(e->detail, "is_error").p && name &&
+           strcmp(name, m->held_name) == 0;
+}
+
+void missy_release(struct missy *m, const struct dialect_out *out, const struct missy_event *next)
+{
+    if (!m->held || (next && may_add(m, next)))
+        return;
+    struct event ev = *event_box_get(m->held);
+    dialect_emit(out, &ev);
+    drop_held(m);
+}
+
+void missy_calls_fini(struct missy *m)
+{
+    while (m->count)
+        remove_call(m, &m->calls[m->count - 1]);
+    free(m->calls);
+    drop_held(m);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ * Reads chat-completion chunks: owns text, reasoning, how a completion ends, and what it cost. */
+#include "dialect/openai/openai.h"
+
+#include "event/json/json_reader.h"
+
+static void replace(struct buf *to, const char *text)
+{
+    buf_reset(to);
+    if (text)
+        buf_add_str(to, text);
+}
+
+const char *openai_message_id(const struct openai *o)
+{
+    return o->id.len ? o->id.p : NULL;
+}
+
+void openai_tell_text(const struct openai_choice *c, const char *text, size_t len)
+{
+    tell_narration(c->out, text, len, openai_message_id(c->o));
+    if (len && len <= OPENAI_TEXT_MAX - c->o->text.len)
+        buf_add(&c->o->text, text, len);
+}
+
+void openai_seal_text(const struct openai_choice *c)
+{
+    if (c->o->text.len)
+        tell_message(c->out, c->o->text.p, c->o->text.len, openai_message_id(c->o));
+}
+
+static void take_text(const struct openai_choice *c, const char *key)
+{
+    size_t len = 0;
+    const char *const text = value_text(c->out->scratch, value_member(c->delta, key), &len);
+    openai_tell_text(c, text, len);
+    c->o->refused |= len && strcmp(key, "refusal") == 0;
+}
+
+static void take_reasoning(const struct openai_choice *c)
+{
+    static const char *const keys[] = {"reasoning_content", "reasoning"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        size_t len = 0;
+        const char *const text = value_text(c->out->scratch, value_member(c->delta, keys[i]), &len);
+        tell_thinking(c->out, text, len, openai_message_id(c->o));
+        if (len)
+            return; /* some servers say it under both names */
+    }
+}
+
+/* The end. */
+
+static const struct ending {
+    const char *finish, *reason, *code;
+} endings[] = {
+    {"stop", "completed", NULL},
+    {"length", "stopped", "length"},
+    {"content_filter", "refused", "content_filter"},
+    {"tool_calls", "stopped", "tool_calls"}, /* who asked would have to run them */
+    {"function_call", "stopped", "tool_calls"},
+    {"error", "error", "error"},
+};
+
+static struct ending find_ending(const char *finish)
+{
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (strcmp(finish, endings[i].finish) == 0)
+            return endings[i];
+    return (struct ending){finish, "completed", finish};
+}
+
+static void take_finish(const struct openai_choice *c)
+{
+    struct openai *const o = c->o;
+    const char *const finish =
+        value_text(c->out->scratch, value_member(c->self, "finish_reason"), NULL);
+    if (!finish || o->finished)
+        return;
+    struct ending ending = find_ending(finish);
+    const bool calls = openai_settle_calls(c);
+    if (calls)
+        ending = (struct ending){finish, "stopped", "tool_calls"};
+    if (o->refused && strcmp(ending.reason, "completed") == 0)
+        ending = (struct ending){finish, "refused", "refusal"};
+    o->finished = true;
+    o->failed = strcmp(ending.reason, "error") == 0;
+    if (!o->answered)
+        openai_seal_text(c);
+    if (o->failed)
+        tell_error(c->out, "The completion ended with an error.", NULL);
+    else if (!calls && !o->answered)
+        tell_final(c->out, o->text.p, o->text.len, openai_message_id(o));
+    tell_done(c->out, ending.reason, o->failed ? NULL : ending.code);
+}
+
+static void take_error(struct openai *o, const struct dialect_out *out, struct str error)
+{
+    struct arena *const scratch = out->scratch;
+    const struct str message = value_member(error, "message");
+    const struct str code = value_member(error, "code"), type = value_member(error, "type");
+    if (o->finished)
+        return;
+    o->finished = o->failed = true;
+    tell_error(out, value_show(scratch, message.p ? message : error, NULL),
+               value_show(scratch, code.p ? code : type, NULL));
+    tell_done(out, "error", NULL);
+}
+
+static int64_t usage_count(struct str usage, const char *key, const char *inner)
+{
+    const struct str value = value_member(usage, key);
+    return value_int(inner ? value_member(value, inner) : value, -1);
+}
+
+/* Servers that count as they go repeat it: only the last one is the sum. */
+static void tell_usage(const struct openai *o, const struct dialect_out *out)
+{
+    static const char *const known[] = {"prompt_tokens", "completion_tokens", "total_tokens",
+                                        "cost", NULL};
+    const struct str usage = {o->usage.p, o->usage.len};
+    struct event ev;
+    if (!o->usage.len)
+        return;
+    event_init(&ev, TC_USAGE);
+    struct tc_usage *const u = &ev.u.usage;
+    u->scope = "turn";
+    u->input_tokens = usage_count(usage, "prompt_tokens", NULL);
+    u->output_tokens = usage_count(usage, "completion_tokens", NULL);
+    u->total_tokens = usage_count(usage, "total_tokens", NULL);
+    u->cache_read_tokens = usage_count(usage, "prompt_tokens_details", "cached_tokens");
+    if (u->cache_read_tokens < 0)
+        u->cache_read_tokens = usage_count(usage, "prompt_cache_hit_tokens", NULL);
+    u->cache_miss_tokens = usage_count(usage, "prompt_cache_miss_tokens", NULL);
+    u->reasoning_tokens = usage_count(usage, "completion_tokens_details", "reasoning_tokens");
+    u->cache_counted = 1;
+    u->cost_usd = value_real(value_member(usage, "cost"), -1);
+    u->model = o->model.len ? o->model.p : NULL;
+    u->is_error = o->failed;
+    ev.meta.x = value_rest(out->scratch, usage, known);
+    dialect_emit(out, &ev);
+}
+
+/* Chunks. */
+
+struct chunk {
+    struct str self, id, created, model, choices, usage, error;
+};
+
+static void tell_start(struct openai *o, const struct dialect_out *out, const struct chunk *chunk)
+{
+    static const char *const known[] = {"id",      "object", "created", "model",
+                                        "choices", "usage",  NULL};
+    struct event ev;
+    event_init(&ev, TC_START);
+    ev.u.start.run_id = value_text(out->scratch, chunk->id, NULL);
+    ev.u.start.model = value_text(out->scratch, chunk->model, NULL);
+    ev.meta.ts = value_real(chunk->created, -1);
+    ev.meta.x = value_rest(out->scratch, chunk->self, known);
+    replace(&o->id, ev.u.start.run_id);
+    replace(&o->model, ev.u.start.model);
+    o->started = true;
+    dialect_emit(out, &ev);
+}
+
+/* What no event has a place for. */
+static bool has_strangers(const struct openai_choice *c)
+{
+    static const char *const known[] = {"index", "delta", "message", "finish_reason", NULL};
+    static const char *const known_delta[] = {"role",          "content",    "reasoning_content",
+                                              "reasoning",     "tool_calls", "refusal",
+                                              "function_call", NULL};
+    return value_rest(c->out->scratch, c->self, known) ||
+           value_rest(c->out->scratch, c->delta, known_delta);
+}
+
+static void take_choice(const struct openai_choice *c)
+{
+    if (openai_take_tagged(c)) {
+        take_finish(c);
+        return;
+    }
+    take_reasoning(c);
+    take_text(c, "content");
+    take_text(c, "refusal");
+    openai_take_calls(c);
+    if (has_strangers(c))
+        tell_raw(c->out, "openai", c->self, "choice");
+    take_finish(c);
+}
+
+/* Of several answers the first is the turn's. */
+static void take_choices(struct openai *o, const struct dialect_out *out, struct str choices)
+{
+    struct json j;
+    json_start(&j, choices.p, choices.len);
+    if (!choices.p || !json_enter_array(&j))
+        return;
+    while (json_next_element(&j)) {
+        struct openai_choice c = {.o = o, .out = out};
+        json_skip(&j, &c.self);
+        c.delta = value_member(c.self, "delta");
+        if (!c.delta.p)
+            c.delta = value_member(c.self, "message");
+        if (value_int(value_member(c.self, "index"), 0) == 0)
+            take_choice(&c);
+        else
+            tell_raw(out, "openai", c.self, "choice");
+    }
+}
+
+static int read_chunk(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct openai *const o = state;
+    struct chunk chunk = {.self = {line, len}};
+    const struct value_row rows[] = {{"id", &chunk.id},           {"created", &chunk.created},
+                                     {"model", &chunk.model},     {"usage", &chunk.usage},
+                                     {"choices", &chunk.choices}, {"error", &chunk.error}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    const bool known = chunk.choices.p || chunk.usage.p || chunk.error.p;
+    if (!o->started && known)
+        tell_start(o, out, &chunk);
+    if (chunk.usage.p) {
+        buf_reset(&o->usage);
+        buf_add(&o->usage, chunk.usage.p, chunk.usage.len);
+    }
+    take_choices(o, out, chunk.choices);
+    if (chunk.error.p)
+        take_error(o, out, chunk.error);
+    if (!known)
+        tell_raw(out, "openai", chunk.self, NULL);
+    return 0;
+}
+
+/* A stream that breaks off before its finish_reason has no outcome: the guard says so. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    (void)end;
+    tell_usage(state, out);
+}
+
+static void close_state(void *state)
+{
+    struct openai *const o = state;
+    buf_fini(&o->text);
+    buf_fini(&o->id);
+    buf_fini(&o->model);
+    buf_fini(&o->usage);
+    openai_calls_fini(o);
+}
+
+static int sniff_chunk(struct str line, const char *event)
+{
+    (void)event;
+    const struct str object = value_member(line, "object"), choices = value_member(line, "choices");
+    if (value_is(object, "chat.completion.chunk") || value_is(object, "chat.completion"))
+        return DIALECT_SURE;
+    return choices.p && *choices.p == '[' ? DIALECT_SURE / 2 : 0;
+}
+
+const struct dialect dialect_openai = {
+    .name = "openai",
+    .summary = "chat completions (OpenAI-compatible, agenticore's tags too)",
+    .state_size = sizeof(struct openai),
+    .sniff = sniff_chunk,
+    .line = read_chunk,
+    .end = end_stream,
+    .close = close_state,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * State of the openai dialect (chunks of a chat completion), shared by its files: openai.c the
+ * chunks and the end, openai_tool.c calls that stream in pieces, openai_agenticore.c what
+ * agenticore marks with tags of its own. */
+#ifndef DIALECT_OPENAI_OPENAI_H
+#define DIALECT_OPENAI_OPENAI_H
+
+#include "dialect/dialect_list.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+
+#define OPENAI_CALLS 128
+#define OPENAI_ARGS_MAX ((size_t)32 << 20)
+#define OPENAI_TEXT_MAX ((size_t)32 << 20)
+
+struct openai_call {
+    int64_t index;
+    bool told;
+    struct buf id, name, args;
+};
+
+struct openai {
+    bool started, finished, failed, answered, refused;
+    struct buf text; /* behind the last tool */
+    struct buf id;   /* of the completion */
+    struct buf model;
+    struct buf usage; /* the newest one, JSON */
+    struct openai_call calls[OPENAI_CALLS];
+    size_t call_count;
+};
+
+struct openai_choice {
+    struct openai *o;
+    const struct dialect_out *out;
+    struct str self, delta; /* the choice; what it adds, or the whole message */
+};
+
+/* Text of the assistant. */
+void openai_tell_text(const struct openai_choice *c, const char *text, size_t len);
+/* The text so far is a complete message. */
+void openai_seal_text(const struct openai_choice *c);
+const char *openai_message_id(const struct openai *o);
+
+/* openai_tool.c */
+void openai_take_calls(const struct openai_choice *c);
+/* Tells the calls, now complete; false: there was none. */
+bool openai_settle_calls(const struct openai_choice *c);
+void openai_calls_fini(struct openai *o);
+
+/* openai_agenticore.c: whether the choice is tagged, and was told. */
+bool openai_take_tagged(const struct openai_choice *c);
+
+#endif

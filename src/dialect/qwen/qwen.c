@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * Reads Qwen Code's `qwen -o stream-json`: Claude Code's lines, in which failures of the API come
+ * as the assistant's words, and an attempt that is given up says so behind its text. */
+#include "dialect/claude/claude.h"
+
+struct qwen {
+    struct claude claude;
+    char last_text[CLAUDE_UUID]; /* line whose text a retry takes back */
+    int64_t index, shown;        /* of the block that streams: as the line says, as it is told */
+};
+
+/* Where the words of the CLI begin in a text that ends with them; its length: nowhere. */
+static size_t find_failure(struct str text)
+{
+    static const char mark[] = "[API Error: ";
+    size_t found = text.len;
+    if (!text.len || text.p[text.len - 1] != ']')
+        return found;
+    for (const char *p = text.p;
+         (p = memmem(p, (size_t)(text.p + text.len - p), mark, sizeof(mark) - 1)); p++)
+        found = (size_t)(p - text.p);
+    return found;
+}
+
+/* Version 0.15 reports errors of the API as successful results. */
+static bool is_failure(struct str text)
+{
+    return find_failure(text) < text.len;
+}
+
+/* Cuts them off; they are told as what they are when no result repeats them. */
+static void cut_failure(struct claude *c, struct str *text)
+{
+    const size_t at = find_failure(*text);
+    if (at == text->len)
+        return;
+    claude_set(c, &c->api_error, (struct str){text->p + at, text->len - at});
+    text->len = at;
+}
+
+/* The words of the API go, and what an interrupt says is made known. */
+static void adjust(struct claude *c, struct claude_line *l)
+{
+    if (l->parent.len)
+        return;
+    if (str_is(l->type, "assistant"))
+        cut_failure(c, &l->body.block.text);
+    else if (str_is(l->type, "stream_event") && str_is(l->body.delta, "text_delta"))
+        cut_failure(c, &l->body.piece);
+    else if (str_is(l->type, "result") &&
+             value_is(value_member(value_member(l->self, "error"), "message"),
+                      "Operation cancelled."))
+        c->interrupted = true;
+}
+
+/* Text begins anew at the index of the thinking before it, and the lines that repeat the blocks of
+ * one message have ids of their own: neither may look like another message. */
+static void join_message(struct qwen *q, struct claude_line *l)
+{
+    struct claude_message *const m = &q->claude.main.message;
+    if (l->parent.len || !m->started)
+        return;
+    if (str_is(l->type, "assistant"))
+        l->body.message_id = (struct str){0};
+    if (str_is(l->body.event, "content_block_start")) {
+        const struct claude_block *const same = claude_block_at(m, l->body.index);
+        q->index = l->body.index;
+        q->shown = same && !claude_block_is_waiting(same) ? m->next_index : l->body.index;
+    }
+    if (str_has_prefix(l->body.event, STR("content_block_")) && l->body.index == q->index)
+        l->body.index = q->shown;
+}
+
+static void take_retry(struct qwen *q, const struct claude_line *l)
+{
+    struct claude *const c = &q->claude;
+    const struct str data = value_member(l->self, "data");
+    c->steps.asked = true;
+    claude_message_drop_open(c, &c->main);
+    if (q->last_text[0] && !value_true(value_member(data, "preserveText"))) {
+        const char *const uuids = arena_sprintf(c->out->scratch, "[\"%s\"]", q->last_text);
+        claude_retract_lines(c, (struct str){uuids, strlen(uuids)});
+    }
+    q->last_text[0] = '\0';
+    claude_notice(c, "warn", "retry", "the model's stream broke; it is asked again", l->self);
+}
+
+/* A text is of the attempt at hand until a tool is called. */
+static void note_text(struct qwen *q, const struct claude_line *l)
+{
+    if (str_is(l->type, "assistant") && str_is(l->body.block.type, "text"))
+        claude_copy_code(q->last_text, sizeof(q->last_text), l->uuid);
+    else if (!str_is(l->type, "stream_event"))
+        q->last_text[0] = '\0';
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
+                                             "qwen_code_version", NULL};
+    static const struct claude_profile profile = {"qwen", NULL,       "qwen-code", start_keys,
+                                                  1,      is_failure, true,        true};
+    struct qwen *const q = state;
+    struct claude *const c = &q->claude;
+    struct claude_line l;
+    if (claude_line_read(&l, line, len, NULL) < 0)
+        return -1;
+    c->profile = &profile;
+    c->out = out;
+    adjust(c, &l);
+    join_message(q, &l);
+    if (c->started && str_is(l.type, "system") && str_is(l.subtype, "retry")) {
+        take_retry(q, &l);
+        return 0;
+    }
+    claude_take(c, out, &l);
+    /* Its messages say no reason to stop where Claude's do; the last line of one has its usage. */
+    if (str_is(l.type, "assistant") && !l.parent.len && l.body.usage.output > 0)
+        claude_message_count(c, &c->main, &l.body.usage);
+    note_text(q, &l);
+    return 0;
+}
+
+/* It may leave before its output is drained: then its last line, the result, is cut off. */
+static void end_stream(void *state, const struct dialect_out *out,
+                       const struct stream_end_info *end)
+{
+    struct qwen *const q = state;
+    claude_end(&q->claude, out, end);
+    if (end->how == STREAM_EOF && end->truncated)
+        claude_result_cut(&q->claude);
+}
+
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    if (value_member(line, "qwen_code_version").p)
+        return DIALECT_SURE;
+    return value_is(value_member(line, "type"), "result") &&
+                   value_member(value_member(line, "error"), "message").p
+               ? DIALECT_SURE
+               : 0;
+}
+
+static void next_turn(void *state, bool by_agent)
+{
+    struct qwen *const q = state;
+    claude_next(&q->claude, by_agent);
+    q->last_text[0] = '\0';
+    q->index = q->shown = 0;
+}
+
+const struct dialect dialect_qwen = {
+    .name = "qwen",
+    .summary = "Qwen Code: qwen -o stream-json",
+    .state_size = sizeof(struct qwen),
+    .sniff = sniff_line,
+    .line = read_line,
+    .end = end_stream,
+    .close = claude_close,
+    .begins = claude_begins,
+    .next = next_turn,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Lines from before a stream says whose turn it is: kept until the start is told, then told. */
+#ifndef DIALECT_READER_PRESTART_H
+#define DIALECT_READER_PRESTART_H
+
+#include "base/arena.h"
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+/* All zero is empty; bounded: what does not fit is left out. */
+struct early {
+    struct buf lines; /* compact JSON, newline after each */
+};
+
+void early_keep(struct early *e, struct arena *scratch, struct str line);
+/* Gives every line in order and empties it. */
+void early_release(struct early *e, void (*take)(void *ctx, struct str line), void *ctx);
+void early_fini(struct early *e);
+
+#endif

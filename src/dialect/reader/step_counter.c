@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the number of the step that is open. */
+#include "dialect/reader/step_counter.h"
+
+bool steps_is_due(const struct steps *s)
+{
+    return !s->open || s->asked;
+}
+
+void steps_start(struct steps *s, struct event *ev, const char *message_id)
+{
+    event_init(ev, TC_STEP);
+    ev->u.step.state = "start";
+    ev->u.step.index = s->count++;
+    ev->u.step.message_id = message_id;
+    s->open = true;
+    s->asked = false;
+}
+
+bool steps_end(struct steps *s, struct event *ev)
+{
+    if (!s->open)
+        return false;
+    event_init(ev, TC_STEP);
+    ev->u.step.state = "end";
+    ev->u.step.index = s->count - 1;
+    s->open = false;
+    return true;
+}

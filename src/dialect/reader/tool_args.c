@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how arguments are told and which calls a dialect holds open. */
+#include "dialect/reader/tool_args.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+
+#define OPEN_MAX 4096
+
+static bool is_object(struct str value)
+{
+    struct json j;
+    json_start(&j, value.p, value.len);
+    if (!value.p || json_peek(&j) != JSON_AT_OBJECT)
+        return false;
+    json_skip(&j, NULL);
+    return json_finish(&j) == 0;
+}
+
+static void set_raw(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
+{
+    CLEANUP_BUF struct buf args = {0};
+    buf_add_str(&args, "{\"_raw\":");
+    jsonw_string(&args, text, len);
+    buf_add_char(&args, '}');
+    call->args = arena_strndup(a, args.p, args.len);
+    call->args_len = args.len;
+}
+
+void tool_set_args_text(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
+{
+    const struct str value = {text, len};
+    if (len == 0)
+        return; /* as event_init left it: {} */
+    call->args_raw = text;
+    call->args_raw_len = len;
+    if (is_object(value))
+        call->args = json_compact_dup(a, value, &call->args_len);
+    else
+        set_raw(a, call, text, len);
+}
+
+void tool_set_args(struct arena *a, struct tc_tool_call *call, struct str value)
+{
+    size_t len = 0;
+    if (!value.p || str_is(value, "null"))
+        return;
+    if (is_object(value)) {
+        call->args = json_compact_dup(a, value, &call->args_len);
+        return;
+    }
+    const char *const text = value_show(a, value, &len);
+    if (value_string(value).p)
+        tool_set_args_text(a, call, text, len);
+    else
+        set_raw(a, call, text, len);
+}
+
+static void remove_at(struct tool_set *set, size_t i)
+{
+    free(set->ids[i]);
+    free(set->names[i]);
+    set->n--;
+    memmove(set->ids + i, set->ids + i + 1, (set->n - i) * sizeof(*set->ids));
+    memmove(set->names + i, set->names + i + 1, (set->n - i) * sizeof(*set->names));
+}
+
+void tool_set_add(struct tool_set *set, const char *id, const char *name)
+{
+    if (set->n == OPEN_MAX)
+        remove_at(set, 0);
+    if (set->n == set->cap) {
+        set->cap = set->cap ? set->cap * 2 : 8;
+        set->ids = xrealloc(set->ids, set->cap * sizeof(*set->ids));
+        set->names = xrealloc(set->names, set->cap * sizeof(*set->names));
+    }
+    set->ids[set->n] = xstrdup(id);
+    set->names[set->n++] = xstrdup(name);
+}
+
+static size_t find(const struct tool_set *set, const char *id)
+{
+    size_t i = 0;
+    while (i < set->n && strcmp(set->ids[i], id) != 0)
+        i++;
+    return i;
+}
+
+bool tool_set_has(const struct tool_set *set, const char *id)
+{
+    return find(set, id) < set->n;
+}
+
+bool tool_set_take(struct tool_set *set, const char *id)
+{
+    const size_t i = find(set, id);
+    if (i == set->n)
+        return false;
+    remove_at(set, i);
+    return true;
+}
+
+const char *tool_set_find_name(const struct tool_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->names[i] && strcmp(set->names[i], name) == 0)
+            return set->ids[i];
+    return NULL;
+}
+
+const char *tool_set_name(const struct tool_set *set, const char *id)
+{
+    const size_t i = find(set, id);
+    return i < set->n ? set->names[i] : NULL;
+}
+
+void tool_set_fini(struct tool_set *set)
+{
+    while (set->n)
+        remove_at(set, set->n - 1);
+    free(set->ids);
+    free(set->names);
+    *set = (struct tool_set){0};
+}

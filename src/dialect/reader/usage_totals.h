@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Adds up the usage of a turn's model calls, for sources that count calls only. */
+#ifndef DIALECT_READER_USAGE_TOTALS_H
+#define DIALECT_READER_USAGE_TOTALS_H
+
+#include "dialect/dialect.h"
+
+/* All zero is empty. */
+struct tally {
+    bool counted;
+    bool mixed; /* calls in different currencies: their costs are not added */
+    struct tc_usage sum;
+    char currency[16];
+};
+
+/* What a call did not say adds nothing; what none said stays unsaid. */
+void tally_add(struct tally *t, const struct tc_usage *call);
+/* Tells usage{turn} and empties the tally; nothing when no call was counted. */
+void tally_tell(struct tally *t, const struct dialect_out *out, bool is_error);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how members are picked and what their values mean. */
+#include "dialect/reader/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/bytes/buf.h"
+#include "event/json/json_reader.h"
+
+#define REST_VALUE_MAX ((size_t)16 << 10)
+#define REST_MAX ((size_t)64 << 10)
+
+static void pick(struct json *j, const struct value_row *rows, size_t n)
+{
+    struct str key;
+    while (json_next_key(j, &key)) {
+        const bool null = json_peek(j) == JSON_AT_NULL;
+        struct str value = {0};
+        json_skip(j, &value);
+        for (size_t i = 0; i < n && !null; i++)
+            if (json_string_is(key, rows[i].key))
+                *rows[i].value = value;
+    }
+}
+
+int value_line(const char *line, size_t len, const struct value_row *rows, size_t n)
+{
+    struct json j;
+    json_start(&j, line, len);
+    if (!json_enter_object(&j))
+        return -1;
+    pick(&j, rows, n);
+    return json_finish(&j);
+}
+
+void value_pick(struct str object, const struct value_row *rows, size_t n)
+{
+    struct json j;
+    json_start(&j, object.p, object.len);
+    if (object.p && json_enter_object(&j))
+        pick(&j, rows, n);
+}
+
+struct str value_member(struct str object, const char *key)
+{
+    struct str value = {0};
+    value_pick(object, &(struct value_row){key, &value}, 1);
+    return value;
+}
+
+struct str value_first(struct str object, const char *key)
+{
+    struct json j;
+    struct str name, value = {0};
+    json_start(&j, object.p, object.len);
+    if (!object.p || !json_enter_object(&j))
+        return value;
+    while (!value.p && json_next_key(&j, &name))
+        json_skip(&j, json_string_is(name, key) ? &value : NULL);
+    return value;
+}
+
+struct str value_string(struct str value)
+{
+    if (value.len < 2 || *value.p != '"')
+        return (struct str){0};
+    return (struct str){value.p + 1, value.len - 2};
+}
+
+char *value_text(struct arena *a, struct str value, size_t *len)
+{
+    return json_unescape(a, value_string(value), len);
+}
+
+bool value_is(struct str value, const char *lit)
+{
+    return json_string_is(value_string(value), lit);
+}
+
+int64_t value_int(struct str value, int64_t dflt)
+{
+    struct json j;
+    json_start(&j, value.p, value.len);
+    if (value.p)
+        json_read_int(&j, &dflt);
+    return dflt;
+}
+
+double value_real(struct str value, double dflt)
+{
+    struct json j;
+    json_start(&j, value.p, value.len);
+    if (value.p)
+        json_read_real(&j, &dflt);
+    return dflt;
+}
+
+bool value_true(struct str value)
+{
+    return str_is(value, "true");
+}
+
+char *value_json(struct arena *a, struct str value, size_t *len)
+{
+    return json_compact_dup(a, value, len);
+}
+
+char *value_show(struct arena *a, struct str value, size_t *len)
+{
+    return value_string(value).p ? value_text(a, value, len) : value_json(a, value, len);
+}
+
+/* Days are counted by timegm, the fraction by hand. */
+static double read_rfc3339(const char *text)
+{
+    struct tm tm = {0};
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (!rest)
+        return -1;
+    double fraction = 0;
+    for (double scale = 0.1; rest[0] == '.' || (*rest >= '0' && *rest <= '9'); rest++)
+        if (*rest != '.') {
+            fraction += (*rest - '0') * scale;
+            scale /= 10;
+        }
+    int hours = 0, minutes = 0;
+    if (*rest == '+' || *rest == '-') {
+        if (sscanf(rest + 1, "%2d:%2d", &hours, &minutes) != 2)
+            return -1;
+        if (*rest == '-') {
+            hours = -hours;
+            minutes = -minutes;
+        }
+    }
+    return (double)timegm(&tm) + fraction - hours * 3600.0 - minutes * 60.0;
+}
+
+double value_time(struct str value)
+{
+    const struct str raw = value_string(value);
+    char text[40];
+    if (!raw.p) {
+        const double ms = value_real(value, -1);
+        return ms < 0 ? -1 : ms / 1000;
+    }
+    if (raw.len >= sizeof text)
+        return -1;
+    memcpy(text, raw.p, raw.len);
+    text[raw.len] = '\0';
+    const double seconds = read_rfc3339(text);
+    return seconds < 0 ? -1 : round(seconds * 1e6) / 1e6;
+}
+
+static bool is_listed(struct str key, const char *const *list)
+{
+    for (; *list; list++)
+        if (json_string_is(key, *list))
+            return true;
+    return false;
+}
+
+/* Members of `object` that are (or are not) listed, at most so large, as an object. */
+static void add_members(struct buf *out, struct str object, const char *const *list, bool listed,
+                        size_t value_max, size_t max)
+{
+    struct json j;
+    struct str key;
+    json_start(&j, object.p, object.len);
+    if (!object.p || !json_enter_object(&j))
+        return;
+    while (json_next_key(&j, &key)) {
+        const bool wanted = json_peek(&j) != JSON_AT_NULL && is_listed(key, list) == listed;
+        struct str value = {0};
+        json_skip(&j, &value);
+        if (!wanted || value.len > value_max || key.len + value.len + out->len > max)
+            continue;
+        buf_add_char(out, out->len ? ',' : '{');
+        json_compact(out, (struct str){key.p - 1, key.len + 2});
+        buf_add_char(out, ':');
+        json_compact(out, value);
+    }
+    if (out->len)
+        buf_add_char(out, '}');
+}
+
+char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, keys, true, SIZE_MAX / 8, SIZE_MAX / 4);
+    if (!out.len)
+        buf_add_str(&out, "{}");
+    if (len)
+        *len = out.len;
+    return arena_strndup(a, out.p, out.len);
+}
+
+char *value_rest(struct arena *a, struct str object, const char *const *known)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
+    return out.len ? arena_strndup(a, out.p, out.len) : NULL;
+}
+
+char *value_some(struct arena *a, struct str object, const char *const *kept)
+{
+    CLEANUP_BUF struct buf out = {0};
+    add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
+    return out.len ? arena_strndup(a, out.p, out.len) : NULL;
+}
+
+char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len)
+{
+    CLEANUP_BUF struct buf joined = {0};
+    struct json j;
+    json_start(&j, list.p, list.len);
+    if (list.p && json_enter_array(&j))
+        while (json_next_element(&j)) {
+            struct str part = {0};
+            size_t n = 0;
+            json_skip(&j, &part);
+            const struct str text = value_string(part).p ? part : value_member(part, "text");
+            const char *const shown = value_show(a, text.p ? text : part, &n);
+            buf_add_str(&joined, joined.len ? between : "");
+            buf_add(&joined, shown, n);
+        }
+    *len = joined.len;
+    return arena_strndup(a, joined.p ? joined.p : "", joined.len);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * Picking members out of a line's objects: the reading every dialect shares but for its hot
+ * lines. A value is a slice of the line (quotes included); p NULL says absent, which null is
+ * too. Pure. */
+#ifndef DIALECT_READER_VALUE_H
+#define DIALECT_READER_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/str.h"
+
+/* A member that is wanted, and where its value goes. */
+struct value_row {
+    const char *key;
+    struct str *value; /* untouched when absent or null; of several the last */
+};
+
+/* Reads a whole line, validating every byte: 0, or -1: not one JSON object, and what was picked
+ * must not be used. */
+int value_line(const char *line, size_t len, const struct value_row *rows, size_t n) MUST_CHECK;
+/* The same for an object that has been validated; nothing when it is none. */
+void value_pick(struct str object, const struct value_row *rows, size_t n);
+#define VALUE_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
+
+/* One member; absent or null: p NULL. Of several with that key the last, or the first. */
+struct str value_member(struct str object, const char *key);
+struct str value_first(struct str object, const char *key);
+
+/* The raw text of a string (p NULL: not a string). */
+struct str value_string(struct str value);
+/* A string's text in the arena; NULL: not a string. */
+char *value_text(struct arena *a, struct str value, size_t *len);
+/* Whether it is the string lit (ASCII). */
+bool value_is(struct str value, const char *lit);
+int64_t value_int(struct str value, int64_t dflt);
+double value_real(struct str value, double dflt);
+bool value_true(struct str value);
+/* Compact JSON text in the arena; NULL: absent. */
+char *value_json(struct arena *a, struct str value, size_t *len);
+/* Text of a string, compact JSON of anything else: what a person can read; NULL: absent. */
+char *value_show(struct arena *a, struct str value, size_t *len);
+/* The texts of a list in the arena, joined: its strings, the "text" of its objects, compact JSON of
+ * what else there is. No list: "". */
+char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len);
+/* Unix seconds of an RFC 3339 string or of a number of milliseconds; negative: neither. */
+double value_time(struct str value);
+
+/* The members of an object that are in `keys` (ends with NULL) and not null, as a JSON object;
+ * "{}" when there is none. */
+char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len);
+/* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON
+ * object: what goes to meta.x. Bounded: large values are left out. NULL when nothing is left. */
+char *value_rest(struct arena *a, struct str object, const char *const *known);
+/* The same of the members that are in `kept`. */
+char *value_some(struct arena *a, struct str object, const char *const *kept);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how a reasonix turn ends: what is kept until the stream really ends, and the outcome. */
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+#include "dialect/reasonix/reasonix.h"
+#include "event/json/json_writer.h"
+
+static const char violation[] = "covenant violation: ";
+static const char blocked[] = "blocked by core covenant";
+
+static const char *after(const char *text, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+char *reasonix_covenant(struct arena *a, const char *text)
+{
+    const char *id = text ? after(text, violation) : NULL;
+    if (text && !id)
+        id = after(text, blocked);
+    if (!id)
+        return NULL;
+    id += strspn(id, ": ");
+    return arena_strndup(a, id, strcspn(id, " :;,"));
+}
+
+static void keep(struct reasonix *r, enum reasonix_verdict verdict, const char *code,
+                 const char *text)
+{
+    r->verdict = verdict;
+    utf8_copy(r->code, sizeof(r->code), code);
+    buf_reset(&r->verdict_text);
+    buf_add_str(&r->verdict_text, text ? text : "");
+}
+
+void reasonix_refuse(const struct reasonix_call *call, const char *covenant, const char *text,
+                     const char *x)
+{
+    tell_notice(call->out, "warn", "turn_aborted", text ? text : "", x);
+    keep(call->r, REASONIX_REFUSED, covenant, text);
+}
+
+void reasonix_fail(const struct reasonix_call *call, const char *text, const char *code)
+{
+    keep(call->r, REASONIX_FAILED, code, text);
+}
+
+void reasonix_stop(const struct reasonix_call *call, const char *code, const char *text)
+{
+    keep(call->r, REASONIX_STOPPED, code, text);
+}
+
+/* An error that was not the end was a warning; refusals and limits have been told. */
+void reasonix_resume(const struct reasonix_call *call)
+{
+    struct reasonix *const r = call->r;
+    if (r->verdict == REASONIX_FAILED)
+        tell_notice(call->out, "error", *r->code ? r->code : "error", r->verdict_text.p, NULL);
+    r->verdict = REASONIX_NONE;
+}
+
+static void tell_end(const struct reasonix_call *call, struct event *done)
+{
+    struct reasonix *const r = call->r;
+    const bool failed = strcmp(done->u.done.reason, "error") == 0;
+    const struct buf *const text = r->streamed.len ? &r->streamed : &r->answer;
+    if (!failed)
+        tell_final(call->out, text->p, text->len, r->message_id.len ? r->message_id.p : NULL);
+    tally_tell(&r->tally, call->out, failed);
+    dialect_emit(call->out, done);
+    r->ended = true;
+}
+
+static void init_done(struct event *done, const char *reason, const char *code, const char *x)
+{
+    event_init(done, TC_DONE);
+    done->u.done.reason = reason;
+    done->u.done.code = code && *code ? code : NULL;
+    done->meta.x = x;
+}
+
+static void end_failed(const struct reasonix_call *call, const char *text, const char *code,
+                       const char *x)
+{
+    struct event done;
+    code = code && *code ? code : NULL;
+    tell_error(call->out, text && *text ? text : "the turn failed", code);
+    init_done(&done, "error", code, x);
+    tell_end(call, &done);
+}
+
+static void end_refused(const struct reasonix_call *call, const char *code, const char *text,
+                        const char *x)
+{
+    struct event done;
+    init_done(&done, "refused", code, x);
+    done.u.done.detail = text && *text ? text : NULL;
+    tell_end(call, &done);
+}
+
+static void end_well(const struct reasonix_call *call, const char *reason, const char *code,
+                     const char *x)
+{
+    struct event done;
+    init_done(&done, reason, code, x);
+    tell_end(call, &done);
+}
+
+/* The turn_done behind a refusal may repeat it in other words: they stay in x. */
+static const char *with_err(const struct reasonix_call *call, const char *x, const char *err)
+{
+    CLEANUP_BUF struct buf json = {0};
+    if (!err)
+        return x;
+    jsonw_string(&json, err, strlen(err));
+    return reasonix_with(call->out->scratch, x, "err", json.p);
+}
+
+void reasonix_finish(const struct reasonix_call *call, const char *err, const char *outcome,
+                     const char *x)
+{
+    struct reasonix *const r = call->r;
+    const char *const covenant = reasonix_covenant(call->out->scratch, err);
+    const char *const kept = r->verdict_text.p;
+    if (r->ended) {
+        if (err && !covenant)
+            tell_error(call->out, err, outcome);
+    } else if (r->verdict == REASONIX_REFUSED && (!err || covenant)) {
+        end_refused(call, r->code, kept, with_err(call, x, err));
+    } else if (covenant) {
+        end_refused(call, covenant, err, with_err(call, x, err));
+    } else if (err) {
+        end_failed(call, err, outcome, x);
+    } else if (r->verdict == REASONIX_FAILED) {
+        end_failed(call, kept, r->code, x);
+    } else if (outcome || r->verdict == REASONIX_STOPPED) {
+        end_well(call, "stopped", outcome ? outcome : r->code, x);
+    } else {
+        end_well(call, "completed", NULL, x);
+    }
+}
+
+void reasonix_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
+{
+    struct reasonix *const r = state;
+    const struct reasonix_call call = {.r = r, .out = out};
+    if (r->ended)
+        return;
+    if (r->task.len)
+        reasonix_start(&call, NULL, NULL);
+    if (end->how == STREAM_CANCELLED)
+        end_well(&call, "cancelled", NULL, NULL);
+    else if (r->verdict != REASONIX_NONE)
+        reasonix_finish(&call, NULL, NULL, NULL);
+    else
+        tally_tell(&r->tally, out, true);
+}
+
+void reasonix_close(void *state)
+{
+    struct reasonix *const r = state;
+    buf_fini(&r->streamed);
+    buf_fini(&r->answer);
+    buf_fini(&r->message_id);
+    buf_fini(&r->task);
+    buf_fini(&r->opened);
+    buf_fini(&r->verdict_text);
+    tool_set_fini(&r->calls);
+    tool_set_fini(&r->parents);
+    tool_set_fini(&r->readers);
+    tool_set_fini(&r->partial);
+    tool_set_fini(&r->asked);
+    tool_set_fini(&r->asks);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ * Reads the typed log of Reasonix and ok (<session>.events.jsonl): each line a type, its meta
+ * and its body. What it means is what the wire means. */
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+#include "dialect/reasonix/reasonix.h"
+#include "event/json/json_reader.h"
+
+struct log_line {
+    struct str self, type, meta, body;
+};
+
+static char *rest(const struct reasonix_call *call, const struct log_line *l,
+                  const char *const *known)
+{
+    return value_rest(call->out->scratch, l->body, known);
+}
+
+static char *text_of(const struct reasonix_call *call, const struct log_line *l, const char *key)
+{
+    return reasonix_copy(call, value_member(l->body, key));
+}
+
+/* The message comes before the line that names the model: the start waits for it. */
+static void take_user(const struct reasonix_call *call, const struct log_line *l)
+{
+    call->r->turn = value_int(value_member(l->meta, "turn"), 0);
+    const char *const text = text_of(call, l, "text");
+    buf_reset(&call->r->task);
+    buf_add_str(&call->r->task, text ? text : "");
+}
+
+static void take_started(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"model", NULL};
+    static const char *const none[] = {NULL};
+    if (!call->r->started)
+        reasonix_start(call, text_of(call, l, "model"), rest(call, l, known));
+    else
+        reasonix_mark(call, "model.turn.started", rest(call, l, none));
+}
+
+static void take_delta(const struct reasonix_call *call, const struct log_line *l)
+{
+    const struct str text = value_member(l->body, "text"),
+                     channel = value_member(l->body, "channel");
+    const struct tool_set *const partial = &call->r->partial;
+    if (value_is(channel, "content")) {
+        reasonix_text(call, text);
+    } else if (value_is(channel, "reasoning")) {
+        reasonix_thinking(call, text);
+    } else if (value_is(channel, "tool_args")) {
+        struct event ev;
+        event_init(&ev, TC_PROGRESS);
+        ev.u.progress.phase = "args";
+        ev.u.progress.tool_use_id = partial->n ? partial->ids[partial->n - 1] : NULL;
+        ev.u.progress.args_delta =
+            value_text(call->out->scratch, text, &ev.u.progress.args_delta_len);
+        dialect_emit(call->out, &ev);
+    } else {
+        tell_raw(call->out, call->name, l->self, "model.delta");
+    }
+}
+
+static void take_usage(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {
+        "prompt_tokens",           "completion_tokens",        "total_tokens",
+        "prompt_cache_hit_tokens", "prompt_cache_miss_tokens", NULL};
+    const struct str usage = value_member(l->body, "usage");
+    struct reasonix_usage u = {.cost_usd = value_member(l->body, "costUsd")};
+    const struct value_row rows[] = {{"prompt_tokens", &u.prompt},
+                                     {"completion_tokens", &u.completion},
+                                     {"total_tokens", &u.total},
+                                     {"prompt_cache_hit_tokens", &u.hit},
+                                     {"prompt_cache_miss_tokens", &u.miss}};
+    if (!usage.p && !u.cost_usd.p)
+        return;
+    value_pick(usage, VALUE_ROWS(rows));
+    u.x = value_rest(call->out->scratch, usage, known);
+    reasonix_usage(call, &u);
+}
+
+static void take_final(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"content", "reasoningContent", "usage", "costUsd", NULL};
+    reasonix_message(call, value_member(l->body, "content"),
+                     value_member(l->body, "reasoningContent"), rest(call, l, known));
+    take_usage(call, l);
+}
+
+static struct reasonix_tool pick_tool(struct str body)
+{
+    struct reasonix_tool t = {0};
+    const struct value_row rows[] = {{"callId", &t.id},
+                                     {"name", &t.name},
+                                     {"args", &t.args},
+                                     {"output", &t.output},
+                                     {"err", &t.err},
+                                     {"readOnly", &t.read_only},
+                                     {"truncated", &t.truncated},
+                                     {"durationMs", &t.duration},
+                                     {"parentId", &t.parent}};
+    value_pick(body, VALUE_ROWS(rows));
+    return t;
+}
+
+static void take_preparing(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"callId", "name", NULL};
+    struct reasonix_tool t = pick_tool(l->body);
+    t.x = rest(call, l, known);
+    reasonix_resume(call);
+    reasonix_prepare(call, &t);
+}
+
+static void take_intent(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"callId", "name", "args", "readOnly", "parentId", NULL};
+    struct reasonix_tool t = pick_tool(l->body);
+    t.x = rest(call, l, known);
+    reasonix_resume(call);
+    reasonix_dispatch(call, &t);
+}
+
+/* ok writes every failure as a denial: only the reason tells them apart. */
+static void take_denied(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"callId", "name", "reason", NULL};
+    struct reasonix_tool t = pick_tool(l->body);
+    t.err = value_member(l->body, "reason");
+    if (!value_string(t.err).len)
+        t.err = STR("\"denied\"");
+    t.x = rest(call, l, known);
+    reasonix_result(call, &t);
+}
+
+static void take_result(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"callId", "name",      "ok",         "output",
+                                        "err",    "truncated", "durationMs", NULL};
+    struct reasonix_tool t = pick_tool(l->body);
+    const struct str ok = value_member(l->body, "ok");
+    if (ok.p && !value_true(ok) && !value_string(t.err).len)
+        t.err = STR("\"failed\"");
+    t.x = rest(call, l, known);
+    reasonix_result(call, &t);
+}
+
+static void take_error(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"message", "code", "name", NULL};
+    const char *const message = text_of(call, l, "message");
+    const char *const code = text_of(call, l, "code");
+    const char *const name = text_of(call, l, "name");
+    if (value_true(value_member(l->body, "recoverable")))
+        tell_notice(call->out, "warn",
+                    code   ? code
+                    : name ? name
+                           : "error",
+                    message ? message : "", rest(call, l, known));
+    else
+        reasonix_fail(call, message, code ? code : name);
+}
+
+static void take_notice(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"text", "level", NULL};
+    const char *const text = text_of(call, l, "text");
+    const bool warn = value_int(value_member(l->body, "level"), 0) > 0;
+    tell_notice(call->out, warn ? "warn" : "info", NULL, text ? text : "", rest(call, l, known));
+}
+
+static void take_phase(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"text", NULL};
+    reasonix_mark(call, text_of(call, l, "text"), rest(call, l, known));
+}
+
+static void take_approval(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"askId", "tool", "subject", NULL};
+    const struct reasonix_request r = {.id = value_member(l->body, "askId"),
+                                       .tool = value_member(l->body, "tool"),
+                                       .subject = value_member(l->body, "subject"),
+                                       .x = rest(call, l, known)};
+    reasonix_ask(call, "approval", &r);
+}
+
+static void take_ask(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"askId", "questions", NULL};
+    const struct reasonix_request r = {.id = value_member(l->body, "askId"),
+                                       .questions = value_member(l->body, "questions"),
+                                       .x = rest(call, l, known)};
+    reasonix_ask(call, "ask", &r);
+}
+
+static void take_aborted(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const none[] = {NULL};
+    reasonix_refuse(call, text_of(call, l, "covenant"), text_of(call, l, "reason"),
+                    rest(call, l, none));
+}
+
+static void take_done(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const known[] = {"text", NULL};
+    size_t len = 0;
+    const char *const text = value_text(call->out->scratch, value_member(l->body, "text"), &len);
+    if (len && !call->r->ended) {
+        buf_reset(&call->r->streamed);
+        buf_reset(&call->r->answer);
+        buf_add(&call->r->answer, text, len);
+    }
+    reasonix_finish(call, NULL, NULL, rest(call, l, known));
+}
+
+static void tell_state(const struct reasonix_call *call, const char *scope, const char *key,
+                       const char *activity, const char *value)
+{
+    struct event ev;
+    event_init(&ev, TC_STATE);
+    ev.u.state.scope = scope;
+    ev.u.state.op = "snapshot";
+    ev.u.state.key = key;
+    ev.u.state.activity_type = activity;
+    ev.u.state.value = value;
+    dialect_emit(call->out, &ev);
+}
+
+static void take_plan(const struct reasonix_call *call, const struct log_line *l)
+{
+    tell_state(call, "activity", reasonix_copy(call, l->type), "plan",
+               value_json(call->out->scratch, l->body, NULL));
+}
+
+/* The session is opened before the start, which comes first: its model is not known yet. */
+static void take_opened(const struct reasonix_call *call, const struct log_line *l)
+{
+    buf_reset(&call->r->opened);
+    json_compact(&call->r->opened, l->body.p ? l->body : STR("null"));
+}
+
+static void tell_opened(const struct reasonix_call *call)
+{
+    struct buf *const opened = &call->r->opened;
+    if (!call->r->started || !opened->len)
+        return;
+    tell_state(call, "context", "session.opened", NULL, opened->p);
+    buf_reset(opened);
+}
+
+static void take_blocked(const struct reasonix_call *call, const struct log_line *l)
+{
+    static const char *const none[] = {NULL};
+    static const char text[] = "The budget is spent.";
+    tell_notice(call->out, "warn", "budget.blocked", text, rest(call, l, none));
+    reasonix_stop(call, "budget.blocked", text);
+}
+
+/* Those that may come before the start wait for it: it has more to say. */
+static const struct type {
+    const char *type;
+    void (*take)(const struct reasonix_call *call, const struct log_line *l);
+    bool early;
+} types[] = {
+    {"user.message", take_user, true},
+    {"model.turn.started", take_started, true},
+    {"model.delta", take_delta, false},
+    {"model.final", take_final, false},
+    {"tool.preparing", take_preparing, false},
+    {"tool.intent", take_intent, false},
+    {"tool.denied", take_denied, false},
+    {"tool.result", take_result, false},
+    {"error", take_error, false},
+    {"notice", take_notice, false},
+    {"phase", take_phase, false},
+    {"approval.request", take_approval, false},
+    {"ask.request", take_ask, false},
+    {"turn.done", take_done, false},
+    {"turn.aborted", take_aborted, false},
+    {"plan.submitted", take_plan, false},
+    {"plan.step.changed", take_plan, false},
+    {"budget.blocked", take_blocked, false},
+    {"session.opened", take_opened, true},
+};
+
+static void dispatch(const struct reasonix_call *call, const struct log_line *l)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (value_is(l->type, types[i].type)) {
+            if (!types[i].early)
+                reasonix_start(call, NULL, NULL);
+            tell_opened(call);
+            types[i].take(call, l);
+            tell_opened(call);
+            return;
+        }
+    const char *const type = reasonix_copy(call, l->type);
+    reasonix_start(call, NULL, NULL);
+    if (!reasonix_note(call, type ? type : "", l->body))
+        tell_raw(call->out, call->name, l->self, type);
+}
+
+/* Puts the entry's id on all that is told of it. */
+struct stamp {
+    const struct dialect_out *out;
+    const char *id;
+};
+
+static void emit_stamped(void *ctx, struct event *ev)
+{
+    const struct stamp *const stamp = ctx;
+    ev->meta.id = stamp->id;
+    stamp->out->emit(stamp->out->ctx, ev);
+}
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct log_line l = {.self = {line, len}};
+    const struct value_row rows[] = {{"type", &l.type}, {"meta", &l.meta}, {"body", &l.body}};
+    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+        return -1;
+    const struct str id = value_member(l.meta, "id");
+    struct stamp stamp = {.out = out,
+                          .id = value_int(id, 0) ? value_json(out->scratch, id, NULL) : NULL};
+    struct dialect_out stamped = *out;
+    stamped.emit = emit_stamped;
+    stamped.ctx = &stamp;
+    stamped.ts = value_time(value_member(l.meta, "ts"));
+    dispatch(&(struct reasonix_call){.r = state, .out = &stamped, .name = "reasonix-log"}, &l);
+    return 0;
+}
+
+/* A message of the user begins a turn, unless it joins the one that runs: then it has its number.
+ */
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct reasonix *const r = state;
+    if ((!r->ended && !r->turn) || !value_is(value_member(line, "type"), "user.message"))
+        return DIALECT_GOES_ON;
+    const int64_t turn = value_int(value_member(value_member(line, "meta"), "turn"), 0);
+    return r->ended || (turn && turn != r->turn) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    const bool typed = value_string(value_member(line, "type")).p;
+    return typed && value_member(line, "meta").p && value_member(line, "body").p ? DIALECT_SURE : 0;
+}
+
+const struct dialect dialect_reasonix_log = {
+    .name = "reasonix-log",
+    .summary = "the typed event log of Reasonix and ok",
+    .state_size = sizeof(struct reasonix),
+    .sniff = sniff_line,
+    .line = read_line,
+    .end = reasonix_end,
+    .close = reasonix_close,
+    .begins = begins_turn,
+};

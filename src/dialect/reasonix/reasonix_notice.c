@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the reasonix kinds that only inform: each is a notice with its kind as the code and all
+ * it said in x. */
+#include "dialect/reader/dialect_emit.h"
+#include "dialect/reader/value.h"
+#include "dialect/reasonix/reasonix.h"
+
+/* object, member: where a text for people may be when the line has none. */
+static const struct note {
+    const char *kind, *level, *object, *member, *text;
+} notes[] = {
+    {"compaction_started", "info", NULL, NULL, "The conversation is being compacted."},
+    {"compaction_done", "info", "compaction", "summary", "The conversation was compacted."},
+    {"mcp_surface_ready", "info", NULL, NULL, "The tools of an MCP server are ready."},
+    {"retrying", "info", NULL, NULL, "The model is asked again."},
+    {"steer", "info", NULL, NULL, "The turn was steered."},
+    {"guardian_assessment", "info", "guardian", "rationale", "The guardian assessed a call."},
+    {"extension_surface", "info", NULL, NULL, "An extension shows something."},
+    {"extension_status", "info", NULL, NULL, "An extension changed its status."},
+    {"context_maintenance", "info", NULL, NULL, "The context was tidied."},
+    {"workspace_changed", "info", NULL, NULL, "The workspace changed."},
+    {"completion_summary", "info", NULL, NULL, "The turn was summed up."},
+    {"status", "info", NULL, NULL, "The status changed."},
+    /* of the typed log */
+    {"session.compacted", "info", NULL, NULL, "The conversation was compacted."},
+    {"budget.warning", "warn", NULL, NULL, "The budget is nearly spent."},
+};
+
+static const struct note *note_find(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        if (strcmp(notes[i].kind, kind) == 0)
+            return &notes[i];
+    return NULL;
+}
+
+bool reasonix_is_note(const char *kind)
+{
+    return note_find(kind);
+}
+
+static bool is_denied(const struct note *note, struct str line)
+{
+    return strcmp(note->kind, "guardian_assessment") == 0 &&
+           value_is(value_member(value_member(line, "guardian"), "outcome"), "deny");
+}
+
+static const char *text_of(const struct reasonix_call *call, const struct note *note,
+                           struct str line)
+{
+    const char *text = reasonix_copy(call, value_member(line, "text"));
+    if (!text && note->object)
+        text = reasonix_copy(call, value_member(value_member(line, note->object), note->member));
+    return text && *text ? text : note->text;
+}
+
+bool reasonix_note(const struct reasonix_call *call, const char *kind, struct str line)
+{
+    static const char *const known[] = {"kind", NULL};
+    const struct note *const note = note_find(kind);
+    if (!note)
+        return false;
+    tell_notice(call->out, is_denied(note, line) ? "warn" : note->level, note->kind,
+                text_of(call, note, line), value_rest(call->out->scratch, line, known));
+    return true;
+}

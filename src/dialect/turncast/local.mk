@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+libtcdialect_a_SOURCES += \
+	src/dialect/turncast/turncast_read.c \
+	src/dialect/turncast/turncast_write.c

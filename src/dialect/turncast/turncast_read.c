@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * Reads canonical lines: the log of another host, or of this one. */
+#include "dialect/dialect_list.h"
+#include "dialect/reader/value.h"
+#include "event/codec.h"
+
+static int sniff_line(struct str line, const char *event)
+{
+    (void)event;
+    const struct str type = value_string(value_member(line, "type"));
+    const bool known = type.p && kind_find(type.p, type.len) >= 0;
+    return known && value_member(line, "payload").p && value_member(line, "seq").p ? DIALECT_SURE
+                                                                                   : 0;
+}
+
+struct log {
+    bool done; /* of the turn was read */
+};
+
+static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+{
+    struct log *const log = state;
+    struct event ev;
+    const char *why;
+    if (codec_decode(&ev, out->scratch, line, len, &why) < 0)
+        return -1;
+    log->done |= ev.kind == TC_DONE;
+    dialect_emit(out, &ev);
+    return 0;
+}
+
+static enum dialect_begin begins_turn(const void *state, struct str line)
+{
+    const struct log *const log = state;
+    const bool begins = log->done && value_is(value_member(line, "type"), "start");
+    return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+}
+
+const struct dialect dialect_turncast = {
+    .name = "turncast",
+    .summary = "canonical events, one per line",
+    .state_size = sizeof(struct log),
+    .sniff = sniff_line,
+    .line = read_line,
+    .begins = begins_turn,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * Writes the canonical lines themselves. */
+#include "dialect/writer/writer_list.h"
+#include "event/codec.h"
+
+static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+{
+    (void)state;
+    codec_encode(writer_begin(out), ev);
+    writer_end(out);
+}
+
+const struct writer writer_turncast = {
+    .name = "turncast",
+    .summary = "canonical events",
+    .state_size = 1,
+    .event = write_event,
+};

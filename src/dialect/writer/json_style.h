@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * How the serialisers of other systems write JSON, byte for byte: separators, escapes, numbers
+ * and key order. For writers that must not be told from the original. Pure. */
+#ifndef DIALECT_WRITER_JSON_STYLE_H
+#define DIALECT_WRITER_JSON_STYLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes/buf.h"
+
+enum style {
+    STYLE_PYTHON, /* json.dumps: ", " and ": ", ASCII only */
+    STYLE_JS,     /* JSON.stringify */
+    STYLE_GO,     /* encoding/json, HTML escapes; raw messages keep their order and numbers */
+    STYLE_SERDE,  /* serde_json: values of maps sorted by key */
+};
+
+/* A quoted string; text is valid UTF-8. */
+void style_string(struct buf *b, enum style style, const char *s, size_t len);
+/* A double. Not finite: null. */
+void style_real(struct buf *b, enum style style, double v);
+/* Any valid JSON value, read and written again. */
+void style_json(struct buf *b, enum style style, const char *json, size_t len);
+
+/* Members of an object being written: the separator where one is needed, the key, the value.
+ * Keys are ASCII and need no escape. */
+void style_key(struct buf *b, enum style style, const char *key);
+/* The same for a key that may need escapes. */
+void style_key_text(struct buf *b, enum style style, const char *key, size_t len);
+void style_member_str(struct buf *b, enum style style, const char *key, const char *s);
+void style_member_int(struct buf *b, enum style style, const char *key, int64_t v);
+void style_member_real(struct buf *b, enum style style, const char *key, double v);
+void style_member_bool(struct buf *b, enum style style, const char *key, bool v);
+void style_member_null(struct buf *b, enum style style, const char *key);
+void style_member_json(struct buf *b, enum style style, const char *key, const char *json);
+
+#endif

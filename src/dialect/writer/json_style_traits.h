@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * What tells one style from another; shared by the two halves of the style module. */
+#ifndef DIALECT_WRITER_JSON_STYLE_TRAITS_H
+#define DIALECT_WRITER_JSON_STYLE_TRAITS_H
+
+#include "dialect/writer/json_style.h"
+
+struct style_traits {
+    const char *comma, *colon;
+    bool ascii;            /* everything but printable ASCII is escaped */
+    bool html;             /* < > & and U+2028/9 are escaped */
+    bool point_zero;       /* integral doubles end in .0 */
+    int low, high;         /* fixed notation from 10^low to below 10^high */
+    const char *plus;      /* before a positive exponent */
+    int width;             /* digits of an exponent at least */
+    bool verbatim;         /* values keep their order, numbers and escapes */
+    bool sorted;           /* keys of values are sorted by bytes */
+    bool index_keys_first; /* array-index keys come first, ascending */
+};
+
+const struct style_traits *style_traits(enum style style);
+/* Escaped text without quotes. */
+void style_text(struct buf *b, const struct style_traits *t, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the framing of what writers write, and a writer's state. */
+#include "dialect/writer/writer.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+struct buf *writer_begin(const struct writer_out *out)
+{
+    if (out->conf->framing == FRAMING_SSE)
+        buf_add_str(out->buf, "data: ");
+    return out->buf;
+}
+
+void writer_end(const struct writer_out *out)
+{
+    buf_add_str(out->buf, out->conf->framing == FRAMING_SSE ? "\n\n" : "\n");
+}
+
+void writing_init(struct writing *w, const struct writer *writer, const struct writer_conf *conf)
+{
+    *w = (struct writing){.writer = writer, .conf = *conf, .state = xcalloc(1, writer->state_size)};
+}
+
+void writing_event(struct writing *w, struct buf *out, const struct event *ev)
+{
+    w->writer->event(w->state, &(struct writer_out){.buf = out, .conf = &w->conf}, ev);
+}
+
+void writing_fini(struct writing *w)
+{
+    if (w->writer && w->writer->close)
+        w->writer->close(w->state);
+    free(w->state);
+    *w = (struct writing){0};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * The writers by name, for the table alone. */
+#ifndef DIALECT_WRITER_WRITER_LIST_H
+#define DIALECT_WRITER_WRITER_LIST_H
+
+#include "dialect/writer/writer.h"
+
+extern const struct writer writer_agenticore_openai;
+extern const struct writer writer_ag_ui;
+extern const struct writer writer_awaken;
+extern const struct writer writer_missy_audit;
+extern const struct writer writer_missy_json;
+extern const struct writer writer_ethos;
+extern const struct writer writer_reasonix;
+extern const struct writer writer_turncast;
+
+#endif

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the walk over a JSON line: the one place that decides what is valid. */
+#include "event/json/json_reader.h"
+
+#include "base/bytes/utf8.h"
+#include "event/json/json_scan.h"
+
+/* Of no byte: where nothing was entered there are no members. */
+#define NO_LEAD (-1)
+
+/* Keeps the first error and ends the line at it. The quotes that were found ahead of the error are
+ * dropped with it, because json_read_string and json_next_key take a string from them without
+ * testing for the end. */
+static const char *fail(struct json *j, const char *at, const char *error)
+{
+    if (!j->error)
+        j->error = error;
+    j->p = j->end = j->block = at;
+    j->stops = 0;
+    return NULL;
+}
+
+void json_start(struct json *j, const char *p, size_t len)
+{
+    *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .lead = NO_LEAD};
+    j->block = j->end; /* nothing was looked at */
+    j->p = json_scan_space(p, j->end);
+    if (j->p == j->end)
+        fail(j, j->p, "no value");
+}
+
+void json_start_inside(struct json *j, const char *p, size_t len)
+{
+    *j = (struct json){
+        .p = p, .end = p + len, .begin = p, .block = p + len, .depth = 1, .lead = ','};
+}
+
+size_t json_offset(const struct json *j)
+{
+    return (size_t)(j->p - j->begin);
+}
+
+enum json_type json_peek(struct json *j)
+{
+    static const unsigned char types[256] = {
+        ['n'] = JSON_AT_NULL,   ['f'] = JSON_AT_FALSE,          ['t'] = JSON_AT_TRUE,
+        ['"'] = JSON_AT_STRING, ['['] = JSON_AT_ARRAY,          ['{'] = JSON_AT_OBJECT,
+        ['-'] = JSON_AT_NUMBER, ['0' ... '9'] = JSON_AT_NUMBER,
+    };
+    return j->p < j->end ? (enum json_type)types[(unsigned char)*j->p] : JSON_AT_END;
+}
+
+/* Behind the escape or the non-ASCII text at p, where plain text was interrupted. */
+static const char *scan_special(struct json *j, const char *p)
+{
+    if ((unsigned char)*p < 0x20)
+        return fail(j, p, "control character in a string");
+    const size_t len =
+        *p == '\\' ? json_scan_escape(p, j->end) : utf8_multibyte_prefix(p, (size_t)(j->end - p));
+    return len ? p + len : fail(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
+}
+
+/* At the end of a line: what is not of it counts as plain. */
+__attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n)
+{
+    char block[JSON_BLOCK];
+    memset(block, ' ', sizeof block);
+    memcpy(block, p, n);
+    return json_block_stops(block);
+}
+
+/* Looks at the bytes from p on, p < end: at 64 of them, or at those that are left. */
+static inline void look(struct json *j, const char *p)
+{
+    const size_t left = (size_t)(j->end - p);
+    j->block = p;
+    j->stops = left >= JSON_BLOCK ? json_block_stops(p) : look_short(p, left);
+}
+
+/* Goes on at p, which may lie beyond what was looked at. */
+static uint64_t stops_from(struct json *j, const char *p)
+{
+    if ((size_t)(p - j->block) >= JSON_BLOCK)
+        look(j, p);
+    return j->stops & (~UINT64_C(0) << (p - j->block));
+}
+
+/* Takes the next stop at or behind p; `end`: there is none. */
+static const char *take_stop(struct json *j, const char *p)
+{
+    uint64_t stops = 0;
+    if ((size_t)(p - j->block) < JSON_BLOCK) {
+        stops = stops_from(j, p);
+        p = j->block + JSON_BLOCK;
+    }
+    if (!stops)
+        j->block = p = json_block_find(p, j->end, &stops);
+    if (!stops && p < j->end) {
+        look(j, p);
+        stops = j->stops;
+    }
+    j->stops = stops & (stops - 1);
+    return stops ? j->block + __builtin_ctzll(stops) : j->end;
+}
+
+/* The closing quote of the string that was interrupted at p. */
+static const char *scan_rest(struct json *j, const char *p)
+{
+    while (p < j->end && *p != '"') {
+        p = scan_special(j, p);
+        if (!p)
+            return NULL;
+        p = take_stop(j, p);
+    }
+    return p < j->end ? p : fail(j, j->end, "unterminated string");
+}
+
+const char *json_string_end(const char *p, const char *end)
+{
+    struct json j;
+    json_start_inside(&j, p, (size_t)(end - p));
+    if (p < end)
+        look(&j, p);
+    return scan_rest(&j, take_stop(&j, p));
+}
+
+/* The closing quote of the string whose text begins at p, and is undone with it as far as that
+ * needs no more ado. */
+static const char *scan_to_memo(struct json *j, const char *p)
+{
+    struct json_memo *const m = j->memo;
+    m->raw = (struct str){0};
+    buf_reset(&m->text); /* the memory stays: a line may have many */
+    char *const text = buf_reserve(&m->text, (size_t)(j->end - p)), *end = text;
+    const char *const stop = json_scan_text(&end, p, j->end);
+    *end = '\0';
+    m->text.len = (size_t)(end - text);
+    j->block = j->end; /* nothing was looked at */
+    if (stop == j->end || *stop != '"')
+        return scan_rest(j, stop);
+    m->raw = (struct str){p, (size_t)(stop - p)};
+    return stop;
+}
+
+/* As scan_string, for a string that is long, or not plain, or behind white space that was looked
+ * at as if it were text. */
+static const char *scan_odd_string(struct json *j, const char *p)
+{
+    uint64_t stops = stops_from(j, p);
+    stops &= stops - 1; /* the quote that opens it */
+    const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
+    if (j->memo && json_block_checks() && (!stop || *stop != '"'))
+        return scan_to_memo(j, p + 1);
+    j->stops = stops & (stops - 1);
+    if (!stop)
+        stop = take_stop(j, j->block + JSON_BLOCK);
+    return scan_rest(j, stop);
+}
+
+/* What may be the quotes of the next string: the next two stops, and those behind them. Where they
+ * are is known before anybody has read up to them: whoever is at a quote only has to agree, and
+ * does not wait for the one before. */
+struct quotes {
+    const char *open, *close; /* open is NULL: too little is left of the block */
+    uint64_t stops;
+};
+
+static inline struct quotes next_quotes(const struct json *j)
+{
+    const uint64_t stops = j->stops, rest = stops & (stops - 1);
+    if (!rest)
+        return (struct quotes){0};
+    return (struct quotes){j->block + __builtin_ctzll(stops), j->block + __builtin_ctzll(rest),
+                           rest & (rest - 1)};
+}
+
+/* Where too little is left of the block for a string: looks at one that begins at p. True: now
+ * there is enough. */
+static bool look_again(struct json *j, const char *p)
+{
+    if (next_quotes(j).open || p == j->block || p >= j->end)
+        return false;
+    look(j, p);
+    return next_quotes(j).open;
+}
+
+/* The closing quote of the string that opens at p. */
+static const char *scan_string(struct json *j, const char *p)
+{
+    look_again(j, p);
+    const struct quotes q = next_quotes(j);
+    if (q.open != p || *q.close != '"')
+        return scan_odd_string(j, p);
+    j->stops = q.stops;
+    return q.close;
+}
+
+static bool is_word(const char *p, const char *end, const char *word, size_t len)
+{
+    return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
+}
+
+/* Behind the number or literal at p. */
+static const char *scan_scalar(struct json *j, const char *p)
+{
+    const char *const end = j->end;
+    if (p == end)
+        return fail(j, p, "unexpected end");
+    if (is_word(p, end, "null", 4) || is_word(p, end, "true", 4))
+        return p + 4;
+    if (is_word(p, end, "false", 5))
+        return p + 5;
+    const char *const behind = json_scan_number(p, end);
+    return behind ? behind : fail(j, p, "expected a value");
+}
+
+/* Behind the colon at p, which white space may surround: at the value. */
+static const char *scan_colon(struct json *j, const char *p)
+{
+    p = json_scan_space(p, j->end);
+    if (p == j->end || *p != ':')
+        return fail(j, p, "expected ':'");
+    return json_scan_space(p + 1, j->end);
+}
+
+/* Behind the key at p and its colon, at the value; *key (if wanted) is its slice. */
+static inline const char *scan_key(struct json *j, const char *p, struct str *key)
+{
+    if (p == j->end || *p != '"')
+        return fail(j, p, "expected a key");
+    const char *const close = scan_string(j, p);
+    if (!close)
+        return NULL;
+    if (key)
+        *key = (struct str){p + 1, (size_t)(close - p - 1)};
+    if (j->end - close > 2 && close[1] == ':' && (unsigned char)close[2] > ' ')
+        return close + 2;
+    return scan_colon(j, close + 1);
+}
+
+/* The containers a skip is in: one bit each, set for an object. */
+struct nesting {
+    uint64_t objects[JSON_MAX_DEPTH / 64];
+    unsigned depth;
+    bool object; /* of the innermost one */
+};
+
+static bool push(struct nesting *n, bool object)
+{
+    if (n->depth == JSON_MAX_DEPTH)
+        return false;
+    const uint64_t bit = UINT64_C(1) << (n->depth % 64);
+    uint64_t *const word = &n->objects[n->depth / 64];
+    *word = object ? *word | bit : *word & ~bit;
+    n->depth++;
+    n->object = object;
+    return true;
+}
+
+static void pop(struct nesting *n)
+{
+    n->depth--;
+    if (n->depth == 0)
+        return;
+    const unsigned top = n->depth - 1;
+    n->object = n->objects[top / 64] >> (top % 64) & 1;
+}
+
+/* Enters the container at p: at its first value, or behind it when it is empty. */
+static const char *skip_open(struct json *j, const char *p, struct nesting *n)
+{
+    const bool object = *p == '{';
+    if (!push(n, object))
+        return fail(j, p, "too deep");
+    p = json_scan_space(p + 1, j->end);
+    if (p < j->end && *p == (object ? '}' : ']')) {
+        pop(n);
+        return p + 1;
+    }
+    return object ? scan_key(j, p, NULL) : p;
+}
+
+/* From behind a value to the next one, over the ends of containers, or to where depth `base` is
+ * reached: behind the outermost one. */
+static const char *skip_separators(struct json *j, const char *p, struct nesting *n, unsigned base)
+{
+    while (n->depth > base) {
+        p = json_scan_space(p, j->end);
+        if (p == j->end)
+            return fail(j, p, "unexpected end");
+        if (*p == ',') {
+            p = json_scan_space(p + 1, j->end);
+            return n->object ? scan_key(j, p, NULL) : p;
+        }
+        if (*p != (n->object ? '}' : ']'))
+            return fail(j, p, "expected ',' or the end of the container");
+        p++;
+        pop(n);
+    }
+    return p;
+}
+
+static bool starts_container(const struct json *j, const char *p)
+{
+    return p < j->end && (*p == '{' || *p == '[');
+}
+
+/* Behind the string, number or literal at p. */
+static inline const char *skip_scalar(struct json *j, const char *p)
+{
+    if (p == j->end || *p != '"')
+        return scan_scalar(j, p);
+    p = scan_string(j, p);
+    return p ? p + 1 : NULL;
+}
+
+/* Behind the container at p. Iterative: depth costs bits and not stack. */
+static const char *skip_container(struct json *j, const char *p)
+{
+    const unsigned base = j->depth;
+    struct nesting n = {.depth = base};
+    do {
+        const unsigned outside = n.depth;
+        p = starts_container(j, p) ? skip_open(j, p, &n) : skip_scalar(j, p);
+        if (p && n.depth == outside)
+            p = skip_separators(j, p, &n, base);
+    } while (p && n.depth > base);
+    return p;
+}
+
+void json_skip(struct json *j, struct str *slice)
+{
+    const char *const start = j->p;
+    const char *const behind =
+        starts_container(j, start) ? skip_container(j, start) : skip_scalar(j, start);
+    if (!behind)
+        return;
+    j->p = behind;
+    if (slice)
+        *slice = (struct str){start, (size_t)(behind - start)};
+}
+
+/* True when the next value starts with one of the type; else it is skipped. */
+static bool expect(struct json *j, enum json_type type)
+{
+    if (json_peek(j) == type)
+        return true;
+    json_skip(j, NULL);
+    return false;
+}
+
+/* The bracket is left to whoever asks for what is behind it. */
+static inline bool enter(struct json *j, char open, enum json_type type)
+{
+    if ((j->p == j->end || *j->p != open) && !expect(j, type))
+        return false;
+    if (j->depth == JSON_MAX_DEPTH) {
+        fail(j, j->p, "too deep");
+        return false;
+    }
+    j->depth++;
+    j->lead = open;
+    return true;
+}
+
+bool json_enter_object(struct json *j)
+{
+    return enter(j, '{', JSON_AT_OBJECT);
+}
+
+bool json_enter_array(struct json *j)
+{
+    return enter(j, '[', JSON_AT_ARRAY);
+}
+
+static void leave(struct json *j, const char *behind)
+{
+    j->p = behind;
+    j->depth--;
+    j->lead = j->depth ? ',' : NO_LEAD;
+}
+
+/* To the next member or element; NULL at the end of the container (consumed) and on errors. */
+__attribute__((__noinline__)) static const char *next(struct json *j, char close)
+{
+    if (j->depth == 0)
+        return NULL;
+    if (j->p < j->end && *j->p == close) {
+        leave(j, j->p + 1);
+        return NULL;
+    }
+    const bool fresh = j->lead != ',';
+    const char *p = json_scan_space(j->p + fresh, j->end);
+    const char c = p < j->end ? *p : '\0';
+    if (c == close) {
+        leave(j, p + 1);
+        return NULL;
+    }
+    j->lead = ',';
+    if (fresh)
+        return p;
+    if (c != ',')
+        return fail(j, p, c ? "expected ',' or the end of the container" : "unexpected end");
+    return json_scan_space(p + 1, j->end);
+}
+
+__attribute__((__noinline__)) static bool next_key(struct json *j, struct str *key)
+{
+    if (j->p < j->end && *j->p == ',' && look_again(j, j->p))
+        return json_next_key(j, key);
+    const char *p = next(j, '}');
+    if (p)
+        p = scan_key(j, p, key);
+    if (!p)
+        return false;
+    j->p = p;
+    return true;
+}
+
+/* What the rest of the function would find in nearly every key, told without a call. */
+bool json_next_key(struct json *j, struct str *key)
+{
+    const struct quotes q = next_quotes(j);
+    if (q.open != j->p + 1 || (unsigned char)*j->p != j->lead || *q.open != '"' ||
+        j->end - q.close < 3 || memcmp(q.close, "\":", 2) != 0 || (unsigned char)q.close[2] <= ' ')
+        return next_key(j, key);
+    *key = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
+    j->stops = q.stops;
+    j->lead = ',';
+    j->p = q.close + 2;
+    return true;
+}
+
+bool json_next_element(struct json *j)
+{
+    const char *const p = next(j, ']');
+    if (!p)
+        return false;
+    j->p = p;
+    if (json_peek(j) != JSON_AT_END)
+        return true;
+    fail(j, p, "expected a value");
+    return false;
+}
+
+__attribute__((__noinline__)) static bool read_string(struct json *j, struct str *out)
+{
+    if (look_again(j, j->p))
+        return json_read_string(j, out);
+    if (!expect(j, JSON_AT_STRING))
+        return false;
+    const char *const open = j->p, *const close = scan_string(j, open);
+    if (!close)
+        return false;
+    *out = (struct str){open + 1, (size_t)(close - open - 1)};
+    j->p = close + 1;
+    return true;
+}
+
+bool json_read_string(struct json *j, struct str *out)
+{
+    const struct quotes q = next_quotes(j);
+    if (q.open != j->p || *q.open != '"' || *q.close != '"')
+        return read_string(j, out);
+    *out = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
+    j->stops = q.stops;
+    j->p = q.close + 1;
+    return true;
+}
+
+static bool read_number(struct json *j, struct str *out)
+{
+    if (!expect(j, JSON_AT_NUMBER))
+        return false;
+    *out = (struct str){0};
+    json_skip(j, out);
+    return out->p != NULL;
+}
+
+bool json_read_real(struct json *j, double *out)
+{
+    struct str number;
+    return read_number(j, &number) && json_number_real(number, out);
+}
+
+/* A few digits, as nearly every number is: behind them. p: it is something else. */
+static const char *read_digits(const char *p, const char *end, int64_t *out)
+{
+    const char *const begin = p;
+    int64_t v = 0;
+    while (p < end && *p >= '0' && *p <= '9' && p - begin < 18)
+        v = v * 10 + (*p++ - '0');
+    const bool more = p == end || *p == '.' || (*p | 0x20) == 'e' || (*p >= '0' && *p <= '9');
+    if (p == begin || more || (*begin == '0' && p - begin > 1))
+        return begin;
+    *out = v;
+    return p;
+}
+
+bool json_read_int(struct json *j, int64_t *out)
+{
+    struct str number;
+    const char *const behind = read_digits(j->p, j->end, out);
+    if (behind == j->p)
+        return read_number(j, &number) && json_number_int(number, out);
+    j->p = behind;
+    return true;
+}
+
+bool json_read_bool(struct json *j, bool *out)
+{
+    const enum json_type type = json_peek(j);
+    json_skip(j, NULL);
+    if (j->error || (type != JSON_AT_TRUE && type != JSON_AT_FALSE))
+        return false;
+    *out = type == JSON_AT_TRUE;
+    return true;
+}
+
+int json_finish(struct json *j)
+{
+    if (j->error)
+        return -1;
+    const char *const p = json_scan_space(j->p, j->end);
+    if (j->depth > 0)
+        fail(j, p, "unfinished");
+    else if (p < j->end)
+        fail(j, p, "more than one value");
+    return j->error ? -1 : 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * The JSON reader: one cursor over one line. It validates every byte it passes (structure,
+ * UTF-8, escapes, numbers, depth), walks keys in whatever order they come, hands out slices of
+ * the line, skips what nobody wants and unescapes only what is asked for. No allocation but
+ * into the caller's arena or memo.
+ *
+ *     struct json j;
+ *     struct str key, type = {0};
+ *     json_start(&j, line, len);
+ *     json_enter_object(&j);
+ *     while (json_next_key(&j, &key))
+ *         if (str_is(key, "type"))
+ *             json_read_string(&j, &type);     // a slice, still escaped
+ *         else
+ *             json_skip(&j, NULL);
+ *     if (json_finish(&j) < 0)
+ *         …not JSON: nothing read from it may be used
+ *
+ * Errors are sticky: after the first one every call does nothing and returns false or 0, so a
+ * walk needs one check, json_finish. Act only after it: a broken line must have no effect. */
+#ifndef EVENT_JSON_JSON_READER_H
+#define EVENT_JSON_JSON_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+#define JSON_MAX_DEPTH 512
+
+/* What the cursor stands at. */
+enum json_type {
+    JSON_AT_END, /* error or end */
+    JSON_AT_NULL,
+    JSON_AT_FALSE,
+    JSON_AT_TRUE,
+    JSON_AT_NUMBER,
+    JSON_AT_STRING,
+    JSON_AT_ARRAY,
+    JSON_AT_OBJECT,
+};
+
+/* A string that was read and undone in passing. */
+struct json_memo {
+    struct str raw; /* its slice; absent: there is none */
+    struct buf text;
+};
+
+struct json {
+    const char *p, *end, *begin;
+    struct json_memo *memo; /* for the newest long string, where one look does; or NULL */
+    const char *error;      /* static text of the first error, or NULL */
+    const char *block;      /* 64 bytes that were looked at together */
+    uint64_t stops;         /* a bit for each that no string goes on over by itself, and is ahead */
+    unsigned depth;
+    int lead; /* what stands in front of the next key or element: '{' or '[' when just entered */
+};
+
+/* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */
+void json_start(struct json *j, const char *p, size_t len);
+/* Begins inside the outermost container, at a value: for who knows what stands before it. */
+void json_start_inside(struct json *j, const char *p, size_t len);
+/* Type of the value that comes next, without consuming it. */
+enum json_type json_peek(struct json *j);
+
+/* Each returns false (and consumes the value, validated) when the next value is of another
+ * type, so a source that changes a field's type costs that field, not the line. What was not
+ * entered has no members: asking for the next key then asks for that of the object around it. */
+bool json_enter_object(struct json *j);
+bool json_enter_array(struct json *j);
+/* Next member of the entered object: *key is its raw (still escaped) slice; false at its end,
+ * which is consumed. Read or skip exactly one value after each true. */
+bool json_next_key(struct json *j, struct str *key);
+/* Next element of the entered array; false at its end, which is consumed. */
+bool json_next_element(struct json *j);
+
+/* The raw slice between the quotes, escapes and all. *out is untouched on false. */
+bool json_read_string(struct json *j, struct str *out);
+/* Numbers as double or as integer (1.0 counts as 1); false when the type cannot hold them. */
+bool json_read_real(struct json *j, double *out);
+bool json_read_int(struct json *j, int64_t *out);
+/* true and false only. */
+bool json_read_bool(struct json *j, bool *out);
+/* Skips any value; *slice (may be NULL) gets its bytes, to be read again by a second cursor. */
+void json_skip(struct json *j, struct str *slice);
+/* 0: the whole line was one valid value and has been consumed. */
+int json_finish(struct json *j) MUST_CHECK;
+/* Bytes read so far: the place of an error. */
+size_t json_offset(const struct json *j);
+
+/* The quote that closes the string whose text begins at p; NULL: there is none, or the text is not
+ * valid. */
+const char *json_string_end(const char *p, const char *end);
+
+/* NUL-terminated text of a raw string slice; *len (may be NULL) is its length. Lone surrogates
+ * and \u0000 become U+FFFD. A slice without backslash is copied; absent (p NULL) gives NULL. */
+char *json_unescape(struct arena *a, struct str raw, size_t *len);
+/* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
+ * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
+char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
+/* Puts what may be the slice of a string into the memo. False: it is not valid, or this machine or
+ * the string takes more than one look, and nothing is in the memo. */
+bool json_memo_take(struct json_memo *m, struct str raw);
+/* Its text, if that slice is what it has, else NULL. */
+const struct buf *json_memo_text(const struct json_memo *m, struct str raw);
+/* Before anything else may lie where the slice does. */
+void json_memo_reset(struct json_memo *m);
+/* True when the slice, unescaped, equals lit (ASCII). */
+bool json_string_is(struct str raw, const char *lit);
+
+/* Appends a valid value as compact JSON that every parser reads: white space between tokens
+ * removed, lone surrogate escapes and \u0000 as \ufffd, numbers beyond a double as null,
+ * integers beyond 64 bits as doubles. `value` is a slice from json_skip. */
+void json_compact(struct buf *out, struct str value);
+/* The same, NUL-terminated in the arena; absent gives NULL. */
+char *json_compact_dup(struct arena *a, struct str value, size_t *len);
+
+/* Mends what producers write and the grammar forbids: BOM, invalid UTF-8 (U+FFFD), control
+ * characters in strings (escaped), NaN, Infinity and -Infinity (null), NUL bytes. Returns how
+ * many repairs were made and appends the mended line; 0 when nothing could be mended: nothing
+ * is appended. The result may still be invalid. */
+size_t json_repair(struct buf *out, const char *line, size_t len);
+
+/* The value at an RFC 6901 pointer in valid JSON, as a raw slice; p NULL when absent. */
+struct str json_pointer(struct str doc, const char *pointer);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * Masks secrets inside JSON text and leaves it valid JSON. */
+#ifndef EVENT_JSON_JSON_REDACT_H
+#define EVENT_JSON_JSON_REDACT_H
+
+#include "base/bytes/buf.h"
+
+/* Appends valid JSON with every string of it passed through log_redact, unescaped: a secret is
+ * found however it was escaped, and what is masked never reaches over a quote. */
+void redact_json(struct buf *out, struct str json);
+
+#endif

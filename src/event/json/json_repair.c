@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how JSON is made fit for every reader: valid values compacted, broken lines repaired. */
+#include "base/bytes/utf8.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_scan.h"
+#include "event/json/json_writer.h"
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_surrogate(uint16_t unit, uint16_t half)
+{
+    return (unit & 0xfc00) == half;
+}
+
+/* Bytes of the escape at p, a pair of surrogates counting as one; *bad: it needs mending. */
+static size_t measure_escape(const char *p, const char *end, bool *bad)
+{
+    *bad = false;
+    if (p[1] != 'u')
+        return 2;
+    const uint16_t unit = json_escape_unit(p);
+    if (is_surrogate(unit, 0xd800) && end - p >= 12 && p[6] == '\\' && p[7] == 'u' &&
+        is_surrogate(json_escape_unit(p + 6), 0xdc00))
+        return 12;
+    *bad = unit == 0 || (unit & 0xf800) == 0xd800;
+    return 6;
+}
+
+/* Appends the valid string that starts at p; returns where it ends. */
+static const char *compact_string(struct buf *out, const char *p, const char *end)
+{
+    const char *from = p;
+    for (p = json_scan_valid(p + 1, end); p < end && *p == '\\'; p = json_scan_valid(p, end)) {
+        bool bad;
+        const char *const escape = p;
+        p += measure_escape(escape, end, &bad);
+        if (!bad)
+            continue;
+        buf_add(out, from, (size_t)(escape - from));
+        buf_add_str(out, "\\ufffd");
+        from = p;
+    }
+    p += p < end;
+    buf_add(out, from, (size_t)(p - from));
+    return p;
+}
+
+/* An integer of up to 18 digits, or a fraction without exponent: read alike by everyone. */
+static bool is_harmless(struct str number)
+{
+    bool integer = true;
+    for (size_t i = 0; i < number.len; i++) {
+        if ((number.p[i] | 0x20) == 'e')
+            return false;
+        integer = integer && number.p[i] != '.';
+    }
+    return number.len <= (integer ? 18 : 300);
+}
+
+static bool is_integer(struct str number)
+{
+    for (size_t i = *number.p == '-'; i < number.len; i++)
+        if (!is_digit(number.p[i]))
+            return false;
+    return true;
+}
+
+static void compact_number(struct buf *out, struct str number)
+{
+    double v;
+    int64_t n;
+    if (is_harmless(number))
+        buf_add(out, number.p, number.len);
+    else if (!json_number_real(number, &v))
+        buf_add_str(out, "null");
+    else if (is_integer(number) && !json_number_int(number, &n))
+        jsonw_real(out, v);
+    else
+        buf_add(out, number.p, number.len);
+}
+
+/* Behind the run of punctuation and literals at p. */
+static const char *behind_plain(const char *p, const char *end)
+{
+    while (p < end && *p != '"' && *p != '-' && !is_digit(*p) && !is_space(*p))
+        p++;
+    return p;
+}
+
+void json_compact(struct buf *out, struct str value)
+{
+    const char *const end = value.p + value.len;
+    for (const char *p = value.p, *next; p < end; p = next) {
+        if (is_space(*p)) {
+            next = p + 1;
+        } else if (*p == '"') {
+            next = compact_string(out, p, end);
+        } else if (*p == '-' || is_digit(*p)) {
+            next = json_scan_number(p, end);
+            compact_number(out, (struct str){p, (size_t)(next - p)});
+        } else {
+            next = behind_plain(p, end);
+            buf_add(out, p, (size_t)(next - p));
+        }
+    }
+}
+
+char *json_compact_dup(struct arena *a, struct str value, size_t *len)
+{
+    if (!value.p)
+        return NULL;
+    CLEANUP_BUF struct buf b = {0};
+    buf_reserve(&b, value.len); /* nearly always that is enough */
+    json_compact(&b, value);
+    if (len)
+        *len = b.len;
+    return arena_strndup(a, b.p ? b.p : "", b.len);
+}
+
+/* A line being mended. */
+struct mender {
+    struct buf *out;
+    const char *p, *end;
+    size_t repairs;
+};
+
+static void copy_to(struct mender *m, const char *to)
+{
+    buf_add(m->out, m->p, (size_t)(to - m->p));
+    m->p = to;
+}
+
+/* What needs escaping, as the writer escapes it. */
+static void mend_control(struct mender *m)
+{
+    CLEANUP_BUF struct buf quoted = {0};
+    jsonw_string(&quoted, m->p, 1);
+    buf_add(m->out, quoted.p + 1, quoted.len - 2);
+    m->p++;
+    m->repairs++;
+}
+
+static void mend_non_ascii(struct mender *m)
+{
+    const char *to = m->p;
+    while (to < m->end && (unsigned char)*to >= 0x80)
+        to++;
+    m->repairs += utf8_repair(m->out, m->p, (size_t)(to - m->p));
+    m->p = to;
+}
+
+/* A backslash stays with the byte it escapes, unless that one is mended for itself: then it is
+ * a plain backslash. */
+static void mend_escape(struct mender *m)
+{
+    const bool stands_alone = m->p + 1 < m->end && (signed char)m->p[1] < ' ';
+    if (stands_alone)
+        buf_add_char(m->out, '\\');
+    copy_to(m, m->end - m->p < 2 || stands_alone ? m->p + 1 : m->p + 2);
+}
+
+static void mend_string(struct mender *m)
+{
+    copy_to(m, m->p + 1);
+    while (m->p < m->end) {
+        copy_to(m, json_scan_plain(m->p, m->end));
+        if (m->p == m->end)
+            return;
+        if (*m->p == '"') {
+            copy_to(m, m->p + 1);
+            return;
+        }
+        if (*m->p == '\\')
+            mend_escape(m);
+        else if ((unsigned char)*m->p < 0x20)
+            mend_control(m);
+        else
+            mend_non_ascii(m);
+    }
+}
+
+static bool is_word_byte(char c)
+{
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* Length of the word at p when JSON has none like it but knows what is meant. */
+static size_t foreign_number(const struct mender *m)
+{
+    static const struct str words[] = {STR("NaN"), STR("Infinity"), STR("-Infinity")};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t len = words[i].len;
+        if (!str_has_prefix((struct str){m->p, (size_t)(m->end - m->p)}, words[i]))
+            continue;
+        return m->p + len == m->end || !is_word_byte(m->p[len]) ? len : 0;
+    }
+    return 0;
+}
+
+/* One step outside of strings. */
+static void mend_between(struct mender *m)
+{
+    const size_t foreign = foreign_number(m);
+    if (foreign) {
+        buf_add_str(m->out, "null");
+        m->p += foreign;
+        m->repairs++;
+    } else if (*m->p == '\0') {
+        m->p++;
+        m->repairs++;
+    } else {
+        const char *to = m->p + 1;
+        while (to < m->end && is_word_byte(to[-1]) && is_word_byte(*to))
+            to++;
+        copy_to(m, to);
+    }
+}
+
+size_t json_repair(struct buf *out, const char *line, size_t len)
+{
+    const size_t before = out->len;
+    struct mender m = {.out = out, .p = line, .end = line + len};
+    if (str_has_prefix((struct str){line, len}, STR("\xef\xbb\xbf"))) {
+        m.p += 3;
+        m.repairs++;
+    }
+    while (m.p < m.end) {
+        if (*m.p == '"')
+            mend_string(&m);
+        else
+            mend_between(&m);
+    }
+    if (m.repairs)
+        return m.repairs;
+    out->len = before;
+    if (out->p)
+        out->p[before] = '\0';
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * What the cursor and the JSON text functions share: scanning of strings and numbers. Pure;
+ * every scan stays within p..end. */
+#ifndef EVENT_JSON_JSON_SCAN_H
+#define EVENT_JSON_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "event/json/json_simd.h"
+
+/* The first byte that is not plain; `end` when there is none. */
+static inline const char *json_scan_plain(const char *p, const char *end)
+{
+    for (; end - p >= JSON_PART; p += JSON_PART) {
+        const unsigned stops = json_part_stops(p);
+        if (stops)
+            return p + __builtin_ctz(stops);
+    }
+    while (p < end && json_is_plain(*p))
+        p++;
+    return p;
+}
+
+/* Whether each of the n bytes is plain. */
+static inline bool json_scan_is_plain(const char *p, size_t n)
+{
+    if (n < JSON_PART)
+        return json_scan_plain(p, p + n) == p + n;
+    unsigned stops = json_part_stops(p + n - JSON_PART);
+    for (size_t i = 0; i + JSON_PART < n; i += JSON_PART)
+        stops |= json_part_stops(p + i);
+    return stops == 0;
+}
+
+/* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
+static inline const char *json_scan_valid(const char *p, const char *end)
+{
+    for (p = json_scan_plain(p, end); p < end && *p != '"' && *p != '\\';)
+        p = json_scan_plain(p + 1, end);
+    return p;
+}
+
+static inline const char *json_scan_space(const char *p, const char *end)
+{
+    /* Hardly ever is there any: one look tells. */
+    while (p < end && (unsigned char)*p <= ' ' &&
+           (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* Copies the text of a string from p on, unescaped, to *out, which has room for it as it is, and
+ * moves *out behind that. Returns how far: up to what is not valid in a string, such as its quote,
+ * or of which more is to be known than that it is. For machines that can (json_block_checks). */
+const char *json_scan_text(char **out, const char *p, const char *end);
+/* What the byte behind a backslash stands for; 0: it starts no escape of two bytes. */
+extern const char json_short_escapes[256];
+
+/* Bytes of the valid escape that starts with the backslash at p; 0: not one. */
+size_t json_scan_escape(const char *p, const char *end);
+/* Behind the number that starts at p; NULL when there is none. */
+const char *json_scan_number(const char *p, const char *end);
+/* Its value; false when a double cannot hold it. */
+bool json_number_real(struct str number, double *out);
+/* Its value if it is integral and fits. */
+bool json_number_int(struct str number, int64_t *out);
+/* The value of a hexadecimal digit, plus one; 0: it is none. */
+extern const unsigned char json_hex_digits[256];
+
+/* The UTF-16 unit of the valid \uXXXX at p. */
+static inline uint16_t json_escape_unit(const char *p)
+{
+    unsigned unit = 0;
+    for (int i = 2; i < 6; i++)
+        unit = unit << 4 | (json_hex_digits[(unsigned char)p[i]] - 1u);
+    return (uint16_t)unit;
+}
+
+/* It is a character of its own, not half of one; NUL is none. */
+static inline bool json_unit_is_whole(uint16_t unit)
+{
+    return unit != 0 && (unit & 0xf800) != 0xd800;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Sixteen and sixty-four bytes of JSON text at once, as bit masks: SSE2, NEON, or plain C that
+ * says the same. */
+#ifndef EVENT_JSON_JSON_SIMD_H
+#define EVENT_JSON_JSON_SIMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+enum { JSON_BLOCK = 64, JSON_PART = 16 };
+
+/* A string's text is plain but for ", \, control characters and non-ASCII. */
+static inline bool json_is_plain(char c)
+{
+    return c != '"' && c != '\\' && (signed char)c >= ' ';
+}
+
+/* Of a byte behind a backslash: the two make a character. What \u takes is not told here. */
+static inline bool json_is_short_escape(char c)
+{
+    return c == '"' || c == '\\' || c == '/' || c == 't' || (c & ~0x10) == 'b' || (c & ~8) == 'f';
+}
+
+/* Of 16 bytes at p one bit each, the first in bit 0: it is not plain; it is c; as a signed byte it
+ * is above c; behind a backslash it would make a short escape. json_part_copy copies them and finds
+ * the backslashes. */
+#if defined(__SSE2__)
+static inline __m128i json_part_load(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline __m128i json_part_is(__m128i text, char c)
+{
+    return _mm_cmpeq_epi8(text, _mm_set1_epi8(c));
+}
+
+static inline unsigned json_part_stops(const char *p)
+{
+    const __m128i text = json_part_load(p);
+    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    const __m128i others = _mm_cmplt_epi8(text, _mm_set1_epi8(' '));
+    const __m128i marks = _mm_or_si128(json_part_is(text, '"'), json_part_is(text, '\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, others));
+}
+
+static inline unsigned json_part_equal(const char *p, char c)
+{
+    return (unsigned)_mm_movemask_epi8(json_part_is(json_part_load(p), c));
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    return (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(json_part_load(p), _mm_set1_epi8(c)));
+}
+
+static inline unsigned json_part_shorts(const char *p)
+{
+    const __m128i text = json_part_load(p);
+    const __m128i br = json_part_is(_mm_andnot_si128(_mm_set1_epi8(0x10), text), 'b');
+    const __m128i fn = json_part_is(_mm_andnot_si128(_mm_set1_epi8(8), text), 'f');
+    const __m128i letters = _mm_or_si128(_mm_or_si128(br, fn), json_part_is(text, 't'));
+    const __m128i marks = _mm_or_si128(json_part_is(text, '"'), json_part_is(text, '\\'));
+    const __m128i all = _mm_or_si128(_mm_or_si128(letters, marks), json_part_is(text, '/'));
+    return (unsigned)_mm_movemask_epi8(all);
+}
+
+static inline unsigned json_part_copy(char *to, const char *p)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, json_part_load(p));
+    return json_part_equal(p, '\\');
+}
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+static inline uint8x16_t json_part_load(const char *p)
+{
+    return vld1q_u8((const uint8_t *)p);
+}
+
+static inline uint8x16_t json_part_is(uint8x16_t text, char c)
+{
+    return vceqq_u8(text, vdupq_n_u8((uint8_t)c));
+}
+
+/* The bits of sixteen bytes that are 0 or 0xff. */
+static inline unsigned json_part_mask(uint8x16_t is)
+{
+    static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t set = vandq_u8(is, vld1q_u8(bits));
+    return (unsigned)vaddv_u8(vget_low_u8(set)) | (unsigned)vaddv_u8(vget_high_u8(set)) << 8;
+}
+
+static inline unsigned json_part_stops(const char *p)
+{
+    const uint8x16_t text = json_part_load(p);
+    const uint8x16_t others = vcltq_s8(vreinterpretq_s8_u8(text), vdupq_n_s8(' '));
+    const uint8x16_t marks = vorrq_u8(json_part_is(text, '"'), json_part_is(text, '\\'));
+    return json_part_mask(vorrq_u8(marks, others));
+}
+
+static inline unsigned json_part_equal(const char *p, char c)
+{
+    return json_part_mask(json_part_is(json_part_load(p), c));
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    return json_part_mask(vcgtq_s8(vreinterpretq_s8_u8(json_part_load(p)), vdupq_n_s8(c)));
+}
+
+static inline unsigned json_part_shorts(const char *p)
+{
+    const uint8x16_t text = json_part_load(p);
+    const uint8x16_t br = json_part_is(vbicq_u8(text, vdupq_n_u8(0x10)), 'b');
+    const uint8x16_t fn = json_part_is(vbicq_u8(text, vdupq_n_u8(8)), 'f');
+    const uint8x16_t letters = vorrq_u8(vorrq_u8(br, fn), json_part_is(text, 't'));
+    const uint8x16_t marks = vorrq_u8(json_part_is(text, '"'), json_part_is(text, '\\'));
+    return json_part_mask(vorrq_u8(vorrq_u8(letters, marks), json_part_is(text, '/')));
+}
+
+static inline unsigned json_part_copy(char *to, const char *p)
+{
+    vst1q_u8((uint8_t *)to, json_part_load(p));
+    return json_part_equal(p, '\\');
+}
+#else
+static inline unsigned json_part_stops(const char *p)
+{
+    unsigned stops = 0;
+    for (unsigned i = 0; i < JSON_PART; i++)
+        stops |= (unsigned)!json_is_plain(p[i]) << i;
+    return stops;
+}
+
+static inline unsigned json_part_equal(const char *p, char c)
+{
+    unsigned equal = 0;
+    for (unsigned i = 0; i < JSON_PART; i++)
+        equal |= (unsigned)(p[i] == c) << i;
+    return equal;
+}
+
+static inline unsigned json_part_above(const char *p, char c)
+{
+    unsigned above = 0;
+    for (unsigned i = 0; i < JSON_PART; i++)
+        above |= (unsigned)((signed char)p[i] > (signed char)c) << i;
+    return above;
+}
+
+static inline unsigned json_part_shorts(const char *p)
+{
+    unsigned shorts = 0;
+    for (unsigned i = 0; i < JSON_PART; i++)
+        shorts |= (unsigned)json_is_short_escape(p[i]) << i;
+    return shorts;
+}
+
+static inline unsigned json_part_copy(char *to, const char *p)
+{
+    memcpy(to, p, JSON_PART);
+    return json_part_equal(p, '\\');
+}
+#endif
+
+static inline uint64_t json_block_copy(char *to, const char *p)
+{
+    return (uint64_t)json_part_copy(to, p) | (uint64_t)json_part_copy(to + 16, p + 16) << 16 |
+           (uint64_t)json_part_copy(to + 32, p + 32) << 32 |
+           (uint64_t)json_part_copy(to + 48, p + 48) << 48;
+}
+
+/* Bytes at which a string does not go on by itself: what is not plain, but for escapes and
+ * characters that are whole. A bit for each of the 64 bytes at p, none of which is escaped from in
+ * front. */
+uint64_t json_block_stops(const char *p);
+/* The first of the blocks from p on that has any: its stops. 0: there is none before fewer than 64
+ * bytes are left, at the place returned. */
+const char *json_block_find(const char *p, const char *end, uint64_t *stops);
+/* Where the machine can: copies valid text from p on, its short escapes undone, to *out, which has
+ * room for it as it is, and moves it behind that. Returns how far: to the end, or up to a \u. Where
+ * the machine cannot: p. */
+const char *json_block_unescape(char **out, const char *p, const char *end);
+/* As json_block_unescape, of text that may not be valid: it also stops where the text does. */
+const char *json_block_check(char **out, const char *p, const char *end);
+/* Whether the machine can. */
+bool json_block_checks(void);
+
+#endif

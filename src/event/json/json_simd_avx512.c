@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the look at 64 bytes at once, and the undoing of escapes in them, by AVX-512: for long texts
+ * only, as it pays from the second block on. */
+#include "base/bytes/utf8.h"
+#include "event/json/json_scan.h"
+#include "event/json/json_simd_internal.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+#define AVX512_INLINE                                                                              \
+    __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt"),              \
+                   __always_inline__)) static inline
+
+AVX512_INLINE __m512i load(const char *p)
+{
+    return _mm512_loadu_si512((const void *)p);
+}
+
+AVX512_INLINE uint64_t equal(__m512i text, char c)
+{
+    return _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(c));
+}
+
+AVX512_INLINE uint64_t above(__m512i text, char c)
+{
+    return _mm512_cmpgt_epi8_mask(text, _mm512_set1_epi8(c));
+}
+
+AVX512 static uint64_t find_characters(__m512i text, uint64_t beyond)
+{
+#define EQUAL(c) equal(text, c)
+#define ABOVE(c) above(text, c)
+    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
+}
+
+AVX512_INLINE uint64_t find_digits(__m512i text)
+{
+    const __m512i lower = _mm512_or_si512(text, _mm512_set1_epi8(0x20));
+    return (above(text, '0' - 1) & ~above(text, '9')) |
+           (above(lower, 'a' - 1) & ~above(lower, 'f'));
+}
+
+/* What each byte would stand for behind a backslash; 0: nothing. The bit that tells non-ASCII is
+ * not looked at. */
+AVX512_INLINE __m512i meanings(__m512i text)
+{
+    return _mm512_permutex2var_epi8(load(json_short_escapes), text,
+                                    load(json_short_escapes + JSON_BLOCK));
+}
+
+AVX512_INLINE uint64_t find_escapes(__m512i text, uint64_t beyond, uint64_t backslashes)
+{
+    const uint64_t all = json_look_escaped(backslashes);
+    const uint64_t us = all & equal(text, 'u');
+    const __m512i meant = meanings(text);
+    const uint64_t shorts = all & ~beyond & _mm512_test_epi8_mask(meant, meant);
+    return us ? shorts | json_look_units(us, find_digits(text)) : shorts;
+}
+
+AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
+{
+    /* As signed bytes, non-ASCII is below space just as control characters are. */
+    const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
+    return others | equal(text, '"') | backslashes;
+}
+
+/* Whether anything is not ASCII is asked first: where the answer is guessed wrongly, that shows
+ * before the rest is done. */
+AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops)
+{
+    for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
+        const __m512i text = load(p);
+        const uint64_t beyond = _mm512_movepi8_mask(text);
+        const uint64_t backslashes = equal(text, '\\');
+        *stops =
+            json_look_past(stops_of(text, backslashes), find_escapes(text, beyond, backslashes));
+        if (beyond)
+            *stops &= ~find_characters(text, beyond);
+        if (*stops)
+            return p;
+    }
+    *stops = 0;
+    return p;
+}
+
+/* The lowest n bits. */
+AVX512_INLINE uint64_t low(unsigned n)
+{
+    return _bzhi_u64(~UINT64_C(0), n);
+}
+
+/* How many of the n bytes of a text can be undone: up to the first \u, or to an escape that the
+ * block cuts. *escaped are the second bytes of escapes, and *kept what is not the first one of any.
+ */
+AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint64_t *kept)
+{
+    const uint64_t backslashes = equal(text, '\\');
+    *escaped = json_look_escaped(backslashes);
+    const uint64_t begins = backslashes & ~*escaped, us = *escaped & equal(text, 'u');
+    *kept = ~begins & low(n);
+    /* Guessed, and nearly always rightly: the next block does not wait for this one. */
+    if (__builtin_expect(us || begins >> 63, false)) {
+        n = us ? (unsigned)__builtin_ctzll(us) - 1 : n - 1;
+        *kept &= low(n);
+    }
+    return n;
+}
+
+/* What an escape stands for is put in the place of its second byte, and its first one is left out:
+ * how many there are, and where, costs nothing. (No vector's address is taken: where a sanitizer
+ * places it, it may not lie as it has to.) */
+AVX512_INLINE __m512i undo(__m512i text, uint64_t escaped, uint64_t kept)
+{
+    return _mm512_maskz_compress_epi8(kept, _mm512_mask_mov_epi8(text, escaped, meanings(text)));
+}
+
+AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *end)
+{
+    char *to = *out;
+    uint64_t escaped, kept;
+    unsigned read = JSON_BLOCK;
+    while (end - p >= JSON_BLOCK && read >= JSON_BLOCK - 1) {
+        const __m512i text = load(p);
+        read = measure(text, JSON_BLOCK, &escaped, &kept);
+        _mm512_storeu_si512((void *)to, undo(text, escaped, kept));
+        to += __builtin_popcountll(kept);
+        p += read;
+    }
+    if (p < end && read >= JSON_BLOCK - 1 && end - p < JSON_BLOCK) {
+        const unsigned n = (unsigned)(end - p);
+        const __m512i text = _mm512_maskz_loadu_epi8(low(n), (const void *)p);
+        p += measure(text, n, &escaped, &kept);
+        const unsigned written = (unsigned)__builtin_popcountll(kept);
+        _mm512_mask_storeu_epi8((void *)to, low(written), undo(text, escaped, kept));
+        to += written;
+    }
+    *out = to;
+    return p;
+}
+
+/* A character or an escape that the block cuts begins the next one. */
+enum { CUT = 5 };
+
+/* Puts characters where the u of their escapes stands. What is left of those is dropped; at one
+ * that is half of a character is a stop. */
+AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, uint64_t *dropped)
+{
+    char bytes[JSON_BLOCK];
+    _mm512_storeu_si512((void *)bytes, text);
+    for (; units; units &= units - 1) {
+        const unsigned at = (unsigned)__builtin_ctzll(units);
+        const uint16_t unit = json_escape_unit(bytes + at - 1);
+        if (!json_unit_is_whole(unit)) {
+            *stops |= UINT64_C(1) << (at - 1);
+            break;
+        }
+        const unsigned len = (unsigned)utf8_encode(bytes + at, unit);
+        *dropped |= (low(5) & ~low(len)) << at;
+    }
+    return load(bytes);
+}
+
+/* Of a block: how many bytes are valid, which of these, undone, are kept, and those. */
+struct checked {
+    unsigned n;
+    uint64_t kept;
+    __m512i text;
+};
+
+AVX512_INLINE struct checked check(__m512i text, unsigned n)
+{
+    const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
+    const uint64_t escaped = json_look_escaped(backslashes);
+    const __m512i meant = meanings(text);
+    const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
+    uint64_t stops = json_look_past(stops_of(text, backslashes), shorts) & low(n);
+    uint64_t dropped = backslashes & ~escaped;
+    if (beyond)
+        stops &= ~find_characters(text, beyond);
+    if (escaped & ~shorts) {
+        const uint64_t us = escaped & equal(text, 'u');
+        const uint64_t units = json_look_units(us, find_digits(text));
+        stops = json_look_past(stops, units);
+        text = put_units(text, units, &stops, &dropped);
+    }
+    /* Guessed, and nearly always rightly: the next block does not wait for this one. */
+    if (__builtin_expect(stops != 0, false))
+        n = (unsigned)__builtin_ctzll(stops);
+    const uint64_t kept = ~dropped & low(n);
+    text = _mm512_mask_mov_epi8(text, shorts, meant);
+    return (struct checked){n, kept, _mm512_maskz_compress_epi8(kept, text)};
+}
+
+AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
+{
+    char *to = *out;
+    unsigned read = JSON_BLOCK;
+    for (; end - p >= JSON_BLOCK && read >= JSON_BLOCK - CUT; p += read) {
+        const struct checked c = check(load(p), JSON_BLOCK);
+        _mm512_storeu_si512((void *)to, c.text);
+        to += _mm_popcnt_u64(c.kept);
+        read = c.n;
+    }
+    while (p < end && read >= JSON_BLOCK - CUT && end - p < JSON_BLOCK) {
+        const unsigned left = (unsigned)(end - p);
+        const struct checked c = check(_mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
+        const unsigned written = (unsigned)_mm_popcnt_u64(c.kept);
+        _mm512_mask_storeu_epi8((void *)to, low(written), c.text);
+        to += written;
+        p += read = c.n;
+    }
+    *out = to;
+    return p;
+}
+#endif

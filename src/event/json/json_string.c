@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what escaped text means: unescaping, comparing, and finding by pointer. The slices it is
+ * given come from the cursor and are valid. */
+#include "base/bytes/utf8.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_scan.h"
+
+#define REPLACEMENT 0xfffd
+
+/* Text being unescaped; a high surrogate waits for its low one. */
+struct decoder {
+    char *out;
+    uint16_t high; /* 0: none */
+};
+
+static void put(struct decoder *d, uint32_t cp)
+{
+    d->out += utf8_encode(d->out, cp);
+}
+
+static void give_up_high(struct decoder *d)
+{
+    if (d->high)
+        put(d, REPLACEMENT);
+    d->high = 0;
+}
+
+static void put_unit(struct decoder *d, uint16_t unit)
+{
+    const bool low = (unit & 0xfc00) == 0xdc00;
+    if (low && d->high) {
+        put(d, 0x10000 + ((uint32_t)(d->high & 0x3ff) << 10) + (unit & 0x3ff));
+        d->high = 0;
+        return;
+    }
+    give_up_high(d);
+    if ((unit & 0xfc00) == 0xd800)
+        d->high = unit;
+    else
+        put(d, low || unit == 0 ? REPLACEMENT : unit);
+}
+
+/* Behind the escape at p. */
+static const char *put_escape(struct decoder *d, const char *p)
+{
+    if (p[1] == 'u') {
+        put_unit(d, json_escape_unit(p));
+        return p + 6;
+    }
+    give_up_high(d);
+    *d->out++ = json_short_escapes[(unsigned char)p[1]];
+    return p + 2;
+}
+
+/* Undoes the escape at p; returns where it ends, or p: something is to be decided about it. */
+static inline const char *put_simple(struct decoder *d, const char *p)
+{
+    if (p[1] != 'u') {
+        *d->out++ = json_short_escapes[(unsigned char)p[1]];
+        return p + 2;
+    }
+    const uint16_t unit = json_escape_unit(p);
+    if (!json_unit_is_whole(unit))
+        return p;
+    put(d, unit);
+    return p + 6;
+}
+
+/* Copies the block at p, its escapes undone. Each run of plain text is copied as if it were a
+ * block: what is written too much is overwritten by what follows, and nobody waits for its length.
+ * Returns where it stopped: behind the block, or at an escape that is not simple. */
+static const char *put_block(struct decoder *d, const char *p)
+{
+    const char *const block = p, *const end = p + JSON_BLOCK;
+    uint64_t backslashes = json_block_copy(d->out, p);
+    while (backslashes) {
+        const char *const escape = block + __builtin_ctzll(backslashes);
+        d->out += escape - p;
+        p = put_simple(d, escape);
+        if (p == escape)
+            return p;
+        json_block_copy(d->out, p);
+        if (p >= end)
+            return p;
+        backslashes &= ~UINT64_C(0) << (p - block);
+    }
+    d->out += end - p;
+    return end;
+}
+
+/* Copies up to an escape at which something is to be decided. */
+static const char *put_plain(struct decoder *d, const char *p, const char *end)
+{
+    for (;;) {
+        const char *const block = p = json_block_unescape(&d->out, p, end);
+        /* A run that starts near the end of a block is copied beyond it. */
+        if (end - p < 2 * JSON_BLOCK + 6)
+            break;
+        p = put_block(d, p);
+        if (p < block + JSON_BLOCK)
+            return p;
+    }
+    for (; end - p >= JSON_PART; p += JSON_PART, d->out += JSON_PART) {
+        const unsigned backslashes = json_part_copy(d->out, p);
+        if (backslashes) {
+            const int plain = __builtin_ctz(backslashes);
+            d->out += plain;
+            return p + plain;
+        }
+    }
+    while (p < end && *p != '\\')
+        *d->out++ = *p++;
+    return p;
+}
+
+static inline bool has_backslash(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), x = word ^ ones * '\\';
+    return (x - ones) & ~x & ones << 7;
+}
+
+/* Copies a text of up to JSON_BLOCK bytes, its end by a part that overlaps the one before; false:
+ * there is a backslash in it. */
+static bool copy_short(char *out, struct str raw)
+{
+    const char *const p = raw.p;
+    const size_t len = raw.len;
+    if (len >= JSON_PART) {
+        unsigned backslashes = json_part_copy(out + len - JSON_PART, p + len - JSON_PART);
+        for (size_t i = 0; i + JSON_PART < len; i += JSON_PART)
+            backslashes |= json_part_copy(out + i, p + i);
+        return !backslashes;
+    }
+    if (len >= sizeof(uint64_t)) {
+        uint64_t first, last;
+        memcpy(&first, p, sizeof first);
+        memcpy(&last, p + len - sizeof last, sizeof last);
+        memcpy(out, &first, sizeof first);
+        memcpy(out + len - sizeof last, &last, sizeof last);
+        return !has_backslash(first) && !has_backslash(last);
+    }
+    for (size_t i = 0; i < len; i++)
+        if ((out[i] = p[i]) == '\\')
+            return false;
+    return true;
+}
+
+/* At most raw.len + 3 bytes: an escape is never shorter than what it stands for, and a high
+ * surrogate kept from before may turn into U+FFFD. Returns where the text ends. */
+static char *decode(char *out, struct str raw, uint16_t *pending)
+{
+    struct decoder d = {out, *pending};
+    const char *p = raw.p, *const end = raw.p + raw.len;
+    if (!d.high)
+        p = json_block_unescape(&d.out, p, end);
+    if (p == raw.p && raw.len <= JSON_BLOCK && !d.high && copy_short(out, raw))
+        return out + raw.len;
+    while (p < end) {
+        if (*p == '\\') {
+            p = put_escape(&d, p);
+            continue;
+        }
+        give_up_high(&d);
+        p = put_plain(&d, p, end);
+    }
+    *pending = d.high;
+    return d.out;
+}
+
+/* As decode, where no piece follows. */
+static char *decode_whole(char *out, struct str raw)
+{
+    uint16_t high = 0;
+    struct decoder d = {.out = decode(out, raw, &high)};
+    d.high = high;
+    give_up_high(&d);
+    return d.out;
+}
+
+static size_t room_for(struct str raw)
+{
+    return raw.len + 4;
+}
+
+static char *terminate(char *text, char *end, size_t *len)
+{
+    *end = '\0';
+    if (len)
+        *len = (size_t)(end - text);
+    return text;
+}
+
+char *json_unescape(struct arena *a, struct str raw, size_t *len)
+{
+    if (!raw.p)
+        return NULL;
+    char *const text = arena_bytes(a, room_for(raw));
+    return terminate(text, decode_whole(text, raw), len);
+}
+
+char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len)
+{
+    if (!raw.p)
+        return NULL;
+    char *const text = arena_bytes(a, room_for(raw));
+    return terminate(text, decode(text, raw, pending), len);
+}
+
+/* The unit of the \u escape at p; -1: it is none. */
+static int unit_at(const char *p, const char *end)
+{
+    const bool is = end - p >= 6 && p[0] == '\\' && p[1] == 'u' && json_scan_escape(p, end);
+    return is ? json_escape_unit(p) : -1;
+}
+
+/* The character that the \u escape at p stands for, or two of them; 0: none, or half of one. */
+static uint32_t character_at(const char *p, const char *end, size_t *len)
+{
+    const int unit = unit_at(p, end);
+    *len = 6;
+    if (unit <= 0 || (unit & 0xf800) != 0xd800)
+        return unit > 0 ? (uint32_t)unit : 0;
+    const int low = unit_at(p + 6, end);
+    *len = 12;
+    if (unit >= 0xdc00 || low < 0xdc00 || low > 0xdfff)
+        return 0;
+    return 0x10000 + ((uint32_t)(unit & 0x3ff) << 10) + (uint32_t)(low & 0x3ff);
+}
+
+/* Behind the escapes at p, once they are undone; or at one that is not valid, or no character. */
+static const char *put_escapes(struct decoder *d, const char *p, const char *end)
+{
+    while (end - p >= 2 && *p == '\\') {
+        const char plain = json_short_escapes[(unsigned char)p[1]];
+        size_t len = 2;
+        const uint32_t cp = plain ? (uint32_t)plain : character_at(p, end, &len);
+        if (!cp)
+            break;
+        put(d, cp);
+        p += len;
+    }
+    return p;
+}
+
+/* Behind the escapes or the character at p, once they are undone; p: more is to be known. */
+static const char *put_special(struct decoder *d, const char *p, const char *end)
+{
+    if (*p == '\\')
+        return put_escapes(d, p, end);
+    const size_t len = (signed char)*p < 0 ? utf8_multibyte_prefix(p, (size_t)(end - p)) : 0;
+    d->out = mempcpy(d->out, p, len);
+    return p + len;
+}
+
+const char *json_scan_text(char **out, const char *p, const char *end)
+{
+    struct decoder d = {.out = *out};
+    for (const char *special = NULL; p != special && p < end;) {
+        special = json_block_check(&d.out, p, end);
+        p = special < end ? put_special(&d, special, end) : end;
+    }
+    *out = d.out;
+    return p;
+}
+
+/* What is kept of one at most, so that one huge string does not stay for ever. */
+#define MEMO_KEEP ((size_t)256 << 10)
+
+void json_memo_reset(struct json_memo *m)
+{
+    m->raw = (struct str){0};
+    if (m->text.cap > MEMO_KEEP)
+        buf_fini(&m->text);
+    else
+        buf_reset(&m->text);
+}
+
+bool json_memo_take(struct json_memo *m, struct str raw)
+{
+    json_memo_reset(m);
+    if (!json_block_checks())
+        return false;
+    char *const text = buf_reserve(&m->text, room_for(raw)), *end = text;
+    const bool good = json_scan_text(&end, raw.p, raw.p + raw.len) == raw.p + raw.len;
+    terminate(text, end, &m->text.len);
+    m->raw = good ? raw : (struct str){0};
+    return good;
+}
+
+const struct buf *json_memo_text(const struct json_memo *m, struct str raw)
+{
+    return raw.p && raw.p == m->raw.p && raw.len == m->raw.len ? &m->text : NULL;
+}
+
+bool json_string_is(struct str raw, const char *lit)
+{
+    if (!raw.p)
+        return false;
+    const char *p = raw.p, *const end = raw.p + raw.len;
+    for (; *lit && p < end; lit++) {
+        unsigned unit = (unsigned char)*p;
+        size_t len = 1;
+        if (*p == '\\') {
+            len = p[1] == 'u' ? 6 : 2;
+            unit = len == 6 ? json_escape_unit(p)
+                            : (unsigned char)json_short_escapes[(unsigned char)p[1]];
+        }
+        if (unit != (unsigned char)*lit)
+            return false;
+        p += len;
+    }
+    return !*lit && p == end;
+}
+
+/* One step of a pointer: its name, unescaped. */
+struct step {
+    struct buf name;
+    struct buf key; /* scratch: a key with escapes, unescaped */
+};
+
+/* Reads the step behind the slash at p; returns where the next one starts. */
+static const char *read_step(struct step *step, const char *p)
+{
+    buf_reset(&step->name);
+    for (p++; *p && *p != '/'; p++) {
+        const bool tilde = *p == '~' && (p[1] == '0' || p[1] == '1');
+        buf_add_char(&step->name, !tilde ? *p : p[1] == '0' ? '~' : '/');
+        p += tilde;
+    }
+    return p;
+}
+
+static bool step_is(struct step *step, struct str key)
+{
+    const struct str name = {step->name.p, step->name.len};
+    if (!key.len || !memchr(key.p, '\\', key.len))
+        return str_equal(key, name);
+    buf_reset(&step->key);
+    char *const text = buf_reserve(&step->key, room_for(key));
+    return str_equal((struct str){text, (size_t)(decode_whole(text, key) - text)}, name);
+}
+
+/* The array index a step is; SIZE_MAX when it is none. */
+static size_t step_index(const struct step *step)
+{
+    const char *const digits = step->name.p ? step->name.p : "";
+    if (step->name.len == 0 || step->name.len > 9 || (digits[0] == '0' && step->name.len > 1))
+        return SIZE_MAX;
+    size_t index = 0;
+    for (const char *p = digits; *p; p++) {
+        if (*p < '0' || *p > '9')
+            return SIZE_MAX;
+        index = index * 10 + (size_t)(*p - '0');
+    }
+    return index;
+}
+
+/* Of members with the same key the last one, as everywhere. */
+static struct str member(struct str doc, struct step *step)
+{
+    struct json j;
+    struct str key, found = {0};
+    json_start(&j, doc.p, doc.len);
+    if (json_enter_object(&j))
+        while (json_next_key(&j, &key))
+            json_skip(&j, step_is(step, key) ? &found : NULL);
+    return found;
+}
+
+static struct str element(struct str doc, size_t index)
+{
+    struct json j;
+    struct str found = {0};
+    json_start(&j, doc.p, doc.len);
+    if (json_enter_array(&j))
+        for (size_t i = 0; i <= index && json_next_element(&j); i++)
+            json_skip(&j, i == index ? &found : NULL);
+    return found;
+}
+
+static enum json_type type_of(struct str doc)
+{
+    struct json j;
+    json_start(&j, doc.p, doc.len);
+    return json_peek(&j);
+}
+
+struct str json_pointer(struct str doc, const char *pointer)
+{
+    struct step step = {0};
+    while (doc.p && *pointer == '/') {
+        pointer = read_step(&step, pointer);
+        doc = type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step)) : member(doc, &step);
+    }
+    buf_fini(&step.name);
+    buf_fini(&step.key);
+    return *pointer ? (struct str){0} : doc;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT
+ * The box: an event and all its text in one piece of memory, counted, with its line made once. */
+#include "event/event.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/align.h"
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/chunk_pool.h"
+#include "event/codec.h"
+#include "event/fields.h"
+
+struct event_box {
+    struct event_box_front front; /* immutable, and first: see event_box_get */
+    atomic_uint refs;
+    bool line_placed;                /* the line's memory is somebody else's */
+    _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
+    struct slab_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
+    char text[];                     /* immutable */
+};
+
+_Static_assert(offsetof(struct event_box, front.event) == 0, "a box begins with its event");
+
+struct box_line {
+    size_t len;
+    char text[];
+};
+
+/* ---- the texts of an event ---- */
+
+/* Where an event points to text: in struct event, as is the place of its length (0: it has none).
+ * dflt.p NULL: there may be none. */
+struct box_text {
+    size_t at, len_at;
+    struct str dflt;
+};
+
+#define IN(S, m) (offsetof(struct event, u) + offsetof(struct tc_##S, m))
+#define META(m) offsetof(struct event, meta.m)
+
+/* What is made of each member by whoever defines TEXT_AT(at, len_at, dflt, dflt_len), FLAG_AT(at)
+ * and TRI_AT(at). */
+#define R_MEMBER(S, m, type, dflt) R_MEMBER_##type(S, m, dflt)
+#define R_MEMBER_STR(S, m, dflt) TEXT_AT(IN(S, m), 0, dflt, sizeof(dflt) - 1)
+#define R_MEMBER_TEXT(S, m, dflt) TEXT_AT(IN(S, m), IN(S, m##_len), dflt, sizeof(dflt) - 1)
+#define R_MEMBER_LONG_OBJECT R_MEMBER_TEXT
+#define R_MEMBER_LONG_JSON R_MEMBER_TEXT
+#define R_MEMBER_FLAG(S, m, dflt) FLAG_AT(IN(S, m))
+
+#define O_MEMBER(S, m, type) O_MEMBER_##type(S, m)
+#define O_MEMBER_STR(S, m) TEXT_AT(IN(S, m), 0, NULL, 0)
+#define O_MEMBER_TEXT(S, m) TEXT_AT(IN(S, m), IN(S, m##_len), NULL, 0)
+#define O_MEMBER_JSON O_MEMBER_STR
+#define O_MEMBER_INT(S, m)
+#define O_MEMBER_REAL(S, m)
+#define O_MEMBER_FLAG(S, m) FLAG_AT(IN(S, m))
+#define O_MEMBER_TRI(S, m) TRI_AT(IN(S, m))
+
+#define META_MEMBER(S, m, type) TEXT_AT(META(m), 0, NULL, 0)
+#define EACH_MEMBER(lower)                                                                         \
+    FIELDS_##lower(R_MEMBER, O_MEMBER) FIELDS_meta(META_MEMBER, META_MEMBER)                       \
+        TEXT_AT(META(src), 0, NULL, 0) TEXT_AT(META(correlation_id), 0, NULL, 0)                   \
+            TEXT_AT(META(session_id), 0, NULL, 0)
+
+#define TEXT_AT(at, len_at, dflt, dflt_len) {at, len_at, {dflt, dflt_len}},
+#define FLAG_AT(at)
+#define TRI_AT(at)
+#define BOX_TEXTS_MAX 40
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static const struct box_text texts_##lower[] = {EACH_MEMBER(lower){0}};                        \
+    _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
+EVENT_KINDS(K)
+#undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
+
+/* Ends with a row of zeros; so does no text lie, for the kind does. */
+static const struct box_text *texts_of(enum tc_kind kind)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = texts_##lower,
+    static const struct box_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
+#undef K
+    return tables[kind];
+}
+
+/* What there is to be copied. */
+struct box_texts {
+    struct {
+        const struct box_text *of;
+        struct str text;
+    } found[BOX_TEXTS_MAX];
+    size_t count, bytes;
+};
+
+static const char *pointer_at(const struct event *ev, size_t at)
+{
+    return *(const char *const *)(const void *)((const char *)ev + at);
+}
+
+static size_t length_of(const struct box_text *t, const char *text, const struct event *ev)
+{
+    return t->len_at ? *(const size_t *)(const void *)((const char *)ev + t->len_at) : strlen(text);
+}
+
+static void find_texts(struct box_texts *all, const struct event *ev)
+{
+    size_t count = 0, bytes = 0;
+    for (const struct box_text *t = texts_of(ev->kind); t->at; t++) {
+        struct str text = {pointer_at(ev, t->at), 0};
+        if (text.p)
+            text.len = length_of(t, text.p, ev);
+        else if (t->dflt.p || t->len_at)
+            text = t->dflt;
+        else
+            continue;
+        bytes += text.p ? text.len + 1 : 0;
+        all->found[count].of = t;
+        all->found[count++].text = text;
+    }
+    all->count = count;
+    all->bytes = bytes;
+}
+
+static void copy_texts(struct event_box *box, const struct box_texts *all)
+{
+    char *const base = (char *)&box->front.event, *at = box->text;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct box_text *const t = all->found[i].of;
+        const struct str text = all->found[i].text;
+        if (t->len_at)
+            *(size_t *)(void *)(base + t->len_at) = text.len;
+        if (!text.p)
+            continue;
+        *(const char **)(void *)(base + t->at) = memcpy(at, text.p, text.len);
+        at[text.len] = '\0';
+        at += text.len + 1;
+    }
+}
+
+/* ---- its life ---- */
+
+struct event_box *event_box_make(struct slab *slab, const struct event *ev)
+{
+    struct box_texts texts;
+    find_texts(&texts, ev);
+
+    struct slab_chunk *chunk;
+    struct event_box *const box = slab_take(slab, sizeof *box + texts.bytes, &chunk);
+    atomic_init(&box->refs, 1);
+    atomic_init(&box->line, NULL);
+    box->chunk = chunk;
+    box->line_placed = false;
+    box->front.bytes = sizeof *box + texts.bytes;
+    box->front.event = *ev;
+    box->front.event.u.meta = &box->front.event.meta;
+    copy_texts(box, &texts);
+    return box;
+}
+
+struct event_box *event_box_new(const struct event *ev)
+{
+    struct slab alone = {0};
+    return event_box_make(&alone, ev);
+}
+
+struct event_box *event_box_ref_many(struct event_box *box, unsigned n)
+{
+    if (n)
+        atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+    return box;
+}
+
+struct event_box *event_box_ref(struct event_box *box)
+{
+    return event_box_ref_many(box, 1);
+}
+
+/* Who holds the only reference need not write that nobody does. */
+static bool is_last(struct event_box *box)
+{
+    return atomic_load_explicit(&box->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) == 1;
+}
+
+void event_box_unref(struct event_box *box)
+{
+    if (!box || !is_last(box))
+        return;
+    struct box_line *const line = atomic_load_explicit(&box->line, memory_order_relaxed);
+    if (line && !box->line_placed)
+        free(line);
+    if (box->chunk)
+        slab_release(box->chunk);
+}
+
+static size_t text_bytes(const struct event_box *box)
+{
+    return box->front.bytes - sizeof *box;
+}
+
+static struct box_line *make_line(const struct event_box *box)
+{
+    const size_t head = offsetof(struct box_line, text);
+    struct buf b = {0};
+    /* Keys and envelope take less than 512 bytes; escapes may still make it grow. */
+    buf_reserve(&b, head + text_bytes(box) + 512);
+    b.len = head;
+    codec_encode(&b, &box->front.event);
+    const size_t len = b.len - head;
+    struct box_line *const line = xrealloc(buf_steal(&b), head + len + 1);
+    line->len = len;
+    return line;
+}
+
+/* Stands where the line will be while a thread makes it; nobody looks into it. */
+static const struct box_line busy;
+#define BUSY ((struct box_line *)(uintptr_t)&busy)
+
+/* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
+static struct box_line *claim_line(struct event_box *box)
+{
+    struct box_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
+    if (line || !atomic_compare_exchange_strong_explicit(
+                    &box->line, &line, BUSY, memory_order_acquire, memory_order_acquire))
+        return line;
+    line = make_line(box);
+    atomic_store_explicit(&box->line, line, memory_order_release);
+    return line;
+}
+
+bool event_box_make_line(struct event_box *box)
+{
+    return claim_line(box) != BUSY;
+}
+
+const char *event_box_line(struct event_box *box, size_t *len)
+{
+    struct box_line *line;
+    while ((line = claim_line(box)) == BUSY)
+        sched_yield();
+    if (len)
+        *len = line->len;
+    return line->text;
+}
+
+/* ---- its flat form ---- */
+
+/* What of the struct an event of that kind uses. */
+static size_t used_bytes(enum tc_kind kind)
+{
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    [TC_##UPPER] = offsetof(struct event, u) + sizeof(struct tc_##lower),
+    static const size_t bytes[TC_KINDS] = {EVENT_KINDS(K)};
+#undef K
+    return bytes[kind];
+}
+
+/* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
+static inline void flatten_pointer(char *to, const struct event_box *box, size_t at)
+{
+    const char *const text = pointer_at(&box->front.event, at);
+    const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
+    memcpy(to + at, &place, sizeof place);
+}
+
+/* For each kind a function of its own, without a loop: it runs for each event and instance. */
+#define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, box, at);
+#define FLAG_AT(at)
+#define TRI_AT(at)
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static void flatten_##lower(char *to, const struct event_box *box)                             \
+    {                                                                                              \
+        static const char *const none;                                                             \
+        memcpy(to, &box->front.event, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
+        memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */                 \
+        EACH_MEMBER(lower)                                                                         \
+    }
+EVENT_KINDS(K)
+#undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
+
+static void flatten_event(char *to, const struct event_box *box)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = flatten_##lower,
+    static void (*const flatten[TC_KINDS])(char *to,
+                                           const struct event_box *box) = {EVENT_KINDS(K)};
+#undef K
+    flatten[box->front.event.kind](to, box);
+}
+
+/* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
+ */
+struct flat {
+    size_t text_bytes;
+    size_t line_bytes; /* 0: there is no line */
+};
+
+static size_t line_bytes(struct str line)
+{
+    return line.p ? offsetof(struct box_line, text) + line.len + 1 : 0;
+}
+
+static size_t texts_at(enum tc_kind kind)
+{
+    return sizeof(struct flat) + used_bytes(kind);
+}
+
+static size_t line_at(enum tc_kind kind, size_t text_bytes)
+{
+    return align_up(texts_at(kind) + text_bytes, ALIGN_WORD);
+}
+
+size_t event_box_flat_size(const struct event_box *box, struct str line)
+{
+    return line_at(box->front.event.kind, text_bytes(box)) + line_bytes(line);
+}
+
+static void flatten_line(char *to, struct str line)
+{
+    struct box_line *const flat = (struct box_line *)(void *)to;
+    flat->len = line.len;
+    memcpy(flat->text, line.p, line.len);
+    flat->text[line.len] = '\0';
+}
+
+void event_box_flatten(char *to, const struct event_box *box, struct str line)
+{
+    const enum tc_kind kind = box->front.event.kind;
+    const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(box));
+    memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
+    *(struct flat *)(void *)to = (struct flat){text_bytes(box), line_bytes(line)};
+    flatten_event(to + sizeof(struct flat), box);
+    memcpy(to + texts, box->text, text_bytes(box));
+    if (line.p)
+        flatten_line(to + lines, line);
+}
+
+/* What can be in memory, but in no member of that type, is none. */
+static inline bool is_flag(const struct event_box *box, size_t at)
+{
+    unsigned char flag;
+    memcpy(&flag, (const char *)&box->front.event + at, sizeof flag);
+    return flag <= 1;
+}
+
+static inline bool is_tri(const struct event_box *box, size_t at)
+{
+    int tri;
+    memcpy(&tri, (const char *)&box->front.event + at, sizeof tri);
+    return tri >= -1 && tri <= 1;
+}
+
+/* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
+static inline bool raise_pointer(struct event_box *box, struct str texts, size_t at, size_t len_at,
+                                 const char *dflt)
+{
+    char *const base = (char *)&box->front.event;
+    const char **const text = (const char **)(void *)(base + at);
+    const size_t len = len_at ? *(const size_t *)(const void *)(base + len_at) : 0;
+    uintptr_t place;
+    memcpy(&place, text, sizeof place);
+    if (!place)
+        return !dflt && !len; /* it is a null pointer already */
+    if (place > texts.len || len > texts.len - place || (len_at && texts.p[place - 1 + len]))
+        return false;
+    *text = texts.p + place - 1;
+    return true;
+}
+
+#define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(box, texts, at, len_at, dflt)
+#define FLAG_AT(at) &&is_flag(box, at)
+#define TRI_AT(at) &&is_tri(box, at)
+#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+    static bool raise_##lower(struct event_box *box, const struct event *ev, struct str texts)     \
+    {                                                                                              \
+        memcpy(&box->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
+        box->front.event.u.meta = &box->front.event.meta;                                          \
+        return true EACH_MEMBER(lower);                                                            \
+    }
+EVENT_KINDS(K)
+#undef K
+#undef TEXT_AT
+#undef FLAG_AT
+#undef TRI_AT
+
+static bool raise_event(struct event_box *box, const struct event *ev, struct str texts)
+{
+#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = raise_##lower,
+    static bool (*const raise[TC_KINDS])(struct event_box * box, const struct event *ev,
+                                         struct str texts) = {EVENT_KINDS(K)};
+#undef K
+    return raise[ev->kind](box, ev, texts);
+}
+
+/* Kinds and flags are looked at as what they are only when they are such. */
+static bool has_sane_head(const char *flat, size_t len)
+{
+    unsigned kind;
+    unsigned char hidden;
+    _Static_assert(sizeof kind == sizeof(enum tc_kind), "a kind is a number");
+    if (len < sizeof(struct flat) + offsetof(struct event, u))
+        return false;
+    memcpy(&kind, flat + sizeof(struct flat) + offsetof(struct event, kind), sizeof kind);
+    memcpy(&hidden, flat + sizeof(struct flat) + offsetof(struct event, meta.hidden), 1);
+    return kind < TC_KINDS && hidden <= 1;
+}
+
+/* Its texts end within it, and its line, if there is one, with it. NULL: they do not. */
+static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
+{
+    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const size_t texts = texts_at(kind), bytes = head->text_bytes, line = line_at(kind, bytes);
+    if (bytes > len || line > len || (bytes && flat[texts + bytes - 1]))
+        return NULL;
+    return line + head->line_bytes == len ? flat + texts : NULL;
+}
+
+/* False: it is none. */
+static bool is_line(const char *at, size_t bytes)
+{
+    const struct box_line *const line = (const struct box_line *)(const void *)at;
+    return bytes > offsetof(struct box_line, text) &&
+           line->len == bytes - offsetof(struct box_line, text) - 1 && !line->text[line->len];
+}
+
+struct event_box *event_box_raise(struct buf *place, const char *flat, size_t len)
+{
+    if (!has_sane_head(flat, len))
+        return NULL;
+    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
+    const char *const texts = find_texts_of(flat, len, ev->kind);
+    if (!texts)
+        return NULL;
+    const char *const line = flat + len - head->line_bytes;
+    if (head->line_bytes && !is_line(line, head->line_bytes))
+        return NULL;
+    buf_reset(place);
+    struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
+    box->chunk = NULL;
+    box->front.bytes = sizeof *box + head->text_bytes;
+    box->line_placed = head->line_bytes != 0;
+    atomic_init(&box->refs, 1);
+    atomic_init(&box->line, head->line_bytes ? (struct box_line *)(uintptr_t)line : NULL);
+    return raise_event(box, ev, (struct str){texts, head->text_bytes}) ? box : NULL;
+}

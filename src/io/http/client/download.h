@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * A body that goes to a file: a new one of a random name, 0600, of a limited size, gone unless it
+ * is kept. */
+#ifndef IO_HTTP_CLIENT_DOWNLOAD_H
+#define IO_HTTP_CLIENT_DOWNLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DOWNLOAD_MAX_BYTES = 20 << 20 };
+
+struct download {
+    char *path; /* owned; NULL: no file was made */
+    int fd;
+    size_t len;
+};
+
+/* The folder has to be there. -1: errno says why. */
+int download_open(struct download *d, const char *dir);
+/* -1: it cannot be written or is too big. */
+int download_add(struct download *d, const void *p, size_t n);
+/* Closes the file, and removes it unless it is to be kept. An all-zero download is fine. */
+void download_fini(struct download *d, bool keep);
+
+/* Removes downloads of the folder that are older, by the wall clock; returns how many. */
+size_t download_sweep(const char *dir, int64_t older_than_s);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * Owns libcurl's multi handle, its descriptors and its timer on the loop. */
+#include "io/http/client/httpc.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "io/http/client/httpc_transfer.h"
+#include "io/http/client/libcurl_dl.h"
+
+#define CONNECTIONS_MAX 256L /* open at a time; more requests wait */
+#define IDLE_MAX 32L         /* connections kept for reuse */
+
+struct httpc {
+    struct loop *loop;
+    struct httpc_options options; /* its strings are those that follow */
+    char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
+    struct libcurl curl;
+    CURLM *multi; /* NULL before the first request */
+    struct loop_timer *timer, *late_timer;
+    struct httpc_call *calls; /* under way in libcurl */
+    struct httpc_call *late;  /* refused: answered from the loop */
+};
+
+static void link_call(struct httpc_call **list, struct httpc_call *c)
+{
+    c->next = *list;
+    c->at = list;
+    if (c->next)
+        c->next->at = &c->next;
+    *list = c;
+}
+
+static void unlink_call(struct httpc_call *c)
+{
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+}
+
+/* The call is over: answers and frees it. */
+static void finish(struct httpc_call *c, CURLcode code)
+{
+    struct httpc *const h = c->owner;
+    CLEANUP_BUF struct buf error = {0};
+    const struct httpc_reply reply = httpc_call_reply(c, &h->curl, code, &error);
+    unlink_call(c);
+    if (c->easy)
+        h->curl.multi_remove_handle(h->multi, c->easy);
+    c->done(c->arg, &reply);
+    httpc_call_fini(c, &h->curl);
+    free(c);
+}
+
+static void finish_done(struct httpc *h)
+{
+    int left;
+    const CURLMsg *msg;
+    while ((msg = h->curl.multi_info_read(h->multi, &left))) {
+        if (msg->msg != CURLMSG_DONE)
+            continue;
+        struct httpc_call *c;
+        const CURLcode code = msg->data.result;
+        h->curl.easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
+        finish(c, code);
+    }
+}
+
+static void act(struct httpc *h, curl_socket_t fd, int events)
+{
+    int running;
+    h->curl.multi_socket_action(h->multi, fd, events, &running);
+    finish_done(h);
+}
+
+static void on_time(void *arg)
+{
+    act(arg, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timer_wanted(CURLM *multi, long ms, void *arg)
+{
+    (void)multi;
+    const struct httpc *const h = arg;
+    loop_timer_set(h->timer, ms);
+    return 0;
+}
+
+/* One descriptor of libcurl. */
+struct watch {
+    struct httpc *owner;
+    curl_socket_t fd;
+    struct loop_fd *on_loop;
+};
+
+static void on_ready(void *arg, unsigned ready)
+{
+    const struct watch *const w = arg;
+    const int in = ready & LOOP_READ ? CURL_CSELECT_IN : 0;
+    const int out = ready & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
+    act(w->owner, w->fd, in | out);
+}
+
+static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, void *watched)
+{
+    (void)easy;
+    struct httpc *const h = arg;
+    struct watch *w = watched;
+    if (what == CURL_POLL_REMOVE) {
+        if (w)
+            loop_fd_free(w->on_loop);
+        free(w);
+        h->curl.multi_assign(h->multi, fd, NULL);
+        return 0;
+    }
+    const unsigned events =
+        (what & CURL_POLL_IN ? LOOP_READ : 0u) | (what & CURL_POLL_OUT ? LOOP_WRITE : 0u);
+    if (w) {
+        loop_fd_set(w->on_loop, events);
+        return 0;
+    }
+    w = xmalloc(sizeof *w);
+    *w = (struct watch){.owner = h, .fd = fd};
+    w->on_loop = loop_fd_new(h->loop, fd, events, on_ready, w);
+    h->curl.multi_assign(h->multi, fd, w);
+    return 0;
+}
+
+static void on_late(void *arg)
+{
+    struct httpc *const h = arg;
+    while (h->late)
+        finish(h->late, CURLE_OK);
+}
+
+struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
+{
+    struct httpc *const h = xcalloc(1, sizeof *h);
+    h->loop = l;
+    if (options)
+        h->options = *options;
+    h->ca_file = xstrdup(h->options.ca_file);
+    h->options.ca_file = h->ca_file;
+    h->proxy_url = xstrdup(h->options.proxy.url);
+    h->proxy_credentials = xstrdup(h->options.proxy.credentials);
+    h->no_proxy = xstrdup(h->options.proxy.no_proxy);
+    h->options.proxy = (struct proxy){h->proxy_url, h->proxy_credentials, h->no_proxy};
+    return h;
+}
+
+int httpc_check(struct tc_err *err)
+{
+    struct libcurl curl;
+    return libcurl_load(&curl, err);
+}
+
+static bool is_open(struct httpc *h)
+{
+    if (h->multi)
+        return true;
+    struct tc_err err;
+    if (libcurl_load(&h->curl, &err) < 0) {
+        log_line(LOG_ERR, "host", "no HTTP: %s", err_str(&err));
+        return false;
+    }
+    h->multi = h->curl.multi_init();
+    if (!h->multi)
+        return false;
+    h->timer = loop_timer_new(h->loop, on_time, h);
+    h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
+    h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+    h->curl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
+    h->curl.multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+    h->curl.multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, CONNECTIONS_MAX);
+    h->curl.multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, IDLE_MAX);
+    return true;
+}
+
+static const char *check(struct httpc *h, const struct httpc_request *request)
+{
+    return is_open(h) ? httpc_call_check(&h->curl, request) : "libcurl cannot be used";
+}
+
+static void refuse(struct httpc *h, struct httpc_call *c)
+{
+    if (!h->late_timer)
+        h->late_timer = loop_timer_new(h->loop, on_late, h);
+    link_call(&h->late, c);
+    loop_timer_set(h->late_timer, 0);
+}
+
+struct httpc_call *httpc_start(struct httpc *h, const struct httpc_request *request,
+                               void (*done)(void *arg, const struct httpc_reply *reply), void *arg)
+{
+    struct httpc_call *const c = xcalloc(1, sizeof *c);
+    *c = (struct httpc_call){.owner = h, .done = done, .arg = arg, .flags = request->flags};
+    c->refused = check(h, request);
+    if (c->refused) {
+        refuse(h, c);
+        return c;
+    }
+    httpc_call_prepare(c, &h->curl, request, &h->options);
+    link_call(&h->calls, c);
+    h->curl.multi_add_handle(h->multi, c->easy);
+    return c;
+}
+
+void httpc_cancel(struct httpc_call *c)
+{
+    finish(c, CURLE_ABORTED_BY_CALLBACK);
+}
+
+void httpc_free(struct httpc *h)
+{
+    if (!h)
+        return;
+    while (h->calls)
+        httpc_cancel(h->calls);
+    while (h->late)
+        httpc_cancel(h->late);
+    if (h->multi)
+        h->curl.multi_cleanup(h->multi);
+    loop_timer_free(h->timer);
+    loop_timer_free(h->late_timer);
+    free(h->ca_file);
+    free(h->proxy_url);
+    if (h->proxy_credentials)
+        explicit_bzero(h->proxy_credentials, strlen(h->proxy_credentials));
+    free(h->proxy_credentials);
+    free(h->no_proxy);
+    free(h);
+}

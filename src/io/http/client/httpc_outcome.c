@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is known about a request that has ended: outcome, and an error without secrets. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/http/client/httpc_transfer.h"
+
+#define RETRY_AFTER_MAX_MS (7 * 24 * 3600 * INT64_C(1000))
+
+static bool fails_before_sending(CURLcode code)
+{
+    static const CURLcode codes[] = {
+        CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST,     CURLE_COULDNT_CONNECT,
+        CURLE_SSL_CONNECT_ERROR,     CURLE_PEER_FAILED_VERIFICATION, CURLE_PROXY,
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+/* The status with which the proxy refused to connect; 0: it did not. */
+static int proxy_refusal(const struct httpc_call *c, const struct libcurl *curl)
+{
+    long status = 0;
+    if (c->easy)
+        curl->easy_getinfo(c->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 200 && status < 300 ? 0 : (int)status;
+}
+
+/* The service may have all of the request. With a body only what was handed out tells: when
+ * libcurl tries once more by itself, its own counters and codes are about that second try. */
+static bool is_sent(const struct httpc_call *c, const struct libcurl *curl, CURLcode code)
+{
+    curl_off_t before_us = 0;
+    long header_bytes = 0;
+    if (proxy_refusal(c, curl))
+        return false;
+    if (c->upload.len)
+        return c->is_uploaded;
+    curl->easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &before_us);
+    curl->easy_getinfo(c->easy, CURLINFO_REQUEST_SIZE, &header_bytes);
+    return !fails_before_sending(code) && before_us > 0 && header_bytes > 0;
+}
+
+static enum httpc_outcome outcome_of(const struct httpc_call *c, const struct libcurl *curl,
+                                     CURLcode code, int status)
+{
+    if (c->refused)
+        return HTTPC_REJECTED;
+    if (status >= 300 && status < 500)
+        return HTTPC_REJECTED; /* said before the answer broke, if it did */
+    if (code == CURLE_OK)
+        return status >= 200 && status < 300 ? HTTPC_OK : HTTPC_AMBIGUOUS;
+    return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
+}
+
+static void describe(const struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+                     int status, struct buf *text)
+{
+    if (c->refused)
+        buf_add_str(text, c->refused);
+    else if (c->is_too_big || code == CURLE_FILESIZE_EXCEEDED)
+        buf_printf(text, "the answer is larger than %d bytes", httpc_call_max_body(c));
+    else if (c->save_failed)
+        buf_printf(text, "the answer cannot be saved: %s", strerror(c->save_failed));
+    else if (code == CURLE_ABORTED_BY_CALLBACK)
+        buf_add_str(text, "cancelled");
+    else if (code != CURLE_OK && proxy_refusal(c, curl))
+        buf_printf(text, "the proxy refused to connect: HTTP %d", proxy_refusal(c, curl));
+    else if (code != CURLE_OK)
+        buf_add_str(text, *c->error ? c->error : curl->easy_strerror(code));
+    else if (status >= 300 && status < 400)
+        buf_printf(text, "HTTP %d: redirects are not followed", status);
+    else
+        buf_printf(text, "HTTP %d", status);
+}
+
+int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, double now)
+{
+    if (!isdigit((unsigned char)*value)) {
+        const time_t at = *value ? curl->getdate(value, NULL) : -1;
+        if (at < 0)
+            return -1;
+        const double ms = ((double)at - now) * 1000;
+        return ms <= 0 ? 0 : ms > RETRY_AFTER_MAX_MS ? RETRY_AFTER_MAX_MS : (int64_t)ms + 1;
+    }
+    int64_t ms = 0;
+    for (; isdigit((unsigned char)*value); value++)
+        ms = ms < RETRY_AFTER_MAX_MS ? ms * 10 + (*value - '0') * 1000 : ms;
+    if (*value == '.') {
+        int64_t unit = 100;
+        for (value++; isdigit((unsigned char)*value); value++, unit /= 10)
+            ms += unit ? (*value - '0') * unit : (*value > '0');
+    }
+    return ms < RETRY_AFTER_MAX_MS ? ms : RETRY_AFTER_MAX_MS;
+}
+
+struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+                                    struct buf *error)
+{
+    long status = 0;
+    if (c->easy)
+        curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    struct httpc_reply reply = {
+        .outcome = outcome_of(c, curl, code, (int)status),
+        .status = (int)status,
+        .body = {c->body.p ? c->body.p : "", c->body.len},
+        .retry_after_ms =
+            *c->retry_after ? httpc_call_retry_after(curl, c->retry_after, clock_wall()) : -1,
+        .error = "",
+    };
+    const time_t date = *c->date ? curl->getdate(c->date, NULL) : -1;
+    reply.date = date > 0 ? date : 0;
+    if (reply.outcome == HTTPC_OK) {
+        reply.path = c->file.path;
+        c->is_saved = c->file.path != NULL;
+        return reply;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    describe(c, curl, code, (int)status, &text);
+    log_redact(error, (struct str){text.p, text.len});
+    reply.error = error->p;
+    return reply;
+}
+
+const char *httpc_outcome_name(enum httpc_outcome outcome)
+{
+    static const char *const names[] = {
+        [HTTPC_OK] = "ok",
+        [HTTPC_REJECTED] = "rejected",
+        [HTTPC_NOT_SENT] = "not sent",
+        [HTTPC_AMBIGUOUS] = "ambiguous",
+    };
+    return names[outcome];
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * One request as a handle of libcurl, for httpc.c: what is refused, what is set, what is sent
+ * and received, and the outcome. */
+#ifndef IO_HTTP_CLIENT_HTTPC_TRANSFER_H
+#define IO_HTTP_CLIENT_HTTPC_TRANSFER_H
+
+#include <stdbool.h>
+
+#include "base/bytes/buf.h"
+#include "io/http/client/download.h"
+#include "io/http/client/httpc.h"
+#include "io/http/client/libcurl_dl.h"
+
+struct httpc_call {
+    struct httpc *owner;
+    const struct libcurl *curl;
+    struct httpc_call *next, **at; /* owner's list */
+    void (*done)(void *arg, const struct httpc_reply *reply);
+    void *arg;
+    const char *refused; /* static; why it was not started, or NULL */
+    CURL *easy;          /* NULL when refused */
+    struct curl_slist *headers;
+    unsigned flags;
+    /* the request's body */
+    struct buf upload;
+    size_t uploaded;
+    bool is_uploaded; /* all of it was handed to libcurl, in this try or one before */
+    bool is_safe;     /* to send twice */
+    /* the answer */
+    struct buf body;
+    char *save_dir; /* owned, or NULL */
+    struct download file;
+    bool is_saved;   /* the file is given to the caller */
+    int save_failed; /* errno */
+    bool is_too_big;
+    size_t header_bytes;
+    char retry_after[64], date[64]; /* header values; "" when absent */
+    char error[CURL_ERROR_SIZE];    /* libcurl's words */
+};
+
+/* Why the host refuses to send this (a static text), or NULL. */
+const char *httpc_call_check(const struct libcurl *curl, const struct httpc_request *request);
+/* Makes the handle of a request that was checked. */
+void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
+                        const struct httpc_request *request, const struct httpc_options *options);
+/* Frees what the call owns, but not the call. */
+void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl);
+
+/* Bytes of an answer's body at most. */
+int httpc_call_max_body(const struct httpc_call *c);
+
+/* What is known once it has ended with `code`. The reply borrows from the call and `error`. */
+struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+                                    struct buf *error);
+/* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
+int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, double now);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the loading of libcurl. */
+#include "io/http/client/libcurl_dl.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define SONAME "libcurl.so.4"
+
+/* dlsym gives an object pointer; POSIX says that it holds a function's address. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *const address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address;
+}
+
+int libcurl_load(struct libcurl *curl, struct tc_err *err)
+{
+    /* It starts threads and registers exit handlers: it cannot leave again. */
+    void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
+#define LIBCURL_FIND(name)                                                                         \
+    if (!find(library, "curl_" #name, &curl->name))                                                \
+        return err_set(err, SONAME, "has no curl_" #name);
+    LIBCURL_FUNCTIONS(LIBCURL_FIND)
+#undef LIBCURL_FIND
+    if (curl->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return err_set(err, SONAME, "cannot be initialised");
+    return 0;
+}

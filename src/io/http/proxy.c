@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which hosts are reached without the proxy. */
+#include "io/http/proxy.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* `entry` is a name or an address; a leading dot does not matter. */
+static bool is_of(const char *entry, size_t len, const char *host)
+{
+    const size_t n = strlen(host);
+    if (len && *entry == '.') {
+        entry++;
+        len--;
+    }
+    if (len == 1 && *entry == '*')
+        return true;
+    if (!len || n < len || strncasecmp(host + n - len, entry, len) != 0)
+        return false;
+    return n == len || host[n - len - 1] == '.';
+}
+
+bool proxy_is_exempt(const char *no_proxy, const char *host)
+{
+    for (const char *p = no_proxy; p && *p;) {
+        p += strspn(p, ", ");
+        const size_t len = strcspn(p, ", ");
+        if (is_of(p, len, host))
+            return true;
+        p += len;
+    }
+    return false;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how connections come to the HTTP server: how many, of whom, and what is said to those there
+ * is no room for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/http/server/httpd_internal.h"
+
+enum {
+    PAUSE_MS = 1000,
+    ACCEPTS_PER_ROUND = 64,
+    PER_ADDRESS = 64,
+    UNREAD_MAX = 64, /* reads of what a client sends that is turned away */
+    TELL_EVERY_MS = 60 * 1000,
+};
+
+/* ---- of whom ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct httpd_peer *const one = a, *const other = b;
+    return strcmp(one->name, other->name);
+}
+
+static struct httpd_peer *enter(struct httpd *h, const char *name)
+{
+    struct httpd_peer *const fresh = xcalloc(1, sizeof *fresh);
+    snprintf(fresh->name, sizeof fresh->name, "%s", name);
+    void *const node = alloc_check(tsearch(fresh, &h->peers, compare), sizeof(void *));
+    struct httpd_peer *const known = *(struct httpd_peer **)node;
+    if (known != fresh)
+        free(fresh);
+    known->connections++;
+    return known;
+}
+
+void httpd_peer_leave(struct httpd *h, struct httpd_peer *peer)
+{
+    if (--peer->connections)
+        return;
+    tdelete(peer, &h->peers, compare);
+    free(peer);
+}
+
+/* All that comes through a proxy on this machine has its address. */
+static bool is_near(const struct httpd_peer *peer)
+{
+    return strncmp(peer->name, "127.", 4) == 0 || strcmp(peer->name, "::1") == 0;
+}
+
+static bool is_too_many(const struct httpd *h, const struct httpd_peer *peer)
+{
+    const unsigned max = h->options.max_per_address;
+    if (h->conn_count >= h->options.max_connections)
+        return true;
+    if (h->path || (!max && is_near(peer)))
+        return false;
+    return peer->connections > (max ? max : PER_ADDRESS);
+}
+
+/* ---- no room ---- */
+
+static void tell(struct httpd *h, const char *why)
+{
+    const int64_t now = clock_mono_ms();
+    if (h->told_ms && now - h->told_ms < TELL_EVERY_MS)
+        return;
+    h->told_ms = now;
+    log_line(LOG_WARN, "host", "HTTP: connections are turned away: %s", why);
+}
+
+/* What has come is read, else closing would take back what was said. */
+static void turn_away(int fd)
+{
+    CLEANUP_BUF struct buf busy = {0};
+    char unread[1024];
+    httpd_error_busy(&busy);
+    if (send(fd, busy.p, busy.len, MSG_NOSIGNAL) > 0)
+        shutdown(fd, SHUT_WR);
+    for (int i = 0; i < UNREAD_MAX && read(fd, unread, sizeof unread) > 0; i++)
+        ;
+    close(fd);
+}
+
+static int open_spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The descriptor that was kept serves to say that there is none. */
+static bool spend_spare(struct httpd *h)
+{
+    if (h->spare < 0)
+        return false;
+    close(h->spare);
+    const int fd = accept4(h->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        turn_away(fd);
+    h->spare = open_spare();
+    return fd >= 0;
+}
+
+static void on_pause_over(void *arg)
+{
+    struct httpd *const h = arg;
+    if (h->spare < 0)
+        h->spare = open_spare();
+    loop_fd_set(h->listener, LOOP_READ);
+}
+
+static void pause_accept(struct httpd *h)
+{
+    loop_fd_set(h->listener, 0);
+    loop_timer_set(h->pause, PAUSE_MS);
+}
+
+/* ---- connections come ---- */
+
+static void take(struct httpd *h, int fd, const struct sockaddr_storage *from, socklen_t len)
+{
+    char name[sizeof((struct httpd_peer *)NULL)->name] = "local";
+    if (!h->path)
+        getnameinfo((const void *)from, len, name, sizeof name, NULL, 0, NI_NUMERICHOST);
+    struct httpd_peer *const peer = enter(h, name);
+    if (!is_too_many(h, peer)) {
+        httpd_conn_new(h, fd, peer);
+        return;
+    }
+    tell(h, h->conn_count >= h->options.max_connections ? "too many" : "too many of one address");
+    turn_away(fd);
+    httpd_peer_leave(h, peer);
+}
+
+static void on_connection(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct httpd *const h = arg;
+    for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
+        struct sockaddr_storage from;
+        socklen_t len = sizeof from;
+        const int fd = accept4(h->fd, (void *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            take(h, fd, &from, len);
+            continue;
+        }
+        const int no = errno;
+        if (no == EINTR || no == ECONNABORTED)
+            continue;
+        if (no != EMFILE && no != ENFILE && no != ENOBUFS && no != ENOMEM)
+            return;
+        tell(h, strerror(no));
+        if (no == EMFILE && spend_spare(h))
+            continue;
+        pause_accept(h);
+        return;
+    }
+}
+
+void httpd_accept_begin(struct httpd *h)
+{
+    h->spare = open_spare();
+    h->pause = loop_timer_new(h->loop, on_pause_over, h);
+    h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, on_connection, h);
+}
+
+void httpd_accept_pause(struct httpd *h)
+{
+    loop_fd_set(h->listener, 0);
+    loop_timer_set(h->pause, -1);
+}
+
+void httpd_accept_end(struct httpd *h)
+{
+    loop_fd_free(h->listener);
+    loop_timer_free(h->pause);
+    if (h->spare >= 0)
+        close(h->spare);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * Owns one connection of the HTTP server: its descriptor, its bytes, its clock. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/http/server/httpd_internal.h"
+
+enum {
+    READ_BYTES = 16 << 10,
+    AHEAD_MAX = 64 << 10, /* unread requests that are kept while one is answered */
+    LINGER_MS = 1000,
+};
+
+static bool has_to_wait(const struct httpd_conn *c)
+{
+    return c->stream ? c->stream->state == HTTPD_STREAM_BLOCKED : c->sent < c->out.len;
+}
+
+/* While a request is with its handler it reads on, to see the client leave. */
+void httpd_conn_watch(struct httpd_conn *c)
+{
+    const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
+    loop_fd_set(c->on_loop, in | (has_to_wait(c) ? LOOP_WRITE : 0u));
+}
+
+void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
+{
+    c->phase = phase;
+    loop_timer_set(c->timer, ms);
+}
+
+struct httpd_notice *httpd_conn_part(struct httpd_conn *c)
+{
+    struct httpd_notice *gone = NULL;
+    if (c->pending) {
+        gone = &c->pending->gone;
+        c->pending->conn = NULL;
+        c->pending->request.gone = true;
+        c->pending->request.peer = "";
+        c->pending = NULL;
+    }
+    if (c->stream) {
+        gone = &c->stream->gone;
+        c->stream->conn = NULL;
+        c->stream = NULL;
+    }
+    return gone;
+}
+
+void httpd_conn_free(struct httpd_conn *c)
+{
+    httpd_conn_part(c);
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+    c->owner->conn_count--;
+    httpd_peer_leave(c->owner, c->peer);
+    loop_fd_free(c->on_loop);
+    loop_timer_free(c->timer);
+    close(c->fd);
+    httpd_parse_fini(&c->parse);
+    buf_fini(&c->in);
+    buf_fini(&c->out);
+    free(c->origin);
+    free(c);
+}
+
+void httpd_conn_drop(struct httpd_conn *c)
+{
+    httpd_notice_tell(httpd_conn_part(c));
+    httpd_conn_free(c);
+}
+
+/* ---- what goes out ---- */
+
+void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a)
+{
+    if (httpd_head_add(c, a, false))
+        buf_add(&c->out, a->body.p, a->body.len);
+    httpd_parse_reset(&c->parse);
+    httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
+    httpd_conn_watch(c);
+}
+
+static void close_late(struct httpd_conn *c, int status)
+{
+    c->closes = true;
+    httpd_refuse_late(c, status);
+}
+
+void httpd_conn_linger(struct httpd_conn *c)
+{
+    shutdown(c->fd, SHUT_WR);
+    buf_reset(&c->in);
+    httpd_conn_enter(c, HTTPD_LINGERING, LINGER_MS);
+}
+
+/* What has been sent makes room, at a cost that does not grow with what has not. */
+static void forget_sent(struct httpd_conn *c)
+{
+    if (c->sent <= c->out.len / 2)
+        return;
+    buf_consume(&c->out, c->sent);
+    c->sent = 0;
+}
+
+int httpd_conn_flush(struct httpd_conn *c)
+{
+    while (c->sent < c->out.len) {
+        const ssize_t n = write(c->fd, c->out.p + c->sent, c->out.len - c->sent);
+        if (n < 0) {
+            forget_sent(c);
+            return errno == EAGAIN || errno == EINTR ? 0 : -1;
+        }
+        c->sent += (size_t)n;
+    }
+    buf_fini(&c->out);
+    c->sent = 0;
+    return 0;
+}
+
+/* ---- what comes in ---- */
+
+/* -1: the client has closed, or the connection is broken. */
+static int read_some(struct httpd_conn *c)
+{
+    const ssize_t n = read(c->fd, buf_reserve(&c->in, READ_BYTES), READ_BYTES);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    if (n == 0)
+        return -1;
+    c->in.len += (size_t)n;
+    return 0;
+}
+
+static void parse_some(struct httpd_conn *c)
+{
+    const bool was_idle = httpd_parse_is_idle(&c->parse);
+    buf_consume(&c->in, httpd_parse_feed(&c->parse, c->in.p, c->in.len));
+    if (was_idle)
+        loop_timer_set(c->timer, c->owner->options.arrival_ms);
+    if (c->parse.wants_continue && c->parse.state >= HTTPD_PARSE_BODY &&
+        c->parse.state < HTTPD_PARSE_READY) {
+        buf_add_str(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        c->parse.wants_continue = false;
+    }
+}
+
+/* As far as the bytes reach. A handler never runs inside another one: an answer goes out by the
+ * loop, and only then the next request is looked at. */
+static void advance(struct httpd_conn *c)
+{
+    if (c->phase == HTTPD_LINGERING)
+        buf_reset(&c->in);
+    if (c->phase != HTTPD_READING || !c->in.len)
+        return;
+    parse_some(c);
+    if (c->parse.state == HTTPD_PARSE_REFUSED) {
+        c->closes = true;
+        httpd_refuse_parse(c);
+    } else if (c->parse.state == HTTPD_PARSE_READY)
+        httpd_dispatch(c);
+    if (!c->in.len)
+        buf_fini(&c->in);
+}
+
+static void on_written(struct httpd_conn *c)
+{
+    if (c->phase != HTTPD_WRITING || c->out.len)
+        return;
+    c->is_head = false;
+    if (c->closes)
+        httpd_conn_linger(c);
+    else
+        httpd_conn_enter(c, HTTPD_READING, c->owner->options.idle_ms);
+}
+
+/* -1: the client has left, or cannot be told apart from one that has. */
+static int exchange(struct httpd_conn *c, unsigned ready)
+{
+    if (ready & LOOP_WRITE) {
+        if (httpd_conn_flush(c) < 0)
+            return -1;
+        if (c->stream)
+            httpd_stream_on_flush(c->stream);
+        else if (c->phase == HTTPD_WRITING)
+            loop_timer_set(c->timer, c->owner->options.idle_ms);
+    }
+    if (ready & LOOP_READ && read_some(c) < 0)
+        return -1;
+    /* One that asks on and on below a stream would not be seen to leave. */
+    return c->stream && c->in.len >= AHEAD_MAX ? -1 : 0;
+}
+
+static void on_ready(void *arg, unsigned ready)
+{
+    struct httpd_conn *const c = arg;
+    if (exchange(c, ready) < 0) {
+        httpd_conn_drop(c);
+        return;
+    }
+    on_written(c);
+    advance(c);
+    httpd_conn_watch(c);
+}
+
+static void on_time(void *arg)
+{
+    struct httpd_conn *const c = arg;
+    switch (c->phase) {
+    case HTTPD_READING:
+        if (httpd_parse_is_idle(&c->parse))
+            httpd_conn_free(c);
+        else
+            close_late(c, 408);
+        return;
+    case HTTPD_HANDLING:
+        httpd_notice_tell(httpd_conn_part(c));
+        if (c->owner->drain)
+            httpd_refuse_drain(c);
+        else
+            close_late(c, 503);
+        return;
+    case HTTPD_STREAMING:
+        httpd_stream_on_time(c->stream);
+        return;
+    case HTTPD_WRITING:
+    case HTTPD_LINGERING:
+        httpd_conn_free(c);
+        return;
+    }
+}
+
+void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
+{
+    const int one = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    struct httpd_conn *const c = xcalloc(1, sizeof *c);
+    *c = (struct httpd_conn){.owner = h, .next = h->conns, .at = &h->conns, .fd = fd, .peer = peer};
+    if (c->next)
+        c->next->at = &c->next;
+    h->conns = c;
+    h->conn_count++;
+    c->parse.max_body = h->options.body_bytes;
+    c->timer = loop_timer_new(h->loop, on_time, c);
+    c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, on_ready, c);
+    httpd_conn_enter(c, HTTPD_READING, h->options.idle_ms);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way of a request to its handler: for whom it is, from where, which route; and what
+ * the handler can do with it but stream. */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "io/http/server/httpd_internal.h"
+
+/* ---- names and pages that may ask ---- */
+
+/* Without its port: "[::1]:8080" is "[::1]". */
+static struct str host_name(const char *host)
+{
+    const size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    return (struct str){host, len <= strlen(host) ? len : strlen(host)};
+}
+
+static bool is_name(struct str name, const char *other)
+{
+    return name.len == strlen(other) && strncasecmp(name.p, other, name.len) == 0;
+}
+
+static bool is_address(struct str name, const char *address)
+{
+    if (name.len > 2 && name.p[0] == '[')
+        name = (struct str){name.p + 1, name.len - 2};
+    return is_name(name, address);
+}
+
+/* Against DNS rebinding: a page's own name, pointed at this host, is not one of these. */
+static bool is_host_named(const struct httpd *h, const char *host)
+{
+    static const char *const always[] = {"localhost", "127.0.0.1", "[::1]"};
+    const struct str name = host_name(host);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (is_name(name, always[i]))
+            return true;
+    for (char **other = h->hosts; *other; other++)
+        if (is_name(name, *other))
+            return true;
+    return is_address(name, h->address);
+}
+
+static bool is_host_allowed(const struct httpd *h, const char *host)
+{
+    for (char **other = h->hosts; *other; other++)
+        if (strcmp(*other, "*") == 0)
+            return true;
+    return is_host_named(h, host);
+}
+
+/* As it is configured; NULL: it is none of those. */
+static const char *find_origin(const struct httpd *h, const char *origin)
+{
+    char **other = h->origins;
+    while (*other && strcasecmp(*other, origin) != 0)
+        other++;
+    return *other;
+}
+
+/* The server's own page, too, by a name that is the server's for certain. */
+static bool is_origin_allowed(const struct httpd *h, const char *origin, const char *host)
+{
+    if (find_origin(h, origin))
+        return true;
+    const char *const name = strstr(origin, "://");
+    return name && strcasecmp(name + 3, host) == 0 && is_host_named(h, host);
+}
+
+/* "" when it has none: the parser has refused what must have one. */
+static const char *value_of(const struct httpd_parse *p, const char *name)
+{
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcasecmp(httpd_parse_name(p, i), name) == 0)
+            return httpd_parse_value(p, i);
+    return "";
+}
+
+/* The Origin that may not ask, or NULL. */
+static const char *find_foreign_origin(const struct httpd *h, const struct httpd_parse *p)
+{
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcasecmp(httpd_parse_name(p, i), "Origin") == 0 &&
+            !is_origin_allowed(h, httpd_parse_value(p, i), value_of(p, "Host")))
+            return httpd_parse_value(p, i);
+    return NULL;
+}
+
+/* True: the request may not be asked here, and that is answered. */
+static bool refuse_caller(struct httpd_conn *c)
+{
+    const struct httpd *const h = c->owner;
+    /* Who may open the socket of a path is its user, or the superuser: no web page. */
+    if (h->path)
+        return false;
+    const char *const host = value_of(&c->parse, "Host");
+    if (!is_host_allowed(h, host)) {
+        httpd_refuse_name(c, 421, host);
+        return true;
+    }
+    const char *const origin = find_foreign_origin(h, &c->parse);
+    if (origin)
+        httpd_refuse_name(c, 403, origin);
+    return origin;
+}
+
+/* ---- routes ---- */
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} methods[] = {
+    {"GET", HTTPD_GET},         {"HEAD", HTTPD_GET},      {"POST", HTTPD_POST},
+    {"PUT", HTTPD_PUT},         {"DELETE", HTTPD_DELETE}, {"PATCH", HTTPD_PATCH},
+    {"OPTIONS", HTTPD_OPTIONS},
+};
+
+static unsigned method_bit(const char *name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return methods[i].bit;
+    return 0;
+}
+
+static void list_methods(struct buf *out, unsigned bits)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (bits & methods[i].bit)
+            buf_printf(out, "%s%s", out->len ? ", " : "", methods[i].name);
+}
+
+static bool covers(const struct httpd_route *r, struct str path)
+{
+    if (r->len == path.len)
+        return memcmp(r->path, path.p, r->len) == 0;
+    return !(r->methods & HTTPD_EXACT) && r->len && r->path[r->len - 1] == '/' &&
+           str_has_prefix(path, (struct str){r->path, r->len});
+}
+
+static const struct httpd_route *find_route(const struct httpd *h, struct str path)
+{
+    const struct httpd_route *r = h->routes;
+    while (r && !covers(r, path))
+        r = r->next;
+    return r;
+}
+
+/* The parser and what it has read go over to the request. */
+static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
+{
+    const size_t n = c->parse.header_count;
+    struct httpd_pending *const p = xcalloc(1, sizeof *p + n * sizeof *p->headers);
+    p->conn = c;
+    p->gone.loop = c->owner->loop;
+    p->parse = c->parse;
+    c->parse = (struct httpd_parse){.max_body = p->parse.max_body};
+    const char *const target = httpd_parse_target(&p->parse);
+    for (size_t i = 0; i < n; i++)
+        p->headers[i] =
+            (struct httpd_header){httpd_parse_name(&p->parse, i), httpd_parse_value(&p->parse, i)};
+    buf_reserve(&p->parse.body, 0); /* so that an empty one is text, too */
+    p->path = xstrndup(target, path_len);
+    p->request = (struct httpd_request){
+        .method = httpd_parse_method(&p->parse),
+        .path = p->path,
+        .query = target[path_len] ? target + path_len + 1 : "",
+        .headers = p->headers,
+        .header_count = n,
+        .body = {p->parse.body.p, p->parse.body.len},
+        .peer = c->peer->name,
+    };
+    return p;
+}
+
+static void set_origin(struct httpd_conn *c)
+{
+    const char *const origin = find_origin(c->owner, value_of(&c->parse, "Origin"));
+    free(c->origin);
+    c->origin = xstrdup(origin);
+}
+
+/* A browser asks first whether a page of another origin may ask: without a key, which it does not
+ * send then. True: it was that. */
+static bool answer_preflight(struct httpd_conn *c, const struct httpd_route *route)
+{
+    const struct httpd_parse *const parse = &c->parse;
+    if (!c->origin || strcmp(httpd_parse_method(parse), "OPTIONS") != 0 ||
+        !*value_of(parse, "Access-Control-Request-Method"))
+        return false;
+    CLEANUP_BUF struct buf allowed = {0};
+    list_methods(&allowed, route->methods);
+    const struct httpd_header headers[] = {
+        {"Access-Control-Allow-Methods", allowed.p ? allowed.p : ""},
+        {"Access-Control-Allow-Headers", "*, Authorization"},
+        {"Access-Control-Max-Age", "600"},
+    };
+    httpd_conn_say(c, &(struct httpd_answer){.status = 204,
+                                             .headers = headers,
+                                             .header_count = sizeof headers / sizeof *headers});
+    return true;
+}
+
+void httpd_dispatch(struct httpd_conn *c)
+{
+    const struct httpd_parse *const parse = &c->parse;
+    c->closes = !parse->keep_alive || c->owner->drain;
+    c->is_head = strcmp(httpd_parse_method(parse), "HEAD") == 0;
+    c->is_old = parse->is_old;
+    set_origin(c);
+    if (c->owner->drain) {
+        httpd_refuse_drain(c);
+        return;
+    }
+    if (refuse_caller(c))
+        return;
+    const char *const target = httpd_parse_target(parse);
+    const struct str path = {target, strcspn(target, "?")};
+    const struct httpd_route *const route = find_route(c->owner, path);
+    if (!route) {
+        httpd_refuse_path(c);
+        return;
+    }
+    if (answer_preflight(c, route))
+        return;
+    if (!(route->methods & method_bit(httpd_parse_method(parse)))) {
+        CLEANUP_BUF struct buf allow = {0};
+        list_methods(&allow, route->methods);
+        httpd_refuse_method(c, allow.p);
+        return;
+    }
+    httpd_conn_enter(c, HTTPD_HANDLING,
+                     route->methods & HTTPD_PATIENT ? -1 : c->owner->options.deadline_ms);
+    c->pending = new_pending(c, path.len);
+    route->fn(route->arg, &c->pending->request);
+}
+
+/* ---- answers ---- */
+
+const char *httpd_header(const struct httpd_request *r, const char *name)
+{
+    for (size_t i = 0; i < r->header_count; i++)
+        if (strcasecmp(r->headers[i].name, name) == 0)
+            return r->headers[i].value;
+    return NULL;
+}
+
+void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
+{
+    httpd_notice_set(&((struct httpd_pending *)r)->gone, r->gone, fn, arg);
+}
+
+void httpd_pending_free(struct httpd_pending *p)
+{
+    httpd_notice_fini(&p->gone);
+    httpd_parse_fini(&p->parse);
+    free(p->path);
+    free(p);
+}
+
+void httpd_answer_with(struct httpd_request *r, const struct httpd_answer *a)
+{
+    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_conn *const c = p->conn;
+    if (c) {
+        httpd_conn_part(c);
+        httpd_conn_say(c, a);
+    }
+    httpd_pending_free(p);
+}
+
+void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body)
+{
+    httpd_answer_with(
+        r, &(struct httpd_answer){.status = status, .content_type = content_type, .body = body});
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the last moments of the server: what is being answered goes out, nothing new comes in. */
+#include "base/sys/clock.h"
+#include "io/http/server/httpd_internal.h"
+
+enum { LOOK_MS = 5 };
+
+/* One whose owner waits to write more, or has just done so, goes on. */
+static bool has_nothing_to_say(const struct httpd_stream *s)
+{
+    return s->state == HTTPD_STREAM_STILL && !s->room.fn;
+}
+
+static void look_at(struct httpd_conn *c)
+{
+    if (c->phase == HTTPD_READING && httpd_parse_is_idle(&c->parse) && !c->in.len)
+        httpd_conn_free(c);
+    else if (c->phase == HTTPD_STREAMING && has_nothing_to_say(c->stream))
+        httpd_stream_close(c);
+}
+
+static void on_look(void *arg)
+{
+    struct httpd *const h = arg;
+    for (struct httpd_conn *c = h->conns, *next; c; c = next) {
+        next = c->next;
+        look_at(c);
+    }
+    if (h->conns && clock_mono_ms() < h->drain_until_ms)
+        loop_timer_set(h->drain, LOOK_MS);
+    else
+        h->drained(h->drained_arg);
+}
+
+void httpd_drain(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg)
+{
+    h->drain = loop_timer_new(h->loop, on_look, h);
+    h->drain_until_ms = clock_mono_ms() + ms;
+    h->drained = done;
+    h->drained_arg = arg;
+    httpd_accept_pause(h);
+    for (struct httpd_conn *c = h->conns; c; c = c->next) {
+        c->closes = true;
+        if (c->phase == HTTPD_HANDLING) /* there is time for its 503 */
+            httpd_conn_enter(c, HTTPD_HANDLING, ms / 2);
+    }
+    loop_timer_set(h->drain, LOOK_MS);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the listening socket of the HTTP server: an address, or a path that is its user's alone. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/http/server/httpd_internal.h"
+
+enum { BACKLOG = 1024 };
+
+/* Closes what did not become a listener. */
+static int give_up(int fd, struct tc_err *err, const char *place)
+{
+    const int no = errno;
+    close(fd);
+    return err_sys(err, no, place, "cannot listen");
+}
+
+/* ---- an address ---- */
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >> 24 == 127;
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static int open_socket(const struct addrinfo *to, const char *address, struct tc_err *err)
+{
+    const int one = 1;
+    const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_sys(err, errno, address, "no socket");
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (to->ai_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+    if (bind(fd, to->ai_addr, to->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+        return give_up(fd, err, address);
+    return fd;
+}
+
+static int listen_at(const struct httpd_options *o, const char *address, struct tc_err *err)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
+    char port[8];
+    snprintf(port, sizeof port, "%u", o->port);
+    struct addrinfo *to;
+    if (getaddrinfo(address, port, &hints, &to) != 0)
+        return err_set(err, address, "is no numeric address");
+    int fd;
+    if (!o->allow_remote && !is_loopback(to->ai_addr))
+        fd = err_set(err, address, "can be reached by others, which has to be allowed");
+    else
+        fd = open_socket(to, address, err);
+    freeaddrinfo(to);
+    return fd;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
+    if (getsockname(fd, (void *)&a, &len) < 0)
+        return 0;
+    return ntohs(a.ss_family == AF_INET6
+                     ? ((const struct sockaddr_in6 *)(const void *)&a)->sin6_port
+                     : ((const struct sockaddr_in *)(const void *)&a)->sin_port);
+}
+
+/* ---- a path ---- */
+
+/* Makes way where a socket was left behind: nobody answers there. */
+static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
+{
+    const char *const path = at->sun_path;
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return err_sys(err, errno, path, "cannot listen");
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, path, "is there, and is no socket");
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_sys(err, errno, path, "no socket");
+    const int no = connect(fd, (const void *)at, sizeof *at) < 0 ? errno : 0;
+    close(fd);
+    if (no != ECONNREFUSED)
+        return err_set(err, path, "another process listens there");
+    return unlink(path) < 0 ? err_sys(err, errno, path, "cannot be removed") : 0;
+}
+
+static int bind_path(int fd, const struct sockaddr_un *at)
+{
+    /* Before it is bound, so that there is no moment at which others can connect. */
+    return fchmod(fd, 0600) < 0 ? -1 : bind(fd, (const void *)at, sizeof *at);
+}
+
+static int listen_local(const char *path, struct tc_err *err)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (snprintf(at.sun_path, sizeof at.sun_path, "%s", path) >= (int)sizeof at.sun_path)
+        return err_set(err, path, "is too long: a socket's path has at most %zu bytes",
+                       sizeof at.sun_path - 1);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_sys(err, errno, path, "no socket");
+    int bound = bind_path(fd, &at);
+    if (bound < 0 && errno == EADDRINUSE) {
+        if (remove_stale(&at, err) < 0) {
+            close(fd);
+            return -1;
+        }
+        bound = bind_path(fd, &at);
+    }
+    return bound < 0 || listen(fd, BACKLOG) < 0 ? give_up(fd, err, path) : fd;
+}
+
+/* Not one that another process has put there since. */
+static void remove_own(const struct httpd *h)
+{
+    struct stat st;
+    if (lstat(h->path, &st) == 0 && st.st_dev == h->path_dev && st.st_ino == h->path_ino)
+        unlink(h->path);
+}
+
+/* ---- both ---- */
+
+int httpd_listen(struct httpd *h, struct tc_err *err)
+{
+    const char *const path = h->options.unix_path;
+    h->fd = path ? listen_local(path, err) : listen_at(&h->options, h->address, err);
+    if (h->fd < 0)
+        return -1;
+    if (path) {
+        struct stat st = {0};
+        lstat(path, &st);
+        h->path = xstrdup(path);
+        h->path_dev = st.st_dev;
+        h->path_ino = st.st_ino;
+    } else {
+        h->port = port_of(h->fd);
+    }
+    httpd_accept_begin(h);
+    return 0;
+}
+
+void httpd_listen_end(struct httpd *h)
+{
+    httpd_accept_end(h);
+    if (h->path)
+        remove_own(h);
+    free(h->path);
+    close(h->fd);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the states of a request that is being read, one function for each. */
+#include "io/http/server/httpd_parse.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "io/http/server/httpd.h"
+
+enum { METHOD_MAX = 16, CHUNK_DIGITS_MAX = 8, LENGTH_DIGITS_MAX = 18 };
+
+static size_t max_body(const struct httpd_parse *p)
+{
+    return p->max_body ? p->max_body : HTTPD_MAX_BODY;
+}
+
+static void refuse(struct httpd_parse *p, int status, const char *why)
+{
+    p->state = HTTPD_PARSE_REFUSED;
+    p->status = status;
+    p->why = why;
+}
+
+static const char *text_at(const struct httpd_parse *p, size_t at)
+{
+    return p->text.p + at;
+}
+
+/* Ends what is being read, and begins the next. */
+static const char *end_piece(struct httpd_parse *p)
+{
+    buf_add_char(&p->text, '\0');
+    const size_t begin = p->piece;
+    p->piece = p->text.len;
+    return text_at(p, begin);
+}
+
+static bool is_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_token(unsigned char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static int hex_value(unsigned char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    const unsigned char lower = c | 0x20;
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/* ---- the request line ---- */
+
+static bool is_method(const char *name)
+{
+    static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i]) == 0)
+            return true;
+    return false;
+}
+
+static void in_method(struct httpd_parse *p, unsigned char c)
+{
+    if (is_token(c)) {
+        if (p->text.len == METHOD_MAX)
+            refuse(p, 501, "unknown method");
+        else
+            buf_add_char(&p->text, (char)c);
+        return;
+    }
+    if (c != ' ' || !p->text.len) {
+        refuse(p, 400, "no request line");
+        return;
+    }
+    if (!is_method(end_piece(p))) {
+        refuse(p, 501, "unknown method");
+        return;
+    }
+    p->target = p->piece;
+    p->state = HTTPD_PARSE_TARGET;
+}
+
+static void in_target(struct httpd_parse *p, unsigned char c)
+{
+    const size_t len = p->text.len - p->piece;
+    if (c == ' ' && len) {
+        end_piece(p);
+        p->state = HTTPD_PARSE_VERSION;
+        return;
+    }
+    if (!len && c != '/')
+        refuse(p, 400, "the target is no path");
+    else if (c <= ' ' || c >= 0x7f || c == '#')
+        refuse(p, 400, "a byte that no target has");
+    else if (len == HTTPD_MAX_TARGET)
+        refuse(p, 414, "the target is too long");
+    else
+        buf_add_char(&p->text, (char)c);
+}
+
+static void in_version(struct httpd_parse *p, unsigned char c)
+{
+    static const char wanted[] = "HTTP/1.x";
+    const size_t len = p->text.len - p->piece;
+    if (len == sizeof wanted - 1) {
+        if (c != '\r') {
+            refuse(p, 400, "no end of the request line");
+            return;
+        }
+        p->is_old = strcmp(end_piece(p), "HTTP/1.0") == 0;
+        p->keep_alive = !p->is_old;
+        p->state = HTTPD_PARSE_LINE_LF;
+        return;
+    }
+    if (len == sizeof wanted - 2 ? c == '0' || c == '1' : c == (unsigned char)wanted[len])
+        buf_add_char(&p->text, (char)c);
+    else
+        refuse(p, len >= 5 && (is_digit(c) || c == '.') ? 505 : 400, "not HTTP/1.0 or 1.1");
+}
+
+static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_state next)
+{
+    if (c == '\n')
+        p->state = next;
+    else
+        refuse(p, 400, "a CR without LF");
+}
+
+static void in_line_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, HTTPD_PARSE_FIELD);
+}
+
+/* ---- headers that decide where the request ends, and whom it is for ---- */
+
+static void on_host(struct httpd_parse *p, const char *value)
+{
+    if (p->has_host)
+        refuse(p, 400, "two Host headers");
+    else if (!*value || strpbrk(value, " \t,/@\\?#\"<>"))
+        refuse(p, 400, "Host is no host");
+    p->has_host = true;
+}
+
+static void on_length(struct httpd_parse *p, const char *value)
+{
+    const size_t digits = strspn(value, "0123456789");
+    if (p->has_length)
+        refuse(p, 400, "two Content-Length headers");
+    else if (!digits || value[digits])
+        refuse(p, 400, "Content-Length is no number");
+    else if (digits > LENGTH_DIGITS_MAX)
+        refuse(p, 413, "the body is too big");
+    p->has_length = true;
+    p->left = 0;
+    for (size_t i = 0; i < digits && i < LENGTH_DIGITS_MAX; i++)
+        p->left = p->left * 10 + (uint64_t)(value[i] - '0');
+}
+
+static void on_encoding(struct httpd_parse *p, const char *value)
+{
+    if (p->is_chunked)
+        refuse(p, 400, "two Transfer-Encoding headers");
+    else if (strcasecmp(value, "chunked") != 0)
+        refuse(p, 501, "Transfer-Encoding is not chunked");
+    p->is_chunked = true;
+}
+
+static void on_connection(struct httpd_parse *p, const char *value)
+{
+    for (const char *word = value; *word;) {
+        word += strspn(word, " \t,");
+        const size_t len = strcspn(word, " \t,");
+        if (len == 5 && strncasecmp(word, "close", len) == 0)
+            p->keep_alive = false;
+        word += len;
+    }
+}
+
+static void on_expect(struct httpd_parse *p, const char *value)
+{
+    if (strcasecmp(value, "100-continue") != 0)
+        refuse(p, 417, "unknown expectation");
+    p->wants_continue = true;
+}
+
+static const struct {
+    const char *name;
+    void (*on_value)(struct httpd_parse *p, const char *value);
+} special[] = {
+    {"Host", on_host},
+    {"Content-Length", on_length},
+    {"Transfer-Encoding", on_encoding},
+    {"Connection", on_connection},
+    {"Expect", on_expect},
+};
+
+/* ---- headers ---- */
+
+static void in_field(struct httpd_parse *p, unsigned char c)
+{
+    if (c == '\r') {
+        p->state = HTTPD_PARSE_HEAD_LF;
+        return;
+    }
+    if (!is_token(c)) {
+        refuse(p, 400, c == ' ' || c == '\t' ? "a folded header" : "no header name");
+        return;
+    }
+    if (p->header_count == HTTPD_PARSE_HEADERS) {
+        refuse(p, 431, "too many headers");
+        return;
+    }
+    p->headers[p->header_count].name = p->piece;
+    buf_add_char(&p->text, (char)c);
+    p->state = HTTPD_PARSE_NAME;
+}
+
+static void in_name(struct httpd_parse *p, unsigned char c)
+{
+    if (is_token(c)) {
+        buf_add_char(&p->text, (char)c);
+        return;
+    }
+    if (c != ':') {
+        refuse(p, 400, "a byte that no header name has");
+        return;
+    }
+    end_piece(p);
+    p->headers[p->header_count].value = p->piece;
+    p->state = HTTPD_PARSE_VALUE;
+}
+
+static void trim_end(struct httpd_parse *p)
+{
+    struct buf *const text = &p->text;
+    while (text->len > p->piece && strchr(" \t", text->p[text->len - 1]))
+        text->len--;
+}
+
+static void end_header(struct httpd_parse *p)
+{
+    trim_end(p);
+    const char *const value = end_piece(p);
+    const char *const name = text_at(p, p->headers[p->header_count++].name);
+    p->state = HTTPD_PARSE_VALUE_LF;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strcasecmp(name, special[i].name) == 0)
+            special[i].on_value(p, value);
+}
+
+static void in_value(struct httpd_parse *p, unsigned char c)
+{
+    if (c == '\r')
+        end_header(p);
+    else if ((c < ' ' && c != '\t') || c == 0x7f)
+        refuse(p, 400, "a control character in a header");
+    else if (p->text.len > p->piece || (c != ' ' && c != '\t'))
+        buf_add_char(&p->text, (char)c);
+}
+
+static void in_value_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, HTTPD_PARSE_FIELD);
+}
+
+static void end_head(struct httpd_parse *p)
+{
+    p->wants_continue = p->wants_continue && !p->is_old;
+    if (!p->has_host)
+        refuse(p, 400, "no Host header");
+    else if (p->has_length && p->is_chunked)
+        refuse(p, 400, "Content-Length beside Transfer-Encoding");
+    else if (p->is_chunked && p->is_old)
+        refuse(p, 400, "Transfer-Encoding in HTTP/1.0");
+    else if (p->left > max_body(p))
+        refuse(p, 413, "the body is too big");
+    else if (p->is_chunked)
+        p->state = HTTPD_PARSE_SIZE;
+    else
+        p->state = p->left ? HTTPD_PARSE_BODY : HTTPD_PARSE_READY;
+}
+
+static void in_head_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, HTTPD_PARSE_READY);
+    if (p->state == HTTPD_PARSE_READY)
+        end_head(p);
+}
+
+/* ---- chunks: no extensions, no trailers ---- */
+
+static void in_size(struct httpd_parse *p, unsigned char c)
+{
+    const int value = hex_value(c);
+    if (c == '\r' && p->digits) {
+        p->state = HTTPD_PARSE_SIZE_LF;
+        return;
+    }
+    if (value < 0 || p->digits == CHUNK_DIGITS_MAX) {
+        refuse(p, 400, "the size of a chunk is no number");
+        return;
+    }
+    p->left = p->left * 16 + (unsigned)value;
+    p->digits++;
+}
+
+static void in_size_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
+    if (p->left > max_body(p) - p->body.len)
+        refuse(p, 413, "the body is too big");
+    p->digits = 0;
+}
+
+static void in_chunk_cr(struct httpd_parse *p, unsigned char c)
+{
+    if (c == '\r')
+        p->state = HTTPD_PARSE_CHUNK_LF;
+    else
+        refuse(p, 400, "a chunk that does not end");
+}
+
+static void in_chunk_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, HTTPD_PARSE_SIZE);
+}
+
+static void in_last_cr(struct httpd_parse *p, unsigned char c)
+{
+    if (c == '\r')
+        p->state = HTTPD_PARSE_LAST_LF;
+    else
+        refuse(p, 400, "a trailer");
+}
+
+static void in_last_lf(struct httpd_parse *p, unsigned char c)
+{
+    expect_lf(p, c, HTTPD_PARSE_READY);
+}
+
+/* ---- feeding ---- */
+
+/* BODY and CHUNK take many bytes at once and are not here. */
+static void (*const steps[])(struct httpd_parse *p, unsigned char c) = {
+    [HTTPD_PARSE_METHOD] = in_method,     [HTTPD_PARSE_TARGET] = in_target,
+    [HTTPD_PARSE_VERSION] = in_version,   [HTTPD_PARSE_LINE_LF] = in_line_lf,
+    [HTTPD_PARSE_FIELD] = in_field,       [HTTPD_PARSE_NAME] = in_name,
+    [HTTPD_PARSE_VALUE] = in_value,       [HTTPD_PARSE_VALUE_LF] = in_value_lf,
+    [HTTPD_PARSE_HEAD_LF] = in_head_lf,   [HTTPD_PARSE_SIZE] = in_size,
+    [HTTPD_PARSE_SIZE_LF] = in_size_lf,   [HTTPD_PARSE_CHUNK_CR] = in_chunk_cr,
+    [HTTPD_PARSE_CHUNK_LF] = in_chunk_lf, [HTTPD_PARSE_LAST_CR] = in_last_cr,
+    [HTTPD_PARSE_LAST_LF] = in_last_lf,
+};
+
+static bool is_payload(const struct httpd_parse *p)
+{
+    return p->state == HTTPD_PARSE_BODY || p->state == HTTPD_PARSE_CHUNK;
+}
+
+static size_t take_payload(struct httpd_parse *p, const char *bytes, size_t n)
+{
+    const size_t taken = n < p->left ? n : (size_t)p->left;
+    buf_add(&p->body, bytes, taken);
+    p->left -= taken;
+    if (!p->left)
+        p->state = p->state == HTTPD_PARSE_BODY ? HTTPD_PARSE_READY : HTTPD_PARSE_CHUNK_CR;
+    return taken;
+}
+
+static void take_byte(struct httpd_parse *p, unsigned char c)
+{
+    if (p->state < HTTPD_PARSE_BODY && p->head_bytes++ == HTTPD_MAX_HEAD)
+        refuse(p, 431, "the head is too long");
+    else
+        steps[p->state](p, c);
+}
+
+size_t httpd_parse_feed(struct httpd_parse *p, const char *bytes, size_t n)
+{
+    size_t at = 0;
+    while (at < n && p->state < HTTPD_PARSE_READY) {
+        if (is_payload(p))
+            at += take_payload(p, bytes + at, n - at);
+        else
+            take_byte(p, (unsigned char)bytes[at++]);
+    }
+    return at;
+}
+
+void httpd_parse_fini(struct httpd_parse *p)
+{
+    buf_fini(&p->text);
+    buf_fini(&p->body);
+}
+
+void httpd_parse_reset(struct httpd_parse *p)
+{
+    httpd_parse_fini(p);
+    *p = (struct httpd_parse){.max_body = p->max_body};
+}
+
+bool httpd_parse_is_idle(const struct httpd_parse *p)
+{
+    return p->state == HTTPD_PARSE_METHOD && !p->text.len;
+}
+
+const char *httpd_parse_method(const struct httpd_parse *p)
+{
+    return text_at(p, 0);
+}
+
+const char *httpd_parse_target(const struct httpd_parse *p)
+{
+    return text_at(p, p->target);
+}
+
+const char *httpd_parse_name(const struct httpd_parse *p, size_t i)
+{
+    return text_at(p, p->headers[i].name);
+}
+
+const char *httpd_parse_value(const struct httpd_parse *p, size_t i)
+{
+    return text_at(p, p->headers[i].value);
+}

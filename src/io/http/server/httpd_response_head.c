@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the head of an answer. What comes from a handler, and may come from a plugin or a client,
+ * neither ends the head nor says where the body ends. */
+#include <strings.h>
+#include <time.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/http/server/httpd_internal.h"
+
+#define PLAIN_TEXT "text/plain; charset=utf-8"
+
+const char *httpd_head_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {303, "See Other"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {421, "Misdirected Request"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Status";
+}
+
+/* As RFC 9110 has it, whatever the locale. */
+static void add_date(struct buf *out)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const time_t now = (time_t)clock_wall();
+    struct tm t;
+    gmtime_r(&now, &t);
+    buf_printf(out, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n", days + t.tm_wday * 3,
+               t.tm_mday, months + t.tm_mon * 3, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+}
+
+static bool is_value(const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
+            return false;
+    return true;
+}
+
+/* A token, and not a header of the server's own. */
+static bool is_name(const char *name)
+{
+    static const char *const own[] = {"Connection",        "Content-Length", "Content-Type", "Date",
+                                      "Transfer-Encoding", "Upgrade",        "Trailer"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcasecmp(name, own[i]) == 0)
+            return false;
+    const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789!#$%&'*+-.^_`|~");
+    return len && !name[len];
+}
+
+static void add_headers(struct buf *out, const struct httpd_answer *a)
+{
+    bool is_cached = false;
+    for (size_t i = 0; i < a->header_count; i++) {
+        const struct httpd_header *const h = &a->headers[i];
+        if (!is_name(h->name) || !is_value(h->value)) {
+            log_line(LOG_WARN, "host", "HTTP: an answer's header %zu cannot be sent", i + 1);
+            continue;
+        }
+        is_cached = is_cached || strcasecmp(h->name, "Cache-Control") == 0;
+        buf_printf(out, "%s: %s\r\n", h->name, h->value);
+    }
+    if (!is_cached)
+        buf_add_str(out, "Cache-Control: no-store\r\n");
+}
+
+/* A browser gives the answer to a page of another origin only if it says so. */
+static void add_origin(struct httpd_conn *c)
+{
+    if (!c->origin)
+        return;
+    buf_printf(&c->out,
+               "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: Location, "
+               "Retry-After, x-request-id, x-should-retry\r\nVary: Origin\r\n",
+               c->origin);
+}
+
+static void add_framing(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
+{
+    const char *const type = a->content_type;
+    buf_printf(&c->out, "Content-Type: %s\r\n", type && is_value(type) ? type : PLAIN_TEXT);
+    if (!is_stream)
+        buf_printf(&c->out, "Content-Length: %zu\r\n", a->body.len);
+    else if (c->is_old)
+        c->closes = true;
+    else
+        buf_add_str(&c->out, "Transfer-Encoding: chunked\r\n");
+}
+
+bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
+{
+    const bool is_status = a->status >= HTTPD_STATUS_BEGIN && a->status < HTTPD_STATUS_END;
+    const int status = is_status ? a->status : 500;
+    c->owner->answers[status - HTTPD_STATUS_BEGIN]++;
+    const bool has_body = status != 204 && status != 304;
+    buf_printf(&c->out, "HTTP/1.1 %d %s\r\n", status, httpd_head_reason(status));
+    add_date(&c->out);
+    if (has_body)
+        add_framing(c, a, is_stream);
+    if (c->closes)
+        buf_add_str(&c->out, "Connection: close\r\n");
+    buf_add_str(&c->out, "X-Content-Type-Options: nosniff\r\n");
+    add_origin(c);
+    add_headers(&c->out, a);
+    buf_add_str(&c->out, "\r\n");
+    return has_body && !c->is_head;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * Owns answers that are streams: what is written waits for the loop, within a bound, and a client
+ * that does not keep up is cut off; and how handlers are told that a client has gone. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "io/http/server/httpd_internal.h"
+
+/* ---- who is told ---- */
+
+static void on_told(void *arg)
+{
+    struct httpd_notice *const n = arg;
+    void (*const fn)(void *) = n->fn;
+    n->is_posted = false;
+    n->fn = NULL;
+    if (fn)
+        fn(n->arg);
+}
+
+void httpd_notice_tell(struct httpd_notice *n)
+{
+    if (!n || !n->fn || n->is_posted)
+        return;
+    n->is_posted = true;
+    loop_post(n->loop, on_told, n);
+}
+
+void httpd_notice_set(struct httpd_notice *n, bool is_due, void (*fn)(void *arg), void *arg)
+{
+    n->fn = fn;
+    n->arg = arg;
+    if (is_due)
+        httpd_notice_tell(n);
+}
+
+void httpd_notice_fini(struct httpd_notice *n)
+{
+    if (n->is_posted)
+        loop_unpost(n->loop, on_told, n);
+}
+
+/* ---- what goes out ---- */
+
+static void become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
+{
+    s->state = state;
+    httpd_conn_enter(s->conn, HTTPD_STREAMING, ms);
+}
+
+static void cut(struct httpd_stream *s)
+{
+    buf_fini(&s->conn->out);
+    s->conn->sent = 0;
+    s->conn->closes = true;
+    become(s, HTTPD_STREAM_CUT, 0);
+}
+
+/* The client has taken what it would. */
+void httpd_stream_on_flush(struct httpd_stream *s)
+{
+    if (s->conn->out.len) {
+        become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
+    } else {
+        become(s, HTTPD_STREAM_STILL, -1);
+        httpd_notice_tell(&s->room);
+    }
+}
+
+void httpd_stream_on_time(struct httpd_stream *s)
+{
+    struct httpd_conn *const c = s->conn;
+    if (s->state != HTTPD_STREAM_DUE || httpd_conn_flush(c) < 0) {
+        httpd_conn_drop(c);
+        return;
+    }
+    httpd_stream_on_flush(s);
+    httpd_conn_watch(c);
+}
+
+static bool is_over(const struct httpd_conn *c)
+{
+    return c->out.len - c->sent > c->owner->options.stream_bytes;
+}
+
+static void add_chunk(struct httpd_conn *c, struct str bytes)
+{
+    if (!c->is_old)
+        buf_printf(&c->out, "%zx\r\n", bytes.len);
+    buf_add(&c->out, bytes.p, bytes.len);
+    if (!c->is_old)
+        buf_add_str(&c->out, "\r\n");
+}
+
+/* The client's own buffer takes more before too much is too much. One write may be any size: who
+ * waits until there is room is never cut. */
+void httpd_stream_write(struct httpd_stream *s, struct str bytes)
+{
+    struct httpd_conn *const c = s->conn;
+    if (!c || !bytes.len || s->state == HTTPD_STREAM_CUT)
+        return;
+    if (is_over(c) && (httpd_conn_flush(c) < 0 || is_over(c))) {
+        cut(s);
+        return;
+    }
+    add_chunk(c, bytes);
+    if (s->state == HTTPD_STREAM_STILL)
+        become(s, HTTPD_STREAM_DUE, 0);
+}
+
+void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
+{
+    if (httpd_stream_unread(s) == 0)
+        httpd_stream_write(s, bytes);
+}
+
+/* ---- beginning and end ---- */
+
+static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct httpd_answer *a)
+{
+    if (!httpd_head_add(c, a, true)) {
+        httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
+        httpd_conn_watch(c);
+        return;
+    }
+    s->conn = c;
+    c->stream = s;
+    become(s, HTTPD_STREAM_DUE, 0);
+}
+
+struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const char *content_type,
+                                  const struct httpd_header *more, size_t n)
+{
+    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_conn *const c = p->conn;
+    struct httpd_stream *const s = xmalloc(sizeof *s);
+    *s = (struct httpd_stream){.gone.loop = p->gone.loop, .room.loop = p->gone.loop};
+    if (c) {
+        httpd_conn_part(c);
+        begin(s, c,
+              &(struct httpd_answer){.status = status,
+                                     .content_type = content_type,
+                                     .headers = more,
+                                     .header_count = n});
+    }
+    httpd_pending_free(p);
+    return s;
+}
+
+bool httpd_stream_is_gone(const struct httpd_stream *s)
+{
+    return !s->conn;
+}
+
+void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
+{
+    httpd_notice_set(&s->gone, !s->conn, fn, arg);
+}
+
+size_t httpd_stream_unread(const struct httpd_stream *s)
+{
+    return s->conn ? s->conn->out.len - s->conn->sent : 0;
+}
+
+void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
+{
+    httpd_notice_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
+}
+
+/* Says who has to be told, or NULL. */
+static struct httpd_notice *finish(struct httpd_conn *c)
+{
+    if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
+        buf_add_str(&c->out, "0\r\n\r\n");
+    struct httpd_notice *const gone = httpd_conn_part(c);
+    if (c->out.len) {
+        httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
+        httpd_conn_watch(c);
+    } else {
+        httpd_conn_linger(c);
+    }
+    return gone;
+}
+
+void httpd_stream_close(struct httpd_conn *c)
+{
+    httpd_notice_tell(finish(c));
+}
+
+void httpd_stream_end(struct httpd_stream *s)
+{
+    if (s->conn)
+        finish(s->conn);
+    httpd_notice_fini(&s->gone);
+    httpd_notice_fini(&s->room);
+    free(s);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the schema, and opening and closing: what the last host left in flight. */
+#include "io/journal/journal_internal.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+
+#define MINUTE ((int64_t)60 * 1000)
+#define DAY (24 * 60 * MINUTE)
+
+const struct journal_limits journal_default_limits = {
+    .age = DAY,
+    .keep_age = 2 * DAY,
+    .rows = 20000,
+    .bytes = (int64_t)64 << 20,
+    .result_bytes = (int64_t)64 << 20,
+    .dead_age = 30 * DAY,
+    .dead_rows = 5000,
+    .dead_bytes = (int64_t)64 << 20,
+};
+
+static const char *const schema[] = {
+    /* `code`: of an error, or the turn into which this one was merged. */
+    "create table turn("
+    "  id text primary key, agent text not null, conv text not null, source text not null,"
+    "  state text not null"
+    "   check(state in('waiting','running','final','error','merged','cancelled')),"
+    "  code text, boot_id text, agent_pid integer, agent_start integer, cgroup text,"
+    "  admitted_at integer not null, ended_at integer,"
+    "  route text, files text, prompt text) strict;"
+    "create index turn_ended on turn(ended_at);"
+    "create table inbox("
+    "  source text, msg_id text, turn_id text not null, seen_at integer not null,"
+    "  primary key(source, msg_id)) strict, without rowid;"
+    "create index inbox_seen on inbox(seen_at);"
+    /* pos and sub give the order: pos is the seq of the row that stood there first, sub tells
+     * those apart that have come into its place. body is last: what counts rows or adds up their
+     * sizes does not read it. */
+    "create table outbox("
+    "  seq integer primary key autoincrement, pos integer not null, sub integer not null,"
+    "  conn text not null, lane text not null, turn text not null,"
+    "  kind text not null check(kind in('outcome','request')), priority integer not null,"
+    "  state text not null default 'queued' check(state in('queued','sending')),"
+    "  attempts integer not null default 0, crashes integer not null default 0,"
+    "  in_doubt integer not null default 0, at integer not null, expires integer not null,"
+    "  body blob not null) strict;"
+    "create index outbox_order on outbox(conn, pos, sub);"
+    "create index outbox_age on outbox(expires) where state='queued';"
+    "create index outbox_turn on outbox(turn, conn);"
+    "create unique index outbox_outcome on outbox(turn, conn) where kind='outcome';"
+    "create table dead("
+    "  id integer primary key autoincrement,"
+    "  conn text not null, lane text not null, turn text not null, kind text not null,"
+    "  priority integer not null, attempts integer not null, reason text not null,"
+    "  at integer not null, body blob not null) strict;"
+    "create table memory(conn text, turn text, text text not null, primary key(conn, turn))"
+    " strict, without rowid;"
+    "create table kv(key text primary key, value any not null) strict, without rowid;"
+    "pragma user_version=1;",
+    /* `seen`: who has to be told when the host dies; null: not known. */
+    "alter table turn add column seen text;"
+    "pragma user_version=2;",
+    /* What people allowed for longer than once; conv '': in every conversation. */
+    "create table approval("
+    "  id integer primary key, agent text not null, conv text not null, key text not null,"
+    "  tool text not null, shown text not null, by text not null, at integer not null,"
+    "  unique(conv, key)) strict;"
+    "pragma user_version=3;",
+    /* What agents asked people; it goes with its turn. */
+    "create table question("
+    "  turn text, id text, agent text not null, tool text not null, shown text not null,"
+    "  asked_at integer not null, decision text, by text, decided_at integer,"
+    "  primary key(turn, id)) strict, without rowid;"
+    "pragma user_version=4;",
+    /* `owner`: the API client; `result`: what it may ask for later, JSON. It is a blob and last, so
+     * that its size can be told without reading it. */
+    "alter table turn add column owner text;"
+    "alter table turn add column began_at integer;"
+    "alter table turn add column result blob;"
+    "pragma user_version=5;",
+    NULL,
+};
+
+int64_t journal_now(const struct journal *j)
+{
+    return j->anchor_ms + clock_mono_ms();
+}
+
+int64_t journal_expiry(const struct journal *j, int64_t max_age_ms)
+{
+    const int64_t age = max_age_ms ? max_age_ms : j->limits.age;
+    const int64_t now = journal_now(j);
+    return age && age < INT64_MAX - now ? now + age : INT64_MAX;
+}
+
+enum record_status journal_transact(struct journal *j, enum store_commit how,
+                                    int (*body)(struct sql *db, void *ctx), void *ctx,
+                                    const bool *changed)
+{
+    if (store_transact(j->store, how, body, ctx) < 0)
+        return store_failure(j->store) == SQL_DISK_FULL ? RECORD_DISK_FULL : RECORD_FAILED;
+    return *changed ? RECORD_DONE : RECORD_UNCHANGED;
+}
+
+enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
+                                    enum record_status status)
+{
+    if (sql_end(rows) == 0)
+        return status;
+    log_line(LOG_ERR, "store", "the state cannot be read: %s", sql_message(store_sql(j->store)));
+    return RECORD_FAILED;
+}
+
+bool journal_key_fits(const char *key)
+{
+    return !key || strlen(key) <= RECORD_MAX_KEY;
+}
+
+/* Rows that were in flight at RECORD_MAX_CRASHES deaths are poison. */
+static int bury_poison(struct sql *db, int64_t now)
+{
+    for (;;) {
+        int64_t seq = 0;
+        if (sql_number(db, "select seq from outbox where crashes>=?1 order by seq limit 1", &seq,
+                       sql_int(RECORD_MAX_CRASHES)) < 0)
+            return -1;
+        if (!seq)
+            return 0;
+        if (journal_bury(db, seq, "poison", now) < 0)
+            return -1;
+    }
+}
+
+/* A row of the future was laid under another clock: its life begins again. */
+static int mend_times(struct sql *db, int64_t now)
+{
+    return sql_run(db, "update outbox set expires=expires-at+?1, at=?1 where at>?1", sql_int(now));
+}
+
+static int resume(struct sql *db, void *ctx)
+{
+    struct journal *const j = ctx;
+    const int64_t now = journal_now(j);
+    if (sql_run(db,
+                "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
+                " where state='sending'",
+                sql_int(store_was_unclean(j->store))) < 0 ||
+        bury_poison(db, now) < 0 || mend_times(db, now) < 0 || journal_close_questions(db, now) < 0)
+        return -1;
+    return journal_apply_limits(j, db);
+}
+
+static struct journal *try_open(const struct journal_spec *spec, bool *doubtful, struct tc_err *err)
+{
+    struct journal *const j = xcalloc(1, sizeof *j);
+    j->limits = spec->limits ? *spec->limits : journal_default_limits;
+    j->anchor_ms = (int64_t)(clock_wall() * 1000) - clock_mono_ms();
+    j->store = store_open(&(struct store_spec){.dir = spec->dir,
+                                               .schema = schema,
+                                               .beside = spec->beside,
+                                               .in_use = spec->in_use,
+                                               .point = spec->point,
+                                               .ctx = spec->ctx},
+                          err);
+    if (!j->store) {
+        free(j);
+        return NULL;
+    }
+    if (!spec->beside && store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
+        err_set(err, spec->dir, "cannot be resumed: %s", sql_message(store_sql(j->store)));
+        *doubtful = store_failure(j->store) != SQL_DISK_FULL;
+        if (*doubtful)
+            store_distrust(j->store);
+        journal_close(j);
+        return NULL;
+    }
+    return j;
+}
+
+/* After a clean stop nothing is checked. What then cannot be resumed is opened as after an unclean
+ * one, which sets aside what is damaged. */
+struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err)
+{
+    bool doubtful = false;
+    struct journal *const j = try_open(spec, &doubtful, err);
+    return doubtful ? try_open(spec, &doubtful, err) : j;
+}
+
+void journal_close(struct journal *j)
+{
+    if (!j)
+        return;
+    store_close(j->store);
+    free(j);
+}
+
+void journal_tidy(struct journal *j)
+{
+    store_tidy(j->store);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the table approval: what people allowed for longer than once. */
+#include "io/journal/journal_internal.h"
+
+static int keep(struct sql *db, void *ctx)
+{
+    const struct record_approval *const a = ctx;
+    return sql_run(db,
+                   "insert or replace into approval(id, agent, conv, key, tool, shown, by, at)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8)",
+                   sql_int(a->id), sql_text(a->agent), sql_text(a->conv), sql_text(a->key),
+                   sql_text(a->tool), sql_text(a->shown), sql_text(a->by), sql_int(a->at));
+}
+
+enum record_status journal_approval_keep(struct journal *j, const struct record_approval *a)
+{
+    const char *const texts[] = {a->agent, a->conv, a->key, a->tool, a->shown, a->by};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!journal_key_fits(texts[i]))
+            return RECORD_TOO_BIG;
+    struct record_approval now = *a;
+    now.at = journal_now(j);
+    return journal_transact(j, STORE_NORMAL, keep, &now, &(bool){true});
+}
+
+enum record_status journal_approval_list(struct journal *j, const struct record_approvals *which,
+                                         void (*each)(void *ctx, const struct record_approval *a),
+                                         void *ctx)
+{
+    struct sql_rows rows =
+        sql_select(store_sql(j->store),
+                   "select id, at, agent, conv, key, tool, shown, by from approval"
+                   " where (?1=0 or id=?1) and (?2 is null or agent=?2) and (?3 is null or conv=?3)"
+                   " order by id",
+                   sql_int(which->id), sql_text(which->agent), sql_text(which->conv));
+    while (sql_next(&rows)) {
+        const struct record_approval a = {
+            .id = sql_column(&rows, 0),
+            .at = sql_column(&rows, 1),
+            .agent = sql_column_text(&rows, 2).p,
+            .conv = sql_column_text(&rows, 3).p,
+            .key = sql_column_text(&rows, 4).p,
+            .tool = sql_column_text(&rows, 5).p,
+            .shown = sql_column_text(&rows, 6).p,
+            .by = sql_column_text(&rows, 7).p,
+        };
+        each(ctx, &a);
+    }
+    return journal_read_end(j, &rows, RECORD_DONE);
+}
+
+struct removal {
+    const struct record_approvals *which;
+    bool changed;
+};
+
+static int drop(struct sql *db, void *ctx)
+{
+    struct removal *const r = ctx;
+    const int rc =
+        sql_run(db,
+                "delete from approval"
+                " where (?1=0 or id=?1) and (?2 is null or agent=?2) and (?3 is null or conv=?3)",
+                sql_int(r->which->id), sql_text(r->which->agent), sql_text(r->which->conv));
+    r->changed = sql_changes(db) > 0;
+    return rc;
+}
+
+enum record_status journal_approval_drop(struct journal *j, const struct record_approvals *which)
+{
+    struct removal r = {.which = which};
+    return journal_transact(j, STORE_DURABLE, drop, &r, &r.changed);
+}

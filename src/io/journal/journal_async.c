@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the journal's thread and the way there and back: each call is an order with copies of all
+ * that it says. */
+#include "io/journal/journal_async_internal.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/sys/clock.h"
+
+#define PRUNE_MS (60 * 1000)
+
+/* A turn whose outcome could not be written, and was told all the same: it is over, and what is
+ * known of it has to say so when there is room again, or the next host would tell another. */
+struct unended {
+    struct unended *next;
+    char *turn, *error; /* error: or NULL */
+};
+
+/* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
+ * Each operation uses what it needs. */
+struct order {
+    struct ledger *ledger;
+    enum record_status (*run)(struct journal *j, struct order *o);
+    ledger_done *done; /* or NULL */
+    void (*told)(void *ctx, enum record_status status, const struct journal_stats *stats);
+    void *ctx;
+    enum record_status status;
+    struct buf text;     /* the answer, if there is one */
+    struct arena memory; /* of all that is below */
+    const char *key, *turn, *value, *seen;
+    const char *const *merged;
+    const char *into;
+    size_t n; /* of merged, of requests */
+    const struct record_request *requests;
+    struct str line;
+    int64_t attempts;
+    int64_t seq, first; /* the row that is meant; the number of the first that is laid */
+    struct record_turn record;
+    struct record_outcome outcome;
+    struct record_settlement settlement;
+    struct journal_stats stats;
+    struct record_approval approval;
+    struct record_approvals approvals;
+    struct record_question question;
+};
+
+/* ---- there and back */
+
+static struct order *new_order(struct ledger *l,
+                               enum record_status (*run)(struct journal *j, struct order *o),
+                               ledger_done *done, void *ctx)
+{
+    struct order *const o = xcalloc(1, sizeof *o);
+    o->ledger = l;
+    o->run = run;
+    o->done = done;
+    o->ctx = ctx;
+    return o;
+}
+
+static bool is_done(enum record_status status)
+{
+    return status == RECORD_DONE || status == RECORD_UNCHANGED;
+}
+
+static void note_unended(struct ledger *l, const struct record_outcome *what)
+{
+    struct unended *const u = xmalloc(sizeof *u);
+    *u = (struct unended){l->unended, xstrdup(what->turn),
+                          what->error ? xstrndup(what->error, RECORD_MAX_KEY) : NULL};
+    l->unended = u;
+}
+
+static void free_unended(struct ledger *l)
+{
+    struct unended *const u = l->unended;
+    l->unended = u->next;
+    free(u->turn);
+    free(u->error);
+    free(u);
+}
+
+/* Everybody has been told. */
+static void end_again(void *arg)
+{
+    struct ledger *const l = arg;
+    while (l->unended) {
+        const struct record_outcome o = {.turn = l->unended->turn, .error = l->unended->error};
+        if (!is_done(journal_end_turn(l->journal, &o, 0)))
+            return;
+        free_unended(l);
+    }
+}
+
+static void carry_out(void *arg)
+{
+    struct order *const o = arg;
+    end_again(o->ledger);
+    o->status = o->run(o->ledger->journal, o);
+}
+
+static void tell(void *arg)
+{
+    struct order *const o = arg;
+    if (o->done)
+        o->done(o->ctx, o->status, o->text.p);
+    if (o->told)
+        o->told(o->ctx, o->status, &o->stats);
+    buf_fini(&o->text);
+    arena_fini(&o->memory);
+    free(o);
+}
+
+static void keep_up(void *arg)
+{
+    struct ledger *const l = arg;
+    if (journal_prune(l->journal) == RECORD_DONE)
+        journal_tidy(l->journal);
+}
+
+/* Only what is used grows: so there is no timer. */
+static void post(struct order *o)
+{
+    struct ledger *const l = o->ledger;
+    worker_do(l->worker, carry_out, tell, o);
+    const int64_t now = clock_mono_ms();
+    if (now - l->pruned_ms < PRUNE_MS)
+        return;
+    l->pruned_ms = now;
+    worker_do(l->worker, keep_up, NULL, l);
+}
+
+/* ---- copies */
+
+static const char *copy(struct order *o, const char *text)
+{
+    return arena_strdup(&o->memory, text);
+}
+
+static struct str copy_bytes(struct order *o, struct str s)
+{
+    char *const bytes = arena_bytes(&o->memory, s.len);
+    if (s.len)
+        memcpy(bytes, s.p, s.len);
+    return (struct str){bytes, s.len};
+}
+
+/* Also gives them their numbers; returns the first. */
+static int64_t copy_requests(struct order *o, const struct record_request *requests, size_t n)
+{
+    struct record_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
+    for (size_t i = 0; i < n; i++) {
+        copies[i] = requests[i];
+        copies[i].turn = copy(o, requests[i].turn);
+        copies[i].lane = copy(o, requests[i].lane);
+        copies[i].body = copy_bytes(o, requests[i].body);
+    }
+    o->requests = copies;
+    o->n = n;
+    o->first = o->ledger->next_seq;
+    o->ledger->next_seq += (int64_t)n;
+    return o->first;
+}
+
+static struct record_turn copy_turn(struct order *o, const struct record_turn *t)
+{
+    return (struct record_turn){
+        .id = copy(o, t->id),
+        .agent = copy(o, t->agent),
+        .conv = copy(o, t->conv),
+        .source = copy(o, t->source),
+        .msg_id = copy(o, t->msg_id),
+        .also = copy(o, t->also),
+        .waiting = t->waiting,
+        .prompt = copy(o, t->prompt),
+        .route = copy(o, t->route),
+        .files = copy(o, t->files),
+        .seen = copy(o, t->seen),
+        .boot_id = copy(o, t->boot_id),
+        .cgroup = copy(o, t->cgroup),
+        .agent_pid = t->agent_pid,
+        .agent_start = t->agent_start,
+        .owner = copy(o, t->owner),
+    };
+}
+
+static struct record_outcome copy_outcome(struct order *o, const struct record_outcome *what)
+{
+    struct record_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
+    for (size_t i = 0; i < what->n; i++)
+        targets[i] = (struct record_target){
+            .conn = copy(o, what->targets[i].conn),
+            .lane = copy(o, what->targets[i].lane),
+            .body = copy_bytes(o, what->targets[i].body),
+        };
+    o->first = o->ledger->next_seq;
+    o->ledger->next_seq += (int64_t)what->n;
+    return (struct record_outcome){
+        .turn = copy(o, what->turn),
+        .error = copy(o, what->error),
+        .result = copy_bytes(o, what->result),
+        .targets = targets,
+        .n = what->n,
+    };
+}
+
+/* ---- turns */
+
+static enum record_status run_admit(struct journal *j, struct order *o)
+{
+    return journal_admit(j, &o->record, &o->text);
+}
+
+void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_admit, done, ctx);
+    o->record = copy_turn(o, t);
+    post(o);
+}
+
+static enum record_status run_begin(struct journal *j, struct order *o)
+{
+    return journal_begin(j, o->turn, o->seen, o->merged, o->n);
+}
+
+void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
+                  size_t n, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_begin, done, ctx);
+    const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
+    for (size_t i = 0; i < n; i++)
+        copies[i] = copy(o, merged[i]);
+    o->turn = copy(o, turn);
+    o->seen = copy(o, seen);
+    o->merged = copies;
+    o->n = n;
+    post(o);
+}
+
+static enum record_status run_cancel(struct journal *j, struct order *o)
+{
+    return journal_cancel(j, o->turn);
+}
+
+static enum record_status run_merge(struct journal *j, struct order *o)
+{
+    return journal_merge(j, o->turn, o->into);
+}
+
+void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
+                  void *ctx)
+{
+    struct order *const o = new_order(l, run_merge, done, ctx);
+    o->turn = copy(o, turn);
+    o->into = copy(o, into);
+    post(o);
+}
+
+void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_cancel, done, ctx);
+    o->turn = copy(o, turn);
+    post(o);
+}
+
+static enum record_status run_forget_turn(struct journal *j, struct order *o)
+{
+    return journal_forget_turn(j, o->turn);
+}
+
+void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_forget_turn, done, ctx);
+    o->turn = copy(o, turn);
+    post(o);
+}
+
+static enum record_status run_note_agent(struct journal *j, struct order *o)
+{
+    return journal_note_agent(j, &o->record);
+}
+
+void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_note_agent, done, ctx);
+    o->record = copy_turn(o, t);
+    post(o);
+}
+
+static enum record_status run_end_turn(struct journal *j, struct order *o)
+{
+    const enum record_status status = journal_end_turn(j, &o->outcome, o->first);
+    if (!is_done(status))
+        note_unended(o->ledger, &o->outcome);
+    return status;
+}
+
+void ledger_end_turn(struct ledger *l, const struct record_outcome *what, ledger_done *done,
+                     void *ctx)
+{
+    struct order *const o = new_order(l, run_end_turn, done, ctx);
+    o->outcome = copy_outcome(o, what);
+    post(o);
+}
+
+/* ---- what has to be told */
+
+static enum record_status run_add(struct journal *j, struct order *o)
+{
+    return journal_add(j, o->key, o->requests, o->n, o->first);
+}
+
+int64_t ledger_add(struct ledger *l, const char *conn, const struct record_request *requests,
+                   size_t n, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_add, done, ctx);
+    o->key = copy(o, conn);
+    const int64_t first = copy_requests(o, requests, n);
+    post(o);
+    return first;
+}
+
+static enum record_status run_settle_outcome(struct journal *j, struct order *o)
+{
+    return journal_settle_outcome(j, o->key, o->turn, &o->settlement, o->first);
+}
+
+int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
+                      const struct record_request *requests, size_t n, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    const int64_t first = copy_requests(o, requests, n);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->settlement =
+        (struct record_settlement){.verdict = RECORD_SENT, .requests = o->requests, .n = n};
+    post(o);
+    return first;
+}
+
+void ledger_fail_outcome(struct ledger *l, const char *conn, const char *turn, const char *reason,
+                         ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->settlement = (struct record_settlement){.verdict = RECORD_FAIL, .reason = copy(o, reason)};
+    post(o);
+}
+
+static enum record_status run_start(struct journal *j, struct order *o)
+{
+    return journal_start(j, o->seq);
+}
+
+void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_start, done, ctx);
+    o->seq = seq;
+    post(o);
+}
+
+static enum record_status run_take_over(struct journal *j, struct order *o)
+{
+    return journal_take_over(j, o->key);
+}
+
+void ledger_take_over(struct ledger *l, const char *conn, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_take_over, done, ctx);
+    o->key = copy(o, conn);
+    post(o);
+}
+
+static enum record_status run_settle(struct journal *j, struct order *o)
+{
+    return journal_settle(j, o->seq, &o->settlement, o->first);
+}
+
+int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlement *s,
+                      ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_settle, done, ctx);
+    const int64_t first = copy_requests(o, s->requests, s->n);
+    o->seq = seq;
+    o->settlement = *s;
+    o->settlement.reason = copy(o, s->reason);
+    o->settlement.requests = o->requests;
+    post(o);
+    return first;
+}
+
+static enum record_status run_remember(struct journal *j, struct order *o)
+{
+    return journal_remember(j, o->key, o->turn, o->value);
+}
+
+void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
+                     ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_remember, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->value = copy(o, text);
+    post(o);
+}
+
+/* ---- what was allowed for longer */
+
+static enum record_status run_keep_approval(struct journal *j, struct order *o)
+{
+    return journal_approval_keep(j, &o->approval);
+}
+
+void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
+                          void *ctx)
+{
+    struct order *const o = new_order(l, run_keep_approval, done, ctx);
+    o->approval = (struct record_approval){
+        .id = a->id,
+        .agent = copy(o, a->agent),
+        .conv = copy(o, a->conv),
+        .key = copy(o, a->key),
+        .tool = copy(o, a->tool),
+        .shown = copy(o, a->shown),
+        .by = copy(o, a->by),
+    };
+    post(o);
+}
+
+static enum record_status run_forget_approvals(struct journal *j, struct order *o)
+{
+    return journal_approval_drop(j, &o->approvals);
+}
+
+void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
+                             ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_forget_approvals, done, ctx);
+    o->approvals =
+        (struct record_approvals){which->id, copy(o, which->agent), copy(o, which->conv)};
+    post(o);
+}
+
+static enum record_status run_note_question(struct journal *j, struct order *o)
+{
+    return journal_note_question(j, &o->question);
+}
+
+void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
+                          void *ctx)
+{
+    struct order *const o = new_order(l, run_note_question, done, ctx);
+    o->question = (struct record_question){
+        .turn = copy(o, q->turn),
+        .id = copy(o, q->id),
+        .agent = copy(o, q->agent),
+        .tool = copy(o, q->tool),
+        .shown = copy(o, q->shown),
+        .decision = copy(o, q->decision),
+        .by = copy(o, q->by),
+    };
+    post(o);
+}
+
+/* ---- for operators */
+
+static enum record_status run_stats(struct journal *j, struct order *o)
+{
+    return journal_stats(j, &o->stats);
+}
+
+void ledger_stats(struct ledger *l,
+                  void (*done)(void *ctx, enum record_status status,
+                               const struct journal_stats *stats),
+                  void *ctx)
+{
+    struct order *const o = new_order(l, run_stats, NULL, ctx);
+    o->told = done;
+    post(o);
+}
+
+static void take_connector(void *ctx, const struct journal_dead *d)
+{
+    buf_add_str(&((struct order *)ctx)->text, d->conn);
+}
+
+static enum record_status run_bury_event(struct journal *j, struct order *o)
+{
+    return journal_dead_add(j, &(struct journal_dead){
+                                   .attempts = o->attempts,
+                                   .conn = o->key,
+                                   .turn = o->turn,
+                                   .reason = "the connector dies of it",
+                                   .body = o->line,
+                               });
+}
+
+void ledger_bury_event(struct ledger *l, const char *conn, const char *turn, struct str line,
+                       int64_t attempts, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_bury_event, done, ctx);
+    o->key = copy(o, conn);
+    o->turn = copy(o, turn);
+    o->line = (struct str){arena_copy(&o->memory, line.p, line.len), line.len};
+    o->attempts = attempts;
+    post(o);
+}
+
+static enum record_status run_retry_dead(struct journal *j, struct order *o)
+{
+    const enum record_status found = journal_dead_show(j, o->seq, take_connector, o);
+    return found == RECORD_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
+}
+
+int64_t ledger_retry_dead(struct ledger *l, int64_t id, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_retry_dead, done, ctx);
+    o->seq = id;
+    o->first = l->next_seq++;
+    post(o);
+    return o->first;
+}
+
+/* ---- keys and values */
+
+static enum record_status run_put(struct journal *j, struct order *o)
+{
+    return journal_put(j, o->key, (struct str){o->value, o->value ? strlen(o->value) : 0});
+}
+
+void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_put, done, ctx);
+    o->key = copy(o, key);
+    o->value = copy(o, value);
+    post(o);
+}
+
+static enum record_status run_get(struct journal *j, struct order *o)
+{
+    return journal_get(j, o->key, &o->text);
+}
+
+void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
+{
+    struct order *const o = new_order(l, run_get, done, ctx);
+    o->key = copy(o, key);
+    post(o);
+}
+
+/* ---- its life */
+
+struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, struct tc_err *err)
+{
+    struct journal *const j =
+        journal_open(&(struct journal_spec){.dir = dir, .in_use = in_use}, err);
+    if (!j)
+        return NULL;
+    const int64_t last = journal_last_seq(j);
+    if (last < 0) {
+        err_set(err, dir, "the state cannot be read");
+        journal_close(j);
+        return NULL;
+    }
+    struct ledger *const l = xcalloc(1, sizeof *l);
+    *l = (struct ledger){
+        .worker = worker_new(loop),
+        .next_seq = last + 1,
+        .pruned_ms = clock_mono_ms() - PRUNE_MS, /* the first order has it done */
+        .journal = j,
+    };
+    return l;
+}
+
+void ledger_close(struct ledger *l)
+{
+    if (!l)
+        return;
+    worker_do(l->worker, end_again, NULL, l);
+    worker_free(l->worker);
+    while (l->unended)
+        free_unended(l);
+    journal_close(l->journal);
+    free(l);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the ledger share. */
+#ifndef IO_JOURNAL_JOURNAL_ASYNC_INTERNAL_H
+#define IO_JOURNAL_JOURNAL_ASYNC_INTERNAL_H
+
+#include "io/journal/journal.h"
+#include "io/journal/journal_async.h"
+#include "io/loop/worker.h"
+
+struct ledger {
+    /* loop thread */
+    struct worker *worker;
+    int64_t next_seq;
+    int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
+    /* the worker's thread */
+    struct journal *journal;
+    struct unended *unended;
+};
+
+#endif

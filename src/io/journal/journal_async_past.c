@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * The ledger's operations on turns that are over: what is kept of their outcome, and looking it up.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "io/journal/journal_async_internal.h"
+
+/* Filled on the loop's thread, carried out on the worker's, told on the loop's. */
+struct past_order {
+    struct ledger *ledger;
+    struct arena memory; /* of all texts */
+    const char *turn;
+    struct str result;
+    struct record_turn record;
+    enum record_status status;
+    ledger_done *done; /* or NULL */
+    void (*found)(void *ctx, enum record_status status, const struct record_turn *turn);
+    void *ctx;
+};
+
+static struct past_order *past_order_new(struct ledger *l, const char *turn, void *ctx)
+{
+    struct past_order *const o = xcalloc(1, sizeof *o);
+    o->ledger = l;
+    o->turn = arena_strdup(&o->memory, turn);
+    o->ctx = ctx;
+    return o;
+}
+
+static void past_order_free(struct past_order *o)
+{
+    arena_fini(&o->memory);
+    free(o);
+}
+
+/* ---- what is kept */
+
+static void note_result(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_note_result(o->ledger->journal, o->turn, o->result);
+}
+
+static void tell_noted(void *arg)
+{
+    struct past_order *const o = arg;
+    if (o->done)
+        o->done(o->ctx, o->status, NULL);
+    past_order_free(o);
+}
+
+void ledger_note_result(struct ledger *l, const char *turn, struct str result, ledger_done *done,
+                        void *ctx)
+{
+    struct past_order *const o = past_order_new(l, turn, ctx);
+    o->result = (struct str){arena_copy(&o->memory, result.p, result.len), result.len};
+    o->done = done;
+    worker_do(l->worker, note_result, tell_noted, o);
+}
+
+/* ---- looking it up */
+
+static void copy_record(void *ctx, const struct record_turn *t)
+{
+    struct past_order *const o = ctx;
+    struct arena *const a = &o->memory;
+    o->record = (struct record_turn){
+        .id = arena_strdup(a, t->id),
+        .agent = arena_strdup(a, t->agent),
+        .conv = arena_strdup(a, t->conv),
+        .source = arena_strdup(a, t->source),
+        .route = arena_strdup(a, t->route),
+        .owner = arena_strdup(a, t->owner),
+        .state = arena_strdup(a, t->state),
+        .code = arena_strdup(a, t->code),
+        .admitted_ms = t->admitted_ms,
+        .began_ms = t->began_ms,
+        .ended_ms = t->ended_ms,
+        .result = {arena_copy(a, t->result.p, t->result.len), t->result.len},
+    };
+}
+
+static void look_up(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_find_turn(o->ledger->journal, o->turn, copy_record, o);
+}
+
+static void tell_found(void *arg)
+{
+    struct past_order *const o = arg;
+    o->found(o->ctx, o->status, &o->record);
+    past_order_free(o);
+}
+
+void ledger_look_up(struct ledger *l, const char *turn,
+                    void (*found)(void *ctx, enum record_status status,
+                                  const struct record_turn *turn),
+                    void *ctx)
+{
+    struct past_order *const o = past_order_new(l, turn, ctx);
+    o->found = found;
+    worker_do(l->worker, look_up, tell_found, o);
+}

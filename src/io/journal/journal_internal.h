@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the journal share. */
+#ifndef IO_JOURNAL_JOURNAL_INTERNAL_H
+#define IO_JOURNAL_JOURNAL_INTERNAL_H
+
+#include "io/journal/journal.h"
+#include "io/store/store.h"
+
+struct journal {
+    struct store *store;
+    struct journal_limits limits;
+    int64_t anchor_ms; /* wall minus monotonic clock at the start */
+};
+
+/* Unix milliseconds that no step of the wall clock moves while the host runs: for ages. */
+int64_t journal_now(const struct journal *j);
+
+/* store_transact, as a status: `changed` says what DONE or UNCHANGED is, after it. */
+enum record_status journal_transact(struct journal *j, enum store_commit how,
+                                    int (*body)(struct sql *db, void *ctx), void *ctx,
+                                    const bool *changed);
+/* Ends a reading outside of a transaction: `status`, or FAILED (logged). */
+enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
+                                    enum record_status status);
+bool journal_key_fits(const char *key);
+
+/* When a row that is laid now becomes too old; max_age_ms 0: as the limits say. */
+int64_t journal_expiry(const struct journal *j, int64_t max_age_ms);
+/* Moves a row into the dead letters and logs it. */
+int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now);
+/* Applies the limits, in a transaction. */
+int journal_apply_limits(struct journal *j, struct sql *db);
+
+/* journal_question.c: those who asked are gone. */
+int journal_close_questions(struct sql *db, int64_t now);
+
+#endif

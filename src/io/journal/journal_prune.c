@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the bounds of the journal, in age, rows and bytes, and what it counts. */
+#include <inttypes.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/journal/journal_internal.h"
+
+struct pruning {
+    struct journal *j;
+    int64_t now;  /* journal time: of outbox and dead letters */
+    int64_t wall; /* of turns and messages */
+};
+
+/* What is older than `age` has a time below this; 0 keeps for ever. */
+static int64_t horizon(int64_t now, int64_t age)
+{
+    return age ? now - age : INT64_MIN;
+}
+
+static int bury_old(struct sql *db, const struct pruning *p)
+{
+    for (;;) {
+        int64_t seq = 0;
+        if (sql_number(db,
+                       "select seq from outbox where expires<=?1 and state='queued'"
+                       " order by expires limit 1",
+                       &seq, sql_int(p->now)) < 0)
+            return -1;
+        if (!seq)
+            return 0;
+        if (journal_bury(db, seq, "expired", p->now) < 0)
+            return -1;
+    }
+}
+
+static int drop_ended(struct sql *db, const struct pruning *p)
+{
+    const int64_t keep = horizon(p->wall, p->j->limits.keep_age);
+    if (sql_run(db, "delete from inbox where seen_at<?1", sql_int(keep)) < 0 ||
+        sql_run(db,
+                "delete from turn where ended_at<?1 and not exists"
+                " (select 1 from outbox where outbox.turn=turn.id)",
+                sql_int(keep)) < 0)
+        return -1;
+    if (sql_run(db, "delete from question where not exists"
+                    " (select 1 from turn t where t.id=question.turn)") < 0)
+        return -1;
+    /* As soon as nothing can give the turn to the connector again. */
+    return sql_run(db, "delete from memory where turn<>'' and not exists"
+                       " (select 1 from turn t where t.id=memory.turn and t.ended_at is null)"
+                       " and not exists (select 1 from outbox o"
+                       "  where o.turn=memory.turn and o.conn=memory.conn)");
+}
+
+/* The oldest that is not in flight; seq 0: none. */
+static int find_oldest(struct sql *db, int64_t *seq, int64_t *size)
+{
+    struct sql_rows r = sql_select(db, "select seq, length(body) from outbox where state='queued'"
+                                       " order by seq limit 1");
+    *seq = 0;
+    if (sql_next(&r)) {
+        *seq = sql_column(&r, 0);
+        *size = sql_column(&r, 1);
+    }
+    return sql_end(&r);
+}
+
+static int make_room(struct sql *db, const struct pruning *p)
+{
+    const struct journal_limits *const limits = &p->j->limits;
+    int64_t rows = 0, bytes = 0;
+    if (sql_number(db, "select count(*) from outbox", &rows) < 0 ||
+        sql_number(db, "select sum(length(body)) from outbox", &bytes) < 0)
+        return -1;
+    while ((limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes)) {
+        int64_t seq = 0, size = 0;
+        if (find_oldest(db, &seq, &size) < 0)
+            return -1;
+        if (!seq)
+            return 0;
+        if (journal_bury(db, seq, "overflow", p->now) < 0)
+            return -1;
+        rows--;
+        bytes -= size;
+    }
+    return 0;
+}
+
+/* Runs a deletion and adds what it deleted. */
+static int drop_some(struct sql *db, const char *text, int64_t bound, int64_t *dropped)
+{
+    if (sql_run(db, text, sql_int(bound)) < 0)
+        return -1;
+    *dropped += sql_changes(db);
+    return 0;
+}
+
+static int drop_dead(struct sql *db, const struct pruning *p)
+{
+    const struct journal_limits *const limits = &p->j->limits;
+    int64_t dropped = 0;
+    if (drop_some(db, "delete from dead where at<?1", horizon(p->now, limits->dead_age), &dropped) <
+        0)
+        return -1;
+    if (limits->dead_rows && drop_some(db,
+                                       "delete from dead where id in"
+                                       " (select id from dead order by id desc limit -1 offset ?1)",
+                                       limits->dead_rows, &dropped) < 0)
+        return -1;
+    if (limits->dead_bytes &&
+        drop_some(db,
+                  "delete from dead where id in (select id from"
+                  " (select id, sum(length(body)) over (order by id desc) as total from dead)"
+                  " where total>?1)",
+                  limits->dead_bytes, &dropped) < 0)
+        return -1;
+    if (dropped)
+        log_line(LOG_ERR, "store", "dead letters dropped, too old or too many: %" PRId64, dropped);
+    return 0;
+}
+
+static int drop_results(struct sql *db, const struct pruning *p)
+{
+    const int64_t max = p->j->limits.result_bytes;
+    return !max ? 0
+                : sql_run(db,
+                          "update turn set result=null where id in (select id from"
+                          " (select id, sum(length(result)) over (order by ended_at desc, rowid "
+                          "desc) as total"
+                          "  from turn where result is not null) where total>?1)",
+                          sql_int(max));
+}
+
+int journal_apply_limits(struct journal *j, struct sql *db)
+{
+    static int (*const steps[])(struct sql * db, const struct pruning *p) = {
+        bury_old, make_room, drop_ended, drop_results, drop_dead,
+    };
+    const struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000)};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i](db, &p) < 0)
+            return -1;
+    return 0;
+}
+
+static int prune(struct sql *db, void *ctx)
+{
+    return journal_apply_limits(ctx, db);
+}
+
+enum record_status journal_prune(struct journal *j)
+{
+    static const bool changed = true;
+    return journal_transact(j, STORE_DURABLE, prune, j, &changed);
+}
+
+struct counting {
+    struct journal_stats *stats;
+    int64_t now;
+    bool changed;
+};
+
+/* In a transaction, so that the numbers are of one moment. */
+static int count(struct sql *db, void *ctx)
+{
+    const struct counting *const c = ctx;
+    int64_t oldest = c->now;
+    const struct {
+        const char *text;
+        int64_t *number;
+    } counts[] = {
+        {"select count(*) from turn where state='running' and ended_at is null",
+         &c->stats->running},
+        {"select count(*) from turn where state='waiting' and ended_at is null",
+         &c->stats->waiting},
+        {"select count(*) from outbox where state='queued'", &c->stats->queued},
+        {"select count(*) from outbox where state='sending'", &c->stats->in_flight},
+        {"select sum(length(body)) from outbox", &c->stats->bytes},
+        {"select at from outbox order by at limit 1", &oldest},
+        {"select count(*) from dead", &c->stats->dead},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (sql_number(db, counts[i].text, counts[i].number) < 0)
+            return -1;
+    c->stats->oldest_ms = c->now > oldest ? c->now - oldest : 0;
+    return 0;
+}
+
+enum record_status journal_stats(struct journal *j, struct journal_stats *stats)
+{
+    *stats = (struct journal_stats){0};
+    struct counting c = {stats, journal_now(j), true};
+    return journal_transact(j, STORE_NORMAL, count, &c, &c.changed);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the table question: what agents asked people, and who decided. */
+#include "io/journal/journal_internal.h"
+
+static int note(struct sql *db, void *ctx)
+{
+    const struct record_question *const q = ctx;
+    return sql_run(
+        db,
+        "insert into question(turn, id, agent, tool, shown, asked_at, decision, by,"
+        " decided_at) values(?1,?2,?3,?4,?5,?6,?7,?8,case when ?7 is null then null else ?6 end)"
+        " on conflict(turn, id) do update set"
+        " decision=excluded.decision, by=excluded.by, decided_at=excluded.decided_at"
+        " where decision is null",
+        sql_text(q->turn), sql_text(q->id), sql_text(q->agent), sql_text(q->tool),
+        sql_text(q->shown), sql_int(q->asked_at), sql_text(q->decision), sql_text(q->by));
+}
+
+enum record_status journal_note_question(struct journal *j, const struct record_question *q)
+{
+    const char *const texts[] = {q->turn, q->id, q->agent, q->tool, q->shown, q->decision, q->by};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!journal_key_fits(texts[i]))
+            return RECORD_TOO_BIG;
+    struct record_question now = *q;
+    now.asked_at = journal_now(j);
+    return journal_transact(j, STORE_NORMAL, note, &now, &(bool){true});
+}
+
+int journal_close_questions(struct sql *db, int64_t now)
+{
+    return sql_run(db,
+                   "update question set decision='cancelled', by='host_restart', decided_at=?1"
+                   " where decision is null",
+                   sql_int(now));
+}
+
+enum record_status journal_list_questions(struct journal *j,
+                                          void (*each)(void *ctx, const struct record_question *q),
+                                          void *ctx)
+{
+    struct sql_rows rows = sql_select(store_sql(j->store),
+                                      "select turn, id, agent, tool, shown, asked_at, decision, by,"
+                                      " decided_at from question order by asked_at, turn, id");
+    while (sql_next(&rows)) {
+        const struct record_question q = {
+            .turn = sql_column_text(&rows, 0).p,
+            .id = sql_column_text(&rows, 1).p,
+            .agent = sql_column_text(&rows, 2).p,
+            .tool = sql_column_text(&rows, 3).p,
+            .shown = sql_column_text(&rows, 4).p,
+            .asked_at = sql_column(&rows, 5),
+            .decision = sql_column_text(&rows, 6).p,
+            .by = sql_column_text(&rows, 7).p,
+            .decided_at = sql_column(&rows, 8),
+        };
+        each(ctx, &q);
+    }
+    return journal_read_end(j, &rows, RECORD_DONE);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the cut of a byte stream into lines: every byte is looked at once, and copied only when
+ * its line came in more than one chunk. */
+#include "io/loop/line_splitter.h"
+
+#include <string.h>
+
+#include "base/align.h"
+#include "base/str.h"
+
+/* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
+ * idle for long. A stream of small lines must not keep the sixteen megabytes of its one large line.
+ */
+#define KEEP_BUSY ((size_t)1 << 20)
+#define KEEP_IDLE ((size_t)4 << 10)
+
+#define AHEAD ((size_t)512) /* bytes; nearer ones come by themselves */
+#define AHEAD_SPAN (8 * ALIGN_LINE)
+
+static size_t line_cap(const struct lines *s)
+{
+    return s->cap ? s->cap : LINES_DEFAULT_CAP;
+}
+
+static void give(struct lines *s, const char *p, size_t len, bool complete)
+{
+    if (len && p[len - 1] == '\r')
+        len--;
+    s->line(s->ctx, p, len, complete);
+}
+
+static void forget_part(struct lines *s, size_t keep)
+{
+    if (s->part.cap > keep)
+        buf_fini(&s->part);
+    else
+        buf_reset(&s->part);
+}
+
+static void drop(struct lines *s)
+{
+    const uint64_t bytes = s->skipping;
+    s->skipping = 0;
+    s->dropped(s->ctx, bytes);
+}
+
+/* Bytes of a line whose end is not there yet. */
+static void keep(struct lines *s, const char *p, size_t n)
+{
+    if (!s->skipping && n <= line_cap(s) - s->part.len) {
+        buf_add(&s->part, p, n);
+        return;
+    }
+    s->skipping += s->part.len + n;
+    buf_fini(&s->part);
+}
+
+/* Bytes up to the end of a line. */
+static void finish(struct lines *s, const char *p, size_t n)
+{
+    if (!s->skipping && !s->part.len && n <= line_cap(s)) {
+        give(s, p, n, true);
+        return;
+    }
+    keep(s, p, n);
+    if (s->skipping) {
+        drop(s);
+        return;
+    }
+    give(s, s->part.p, s->part.len, true);
+    forget_part(s, KEEP_BUSY);
+}
+
+/* While this line is read, what comes next is on its way from memory. */
+static void fetch_ahead(const char *p, const char *end)
+{
+    if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)
+        return;
+    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += ALIGN_LINE)
+        __builtin_prefetch(at);
+}
+
+size_t lines_feed(struct lines *s, const char *p, size_t n)
+{
+    const char *const begin = p, *const end = p + n;
+    s->stop = false;
+    while (p < end && !s->stop) {
+        const char *const nl = memchr(p, '\n', (size_t)(end - p));
+        if (!nl) {
+            keep(s, p, (size_t)(end - p));
+            return n;
+        }
+        fetch_ahead(nl, end);
+        finish(s, p, (size_t)(nl - p));
+        p = nl + 1;
+    }
+    s->stop = false;
+    if (!s->part.len)
+        forget_part(s, KEEP_IDLE);
+    return (size_t)(p - begin);
+}
+
+void lines_end(struct lines *s)
+{
+    if (s->skipping)
+        drop(s);
+    else if (s->part.len)
+        give(s, s->part.p, s->part.len, false);
+    buf_fini(&s->part);
+}
+
+void lines_give_back(struct lines *s, struct buf *rest)
+{
+    if (s->part.len)
+        buf_add(rest, s->part.p, s->part.len);
+    s->skipping = 0;
+    forget_part(s, KEEP_IDLE);
+}
+
+void lines_fini(struct lines *s)
+{
+    buf_fini(&s->part);
+}

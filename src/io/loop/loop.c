@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the one place that knows libevent. */
+#include "io/loop/loop.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/loop/wakeup_coalescer.h"
+
+struct post {
+    struct post *next;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+#define FILES_MAX ((rlim_t)1 << 20)
+#define PLACE_MIN 4
+
+struct loop {
+    uint64_t files_before;
+    struct loop_places places;
+    /* loop thread */
+    struct event_base *base;
+    struct event *wake;
+    int wake_fd;
+    unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
+    struct lull lull;
+    bool any_ready; /* descriptor, in this round */
+    bool stopped;
+    struct post *running; /* taken out to be called, in order */
+    /* lock: mu */
+    pthread_mutex_t mu;
+    struct post *posts, **posts_end;
+};
+
+struct loop_fd {
+    struct loop *loop;
+    struct event *ev; /* NULL while paused */
+    int fd;
+    unsigned events;
+    uint32_t seen; /* by the lull */
+    void (*fn)(void *arg, unsigned ready);
+    void *arg;
+};
+
+struct loop_timer {
+    struct loop *loop;
+    struct event *ev;
+    bool armed;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+struct loop_signal {
+    struct event *ev;
+    void (*fn)(void *arg, int signo);
+    void *arg;
+};
+
+/* libevent fails here only without memory or descriptors: the host cannot go on either way. */
+static void *need(void *p, const char *what)
+{
+    if (p)
+        return p;
+    alloc_die(what);
+}
+
+/* Puts what has been posted behind what is still to be called. */
+static void take_posts(struct loop *l)
+{
+    struct post **end = &l->running;
+    while (*end)
+        end = &(*end)->next;
+    pthread_mutex_lock(&l->mu);
+    *end = l->posts;
+    l->posts = NULL;
+    l->posts_end = &l->posts;
+    pthread_mutex_unlock(&l->mu);
+}
+
+static bool has_posts(struct loop *l)
+{
+    pthread_mutex_lock(&l->mu);
+    const bool any = l->posts || l->running;
+    pthread_mutex_unlock(&l->mu);
+    return any;
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    (void)what;
+    uint64_t count;
+    while (read(fd, &count, sizeof count) > 0)
+        ;
+    struct loop *const l = arg;
+    take_posts(l);
+    for (struct post *p; (p = l->running);) {
+        l->running = p->next;
+        p->fn(p->arg);
+        free(p);
+    }
+}
+
+/* A turn takes four descriptors, a connection one; the usual limit is for programs that call
+ * select. Returns what it was. */
+static uint64_t raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return 0;
+    const rlim_t before = files.rlim_cur;
+    const rlim_t most = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
+    if (before < most)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){most, files.rlim_max});
+    return before;
+}
+
+static int copy_above(int fd, int least)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (copy < 0)
+        alloc_die("F_DUPFD_CLOEXEC");
+    return copy;
+}
+
+static void keep_places(struct loop_places *places, int any_fd)
+{
+    places->idle = copy_above(any_fd, PLACE_MIN);
+    for (int i = 0, least = PLACE_MIN; i < LOOP_PLACES; i++, least = places->at[i - 1] + 1)
+        places->at[i] = copy_above(any_fd, least);
+}
+
+static void close_places(const struct loop_places *places)
+{
+    for (int i = 0; i < LOOP_PLACES; i++)
+        close(places->at[i]);
+    close(places->idle);
+}
+
+struct loop *loop_new(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    /* What it does not check itself ends like all else that needs memory. */
+    event_set_mem_functions(xmalloc, xrealloc, free);
+    struct loop *const l = xcalloc(1, sizeof *l);
+    l->files_before = raise_files();
+    struct event_config *const config = need(event_config_new(), "event_config_new");
+    /* Timers count from now, not from when this round of callbacks began. */
+    event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
+    l->base = need(event_base_new_with_config(config), "event_base_new");
+    event_config_free(config);
+    l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    need(l->wake_fd < 0 ? NULL : l, "eventfd");
+    keep_places(&l->places, l->wake_fd);
+    l->wake = need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, on_wake, l), "event_new");
+    event_add(l->wake, NULL);
+    pthread_mutex_init(&l->mu, NULL);
+    l->posts_end = &l->posts;
+    return l;
+}
+
+uint64_t loop_files_before(const struct loop *l)
+{
+    return l->files_before;
+}
+
+const struct loop_places *loop_places(const struct loop *l)
+{
+    return &l->places;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    take_posts(l);
+    for (struct post *p; (p = l->running);) {
+        l->running = p->next;
+        free(p);
+    }
+    event_free(l->wake);
+    close(l->wake_fd);
+    close_places(&l->places);
+    event_base_free(l->base);
+    pthread_mutex_destroy(&l->mu);
+    free(l);
+}
+
+/* Whether a descriptor was ready. */
+static bool run_round(struct loop *l, bool waits)
+{
+    l->any_ready = false;
+    event_base_loop(l->base, waits ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    return l->any_ready;
+}
+
+/* In a crowd the loop goes on while there is work, then lets more come before it looks again. */
+void loop_run(struct loop *l)
+{
+    static const struct timespec moment = {.tv_nsec = LULL_US * 1000};
+    bool ready = false;
+    l->stopped = false;
+    while (!l->stopped && (l->waits || has_posts(l))) {
+        const bool crowded = lull_is_worth(&l->lull, clock_mono_us());
+        if (crowded && !ready)
+            nanosleep(&moment, NULL);
+        ready = run_round(l, !crowded || !ready);
+    }
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+static struct timeval to_timeval(int64_t ms)
+{
+    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+}
+
+void loop_once(struct loop *l, int wait_ms)
+{
+    if (wait_ms == 0) {
+        event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        return;
+    }
+    struct event *tick = NULL;
+    if (wait_ms > 0) {
+        const struct timeval tv = to_timeval(wait_ms);
+        tick = need(evtimer_new(l->base, on_tick, NULL), "event_new");
+        event_add(tick, &tv);
+    }
+    event_base_loop(l->base, EVLOOP_ONCE);
+    if (tick)
+        event_free(tick);
+}
+
+void loop_stop(struct loop *l)
+{
+    l->stopped = true;
+    event_base_loopbreak(l->base);
+}
+
+static void on_fd(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    struct loop_fd *const f = arg;
+    f->loop->any_ready = true;
+    if (f->events & LOOP_CROWD)
+        lull_note(&f->loop->lull, &f->seen);
+    f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
+}
+
+struct loop_fd *loop_fd_new(struct loop *l, int fd, unsigned events,
+                            void (*fn)(void *arg, unsigned ready), void *arg)
+{
+    struct loop_fd *const f = xcalloc(1, sizeof *f);
+    *f = (struct loop_fd){.loop = l, .fd = fd, .fn = fn, .arg = arg};
+    loop_fd_set(f, events);
+    return f;
+}
+
+void loop_fd_set(struct loop_fd *f, unsigned events)
+{
+    if (events == f->events)
+        return;
+    if (f->ev) {
+        event_free(f->ev);
+        f->ev = NULL;
+        f->loop->waits--;
+    }
+    f->events = events;
+    if (!events)
+        return;
+    const int what =
+        EV_PERSIST | (events & LOOP_READ ? EV_READ : 0) | (events & LOOP_WRITE ? EV_WRITE : 0);
+    f->ev = need(event_new(f->loop->base, f->fd, (short)what, on_fd, f), "event_new");
+    need(event_add(f->ev, NULL) < 0 ? NULL : f, "event_add");
+    f->loop->waits++;
+}
+
+void loop_fd_free(struct loop_fd *f)
+{
+    if (!f)
+        return;
+    loop_fd_set(f, 0);
+    free(f);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    struct loop_timer *const t = arg;
+    t->armed = false;
+    t->loop->waits--;
+    t->fn(t->arg);
+}
+
+struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg), void *arg)
+{
+    struct loop_timer *const t = xcalloc(1, sizeof *t);
+    *t = (struct loop_timer){.loop = l, .fn = fn, .arg = arg};
+    t->ev = need(evtimer_new(l->base, on_timer, t), "event_new");
+    return t;
+}
+
+void loop_timer_set(struct loop_timer *t, int64_t ms)
+{
+    if (t->armed) {
+        event_del(t->ev);
+        t->armed = false;
+        t->loop->waits--;
+    }
+    if (ms < 0)
+        return;
+    const struct timeval tv = to_timeval(ms);
+    event_add(t->ev, &tv);
+    t->armed = true;
+    t->loop->waits++;
+}
+
+void loop_timer_free(struct loop_timer *t)
+{
+    if (!t)
+        return;
+    loop_timer_set(t, -1);
+    event_free(t->ev);
+    free(t);
+}
+
+static void on_signal(evutil_socket_t signo, short what, void *arg)
+{
+    (void)what;
+    const struct loop_signal *const s = arg;
+    s->fn(s->arg, (int)signo);
+}
+
+struct loop_signal *loop_signal_new(struct loop *l, int signo, void (*fn)(void *arg, int signo),
+                                    void *arg)
+{
+    struct loop_signal *const s = xcalloc(1, sizeof *s);
+    *s = (struct loop_signal){.fn = fn, .arg = arg};
+    s->ev = need(evsignal_new(l->base, signo, on_signal, s), "event_new");
+    event_add(s->ev, NULL);
+    return s;
+}
+
+void loop_signal_free(struct loop_signal *s)
+{
+    if (!s)
+        return;
+    event_free(s->ev);
+    free(s);
+}
+
+void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
+{
+    struct post *const p = xmalloc(sizeof *p);
+    *p = (struct post){.fn = fn, .arg = arg};
+    pthread_mutex_lock(&l->mu);
+    *l->posts_end = p;
+    l->posts_end = &p->next;
+    pthread_mutex_unlock(&l->mu);
+    const uint64_t one = 1;
+    /* A full counter means that the loop has been woken already. */
+    if (write(l->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+void loop_unpost(struct loop *l, void (*fn)(void *arg), const void *arg)
+{
+    take_posts(l);
+    for (struct post **at = &l->running, *p; (p = *at);)
+        if (p->fn == fn && p->arg == arg) {
+            *at = p->next;
+            free(p);
+        } else {
+            at = &p->next;
+        }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the count of descriptors that were ready lately. */
+#include "io/loop/wakeup_coalescer.h"
+
+#define WINDOW_US 1000
+#define SHARE_US 250 /* one ready descriptor in that time is no crowd yet */
+
+void lull_note(struct lull *l, uint32_t *seen)
+{
+    if (*seen == l->window + 1)
+        return;
+    *seen = l->window + 1;
+    l->ready++;
+}
+
+bool lull_is_worth(struct lull *l, int64_t now_us)
+{
+    const int64_t took_us = now_us - l->began_us;
+    if (took_us < WINDOW_US)
+        return l->crowded;
+    l->crowded = l->ready >= took_us / SHARE_US;
+    l->began_us = now_us;
+    l->window++;
+    l->ready = 0;
+    return l->crowded;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the worker's thread and the two queues around it: what is to be done, what is done. */
+#include "io/loop/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+
+struct job {
+    struct job *next;
+    void (*work)(void *arg);
+    void (*done)(void *arg); /* or NULL */
+    void *arg;
+};
+
+struct jobs {
+    struct job *first, **end;
+};
+
+struct worker {
+    /* loop thread */
+    pthread_t thread;
+    int wake_fd; /* counts what is done */
+    struct loop_fd *wake;
+    size_t under_way; /* asked for, and `done` not called yet */
+    /* lock: mu */
+    pthread_mutex_t mu;
+    pthread_cond_t asked, finished;
+    struct jobs todo, over;
+    bool stop;
+};
+
+static void init_jobs(struct jobs *q)
+{
+    *q = (struct jobs){.first = NULL, .end = &q->first};
+}
+
+static void add_job(struct jobs *q, struct job *job)
+{
+    job->next = NULL;
+    *q->end = job;
+    q->end = &job->next;
+}
+
+static struct job *take_job(struct jobs *q)
+{
+    struct job *const job = q->first;
+    if (!job)
+        return NULL;
+    q->first = job->next;
+    if (!q->first)
+        q->end = &q->first;
+    return job;
+}
+
+/* The next one, or NULL when the worker has to stop. */
+static struct job *wait_for_job(struct worker *w)
+{
+    pthread_mutex_lock(&w->mu);
+    while (!w->todo.first && !w->stop)
+        pthread_cond_wait(&w->asked, &w->mu);
+    struct job *const job = take_job(&w->todo);
+    pthread_mutex_unlock(&w->mu);
+    return job;
+}
+
+static void hand_over(struct worker *w, struct job *job)
+{
+    pthread_mutex_lock(&w->mu);
+    add_job(&w->over, job);
+    pthread_cond_signal(&w->finished);
+    pthread_mutex_unlock(&w->mu);
+    const uint64_t one = 1;
+    /* A full counter means that the loop has been woken already. */
+    if (write(w->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+static void *run(void *arg)
+{
+    struct worker *const w = arg;
+    for (struct job *job; (job = wait_for_job(w));) {
+        job->work(job->arg);
+        hand_over(w, job);
+    }
+    return NULL;
+}
+
+/* Calls what is done by now. Takes one at a time: a `done` may add jobs, or wait for one. */
+static void finish(struct worker *w)
+{
+    for (;;) {
+        pthread_mutex_lock(&w->mu);
+        struct job *const job = take_job(&w->over);
+        pthread_mutex_unlock(&w->mu);
+        if (!job)
+            return;
+        if (--w->under_way == 0)
+            loop_fd_set(w->wake, 0);
+        if (job->done)
+            job->done(job->arg);
+        free(job);
+    }
+}
+
+static void on_wake(void *arg, unsigned ready)
+{
+    struct worker *const w = arg;
+    uint64_t count;
+    (void)ready;
+    if (read(w->wake_fd, &count, sizeof count) > 0)
+        finish(w);
+}
+
+/* Signals are the loop's. */
+static int start_thread(struct worker *w)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+struct worker *worker_new(struct loop *loop)
+{
+    struct worker *const w = xcalloc(1, sizeof *w);
+    init_jobs(&w->todo);
+    init_jobs(&w->over);
+    pthread_mutex_init(&w->mu, NULL);
+    pthread_cond_init(&w->asked, NULL);
+    pthread_cond_init(&w->finished, NULL);
+    w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->wake_fd < 0 || start_thread(w) != 0)
+        alloc_die("a thread for the disk");
+    pthread_setname_np(w->thread, "tc-disk");
+    w->wake = loop_fd_new(loop, w->wake_fd, 0, on_wake, w);
+    return w;
+}
+
+void worker_do(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
+{
+    struct job *const job = xmalloc(sizeof *job);
+    *job = (struct job){.work = work, .done = done, .arg = arg};
+    if (w->under_way++ == 0)
+        loop_fd_set(w->wake, LOOP_READ);
+    pthread_mutex_lock(&w->mu);
+    add_job(&w->todo, job);
+    pthread_cond_signal(&w->asked);
+    pthread_mutex_unlock(&w->mu);
+}
+
+struct visit {
+    struct worker *worker;
+    void (*work)(void *arg);
+    void *arg;
+    bool over; /* lock: the worker's */
+};
+
+static void pay_visit(void *arg)
+{
+    struct visit *const v = arg;
+    v->work(v->arg);
+    pthread_mutex_lock(&v->worker->mu);
+    v->over = true;
+    pthread_cond_signal(&v->worker->finished);
+    pthread_mutex_unlock(&v->worker->mu);
+}
+
+void worker_wait(struct worker *w, void (*work)(void *arg), void *arg)
+{
+    struct visit v = {.worker = w, .work = work, .arg = arg};
+    worker_do(w, pay_visit, NULL, &v);
+    pthread_mutex_lock(&w->mu);
+    while (!v.over)
+        pthread_cond_wait(&w->finished, &w->mu);
+    pthread_mutex_unlock(&w->mu);
+}
+
+static void wait_for_all(struct worker *w)
+{
+    while (w->under_way) {
+        pthread_mutex_lock(&w->mu);
+        while (!w->over.first)
+            pthread_cond_wait(&w->finished, &w->mu);
+        pthread_mutex_unlock(&w->mu);
+        finish(w);
+    }
+}
+
+void worker_free(struct worker *w)
+{
+    if (!w)
+        return;
+    wait_for_all(w);
+    pthread_mutex_lock(&w->mu);
+    w->stop = true;
+    pthread_cond_signal(&w->asked);
+    pthread_mutex_unlock(&w->mu);
+    pthread_join(w->thread, NULL);
+    loop_fd_free(w->wake);
+    close(w->wake_fd);
+    pthread_cond_destroy(&w->asked);
+    pthread_cond_destroy(&w->finished);
+    pthread_mutex_destroy(&w->mu);
+    free(w);
+}

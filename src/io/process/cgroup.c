@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Owns where cgroups are, and the files in them. */
+#include "io/process/cgroup.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define LEAF "host"
+
+static bool put(const char *path, const char *name, const char *text)
+{
+    CLEANUP_FREE char *file = xasprintf("%s/%s", path, name);
+    CLEANUP_FD const int fd = open(file, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+/* Gives each line of a file until one is taken; what was made of that, or NULL. */
+static char *find_line(const char *path, char *(*take)(char *line))
+{
+    FILE *const f = fopen(path, "re");
+    char *line = NULL, *found = NULL;
+    size_t size = 0;
+    while (f && !found && getline(&line, &size, f) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        found = take(line);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* "0::/system.slice/turncast.service" */
+static char *take_own(char *line)
+{
+    return strncmp(line, "0::/", 4) == 0 ? xstrdup(line + 3) : NULL;
+}
+
+/* "36 25 0:31 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw" */
+static char *take_mount(char *line)
+{
+    char root[2], where[1024];
+    if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %1s %1023s", root, where) != 2 ||
+        strchr(where, '\\'))
+        return NULL;
+    return xstrdup(where);
+}
+
+/* Where this process is in the hierarchy. */
+static char *own(void)
+{
+    return find_line("/proc/self/cgroup", take_own);
+}
+
+/* The directory of that; NULL: there is none that this process can see. */
+static char *find_directory(const char *path)
+{
+    CLEANUP_FREE char *mount = path ? find_line("/proc/self/mountinfo", take_mount) : NULL;
+    return mount ? xasprintf("%s%s", mount, path) : NULL;
+}
+
+/* As service managers say it (Delegate=yes). That a directory can be written to says nothing: root
+ * can write to all of them, and those of others are none of its business. */
+static bool is_delegated(const char *path)
+{
+    char value[2] = "";
+    return getxattr(path, "user.delegate", value, 1) == 1
+               ? value[0] == '1'
+               : getxattr(path, "trusted.delegate", value, 1) == 1 && value[0] == '1';
+}
+
+bool cgroup_settle(void)
+{
+    CLEANUP_FREE char *path = own();
+    CLEANUP_FREE char *base = find_directory(path);
+    if (!base || !is_delegated(base))
+        return false;
+    CLEANUP_FREE char *leaf = xasprintf("%s/" LEAF, base);
+    mkdir(leaf, 0755);
+    if (!put(leaf, "cgroup.procs", "0"))
+        return false;
+    put(base, "cgroup.subtree_control", "+pids"); /* where there is that controller */
+    return true;
+}
+
+char *cgroup_make(const char *name, int64_t max_processes)
+{
+    CLEANUP_FREE char *leaf = own();
+    char *const slash = leaf ? strrchr(leaf, '/') : NULL;
+    if (!slash || strcmp(slash, "/" LEAF) != 0) /* to find mounts is dear; most have not settled */
+        return NULL;
+    *slash = '\0';
+    CLEANUP_FREE char *base = find_directory(leaf);
+    if (!base || !is_delegated(base))
+        return NULL;
+    char *const path = xasprintf("%s/%s", base, name);
+    if (mkdir(path, 0755) < 0) {
+        free(path);
+        return NULL;
+    }
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)max_processes);
+    if (max_processes)
+        put(path, "pids.max", text);
+    return path;
+}
+
+void cgroup_enter(const char *path)
+{
+    put(path, "cgroup.procs", "0");
+}
+
+void cgroup_kill(const char *path)
+{
+    put(path, "cgroup.kill", "1");
+}
+
+static char *take_populated(char *line)
+{
+    return strcmp(line, "populated 1") == 0 ? xstrdup(line) : NULL;
+}
+
+bool cgroup_is_empty(const char *path)
+{
+    CLEANUP_FREE char *file = xasprintf("%s/cgroup.events", path);
+    CLEANUP_FREE char *populated = find_line(file, take_populated);
+    return !populated;
+}
+
+void cgroup_remove(const char *path)
+{
+    rmdir(path);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * Programs of this package that only its other programs start. */
+#ifndef IO_PROCESS_LIBEXEC_H
+#define IO_PROCESS_LIBEXEC_H
+
+#include "base/sys/err.h"
+
+/* Where the program of this name is: the environment's variable says, else it is beside this
+ * program, as where it was built, else where it was installed with it. Owned; NULL with err, whose
+ * place is `place`. Any thread. */
+char *libexec_find(const char *name, const char *variable, const char *place, struct tc_err *err);
+
+#endif

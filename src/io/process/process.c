@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT
+ * Owns a running child: its pipes, its shim, and when it counts as ended. */
+#include "io/process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "io/process/cgroup.h"
+#include "io/process/process_tree.h"
+#include "io/process/shim_launch.h"
+
+/* Several agents lose what they have not written when they exit: a pipe this large takes it. */
+#define OUT_PIPE_SIZE (1 << 20)
+#define BURST_MS 100
+#define LAST_BURSTS 10
+#define LAST_WAITS 20
+
+#define CHUNK_SIZE ((size_t)1 << 16)
+
+/* The host's end of one of the child's pipes. */
+struct end {
+    int fd; /* -1: closed */
+    struct loop_fd *watch;
+};
+
+struct process {
+    struct process_lost shim; /* a child of this process: until it is reaped its pid is its own */
+    char *mark, *command, *cwd, *cgroup; /* but for command: or NULL */
+    struct process_events events;        /* borrowed ctx */
+    void *ctx;
+    struct end in, out, err;
+    struct buf pending; /* for stdin; written up to `written` */
+    size_t written;
+    bool closing; /* stdin ends when nothing is pending */
+    /* the shim */
+    struct end control;
+    bool hung_up; /* it says nothing any more */
+    bool reaped;
+    bool clean; /* it said by its status that nobody is left */
+    /* what it said of the child */
+    bool ready, failed, exited, told;
+    struct shim_report failure;
+    int status;
+    unsigned strays;
+};
+
+static void end_close(struct end *e)
+{
+    loop_fd_free(e->watch);
+    if (e->fd >= 0)
+        close(e->fd);
+    *e = (struct end){.fd = -1};
+}
+
+/* --- stdin -------------------------------------------------------------------------------- */
+
+static void lose_stdin(struct process *p)
+{
+    end_close(&p->in);
+    buf_fini(&p->pending);
+}
+
+/* Writes what the pipe takes now; the rest waits for the loop. */
+static void push_stdin(struct process *p)
+{
+    while (p->written < p->pending.len) {
+        const ssize_t n = write(p->in.fd, p->pending.p + p->written, p->pending.len - p->written);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            loop_fd_set(p->in.watch, LOOP_WRITE);
+            return;
+        }
+        if (n < 0) {
+            lose_stdin(p);
+            return;
+        }
+        p->written += (size_t)n;
+    }
+    buf_fini(&p->pending);
+    p->written = 0;
+    loop_fd_set(p->in.watch, 0);
+    if (p->closing)
+        end_close(&p->in);
+}
+
+static void on_stdin(void *arg, unsigned ready)
+{
+    (void)ready;
+    push_stdin(arg);
+}
+
+void process_write(struct process *p, const char *bytes, size_t n)
+{
+    if (p->in.fd < 0 || p->closing)
+        return;
+    buf_add(&p->pending, bytes, n);
+    push_stdin(p);
+}
+
+void process_close_stdin(struct process *p)
+{
+    p->closing = true;
+    if (p->in.fd >= 0)
+        push_stdin(p);
+}
+
+/* --- what the shim says ------------------------------------------------------------------- */
+
+static void take(struct process *p, const struct shim_report *r)
+{
+    switch (r->kind) {
+    case SHIM_READY:
+        p->ready = true;
+        break;
+    case SHIM_FAILED:
+        p->failed = true;
+        p->failure = *r;
+        break;
+    case SHIM_EXITED:
+        p->exited = true;
+        p->status = r->value;
+        break;
+    case SHIM_KILLED:
+        p->strays += (unsigned)r->value;
+        break;
+    }
+}
+
+/* A shim that somebody killed takes the child with it (PR_SET_PDEATHSIG). What was not ready was
+ * no shim. */
+static void take_end(struct process *p)
+{
+    p->hung_up = true;
+    if (!p->ready && !p->failed)
+        take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
+    else if (!p->failed && !p->exited)
+        take(p, &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
+}
+
+/* A socket whose other end left something unread says so once, in front of what it brought. */
+static ssize_t hear(const struct process *p, struct shim_report *r)
+{
+    ssize_t n;
+    do
+        n = recv(p->control.fd, r, sizeof *r, MSG_DONTWAIT);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    return n;
+}
+
+static void hear_all(struct process *p)
+{
+    struct shim_report r;
+    ssize_t n = -1;
+    while (!p->hung_up && (n = hear(p, &r)) == (ssize_t)sizeof r)
+        take(p, &r);
+    if (!p->hung_up && (n >= 0 || errno != EAGAIN))
+        take_end(p);
+}
+
+/* --- stdout and stderr -------------------------------------------------------------------- */
+
+/* Reads once; false when nothing was there or the pipe has ended (and is closed then). */
+static bool pull(struct process *p, struct end *e, size_t max)
+{
+    char chunk[CHUNK_SIZE];
+    ssize_t n;
+    do
+        n = read(e->fd, chunk, max < CHUNK_SIZE ? max : CHUNK_SIZE);
+    while (n < 0 && errno == EINTR);
+    const bool is_out = e == &p->out;
+    if (n > 0) {
+        (is_out ? p->events.out : p->events.err)(p->ctx, chunk, (size_t)n);
+        return true;
+    }
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    end_close(e);
+    if (is_out)
+        hear_all(p); /* of what was never started there is no output to end */
+    if (is_out && !p->failed)
+        p->events.out_end(p->ctx);
+    return false;
+}
+
+static void on_out(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct process *const p = arg;
+    pull(p, &p->out, CHUNK_SIZE);
+}
+
+static void on_err(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct process *const p = arg;
+    pull(p, &p->err, CHUNK_SIZE);
+}
+
+/* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
+ * must not hold the end back. */
+static void drain(struct process *p, struct end *e)
+{
+    int left = 0;
+    if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
+        return;
+    while (left > 0 && e->fd >= 0 && pull(p, e, (size_t)left))
+        left -= (int)CHUNK_SIZE;
+}
+
+/* --- what it means ------------------------------------------------------------------------- */
+
+static void close_pipes(struct process *p)
+{
+    lose_stdin(p);
+    end_close(&p->err);
+    end_close(&p->out);
+}
+
+static void tell_failure(struct process *p)
+{
+    struct tc_err err = {0};
+    close_pipes(p);
+    process_exec_explain(p->command, p->cwd, &p->failure, &err);
+    p->events.failed(p->ctx, &err);
+}
+
+static void tell_exit(struct process *p)
+{
+    drain(p, &p->err);
+    drain(p, &p->out);
+    close_pipes(p);
+    p->events.exit(p->ctx, p->status);
+}
+
+static void on_control(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct process *const p = arg;
+    hear_all(p);
+    if (p->hung_up)
+        loop_fd_set(p->control.watch, 0);
+    if (p->told || (!p->exited && !p->failed))
+        return;
+    p->told = true;
+    if (p->failed)
+        tell_failure(p);
+    else
+        tell_exit(p);
+}
+
+static void ask(const struct process *p, unsigned char what)
+{
+    /* Who is gone obeys nobody. */
+    (void)!send(p->control.fd, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void process_signal(struct process *p, int signo)
+{
+    if (!p->exited)
+        ask(p, (unsigned char)signo);
+}
+
+/* --- the end ------------------------------------------------------------------------------ */
+
+pid_t process_pid(const struct process *p)
+{
+    return p->shim.pid;
+}
+
+/* Waits for the shim's end, and looks how it was. Where there is no descriptor to spare for that,
+ * it has closed its end of the control a moment before. */
+static void reap(struct process *p, int ms)
+{
+    siginfo_t info = {0};
+    CLEANUP_FD const int shim = pidfd_open(p->shim.pid, 0);
+    poll(&(struct pollfd){.fd = shim >= 0 ? shim : p->control.fd, .events = shim >= 0 ? POLLIN : 0},
+         1, ms);
+    if (waitid(P_PID, (id_t)p->shim.pid, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
+        return;
+    p->reaped = true;
+    p->clean = info.si_code == CLD_EXITED && info.si_status == 0;
+}
+
+/* What the shim was to do. Who was found by the cgroup alone takes a moment to be gone. */
+static void kill_lost(struct process *p)
+{
+    if (p->cgroup)
+        cgroup_kill(p->cgroup);
+    p->clean = process_tree_kill_lost(&p->shim, &p->strays);
+    for (int i = 0; p->cgroup && i < LAST_WAITS && !cgroup_is_empty(p->cgroup); i++)
+        poll(NULL, 0, BURST_MS / LAST_WAITS);
+    if (!p->cgroup)
+        return;
+    p->clean = p->clean && cgroup_is_empty(p->cgroup);
+    cgroup_remove(p->cgroup);
+}
+
+unsigned process_kill_tree(struct process *p)
+{
+    if (!p->reaped) {
+        ask(p, SHIM_KILL);
+        kill(p->shim.pid, SIGCONT); /* an agent may have stopped it */
+        reap(p, BURST_MS);
+    }
+    if (!p->reaped)
+        return 1;
+    if (!p->clean)
+        kill_lost(p);
+    return !p->clean;
+}
+
+unsigned process_strays(struct process *p)
+{
+    hear_all(p);
+    return p->strays;
+}
+
+void process_free(struct process *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < LAST_BURSTS && process_kill_tree(p); i++)
+        ;
+    close_pipes(p);
+    end_close(&p->control);
+    free(p->mark);
+    free(p->command);
+    free(p->cwd);
+    free(p->cgroup);
+    free(p);
+}
+
+/* --- the beginning ------------------------------------------------------------------------ */
+
+struct pipes {
+    int host[3], child[3];
+};
+
+static void pipes_close(const int fds[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* Pipe i: the child reads the first and writes the others. A host without descriptors 0-2 would
+ * get them as pipes, and dup2 in the child would then step on them. */
+static int pipe_open(struct pipes *ps, int i)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -1;
+    const int reads = process_above_stdio(fds[0]), writes = process_above_stdio(fds[1]);
+    ps->host[i] = i == 0 ? writes : reads;
+    ps->child[i] = i == 0 ? reads : writes;
+    if (reads < 0 || writes < 0)
+        return -1;
+    return fcntl(ps->host[i], F_SETFL, O_NONBLOCK);
+}
+
+static int pipes_open(struct pipes *ps)
+{
+    *ps = (struct pipes){.host = {-1, -1, -1}, .child = {-1, -1, -1}};
+    for (int i = 0; i < 3; i++)
+        if (pipe_open(ps, i) < 0)
+            return -1;
+    /* Refused beyond the user's pipe budget: then it is an ordinary pipe. */
+    fcntl(ps->host[1], F_SETPIPE_SZ, OUT_PIPE_SIZE);
+    return 0;
+}
+
+struct process *process_spawn(struct loop *l, const struct process_spec *spec,
+                              const struct process_events *events, void *ctx, struct tc_err *err)
+{
+    struct pipes ps;
+    struct process_shim shim;
+    int started = -1;
+    if (pipes_open(&ps) < 0)
+        err_sys(err, errno, spec->argv[0], "no pipe");
+    else
+        started = process_exec(spec, l, ps.child, &shim, err);
+    pipes_close(ps.child);
+    if (started < 0) {
+        pipes_close(ps.host);
+        return NULL;
+    }
+    struct process *const p = xcalloc(1, sizeof *p);
+    p->events = *events;
+    p->ctx = ctx;
+    p->mark = xstrdup(spec->mark);
+    p->command = xstrdup(spec->argv[0]);
+    p->cwd = xstrdup(spec->cwd);
+    p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
+    p->cgroup = shim.cgroup;
+    p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
+    p->out =
+        (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_CROWD, on_out, p)};
+    p->err = (struct end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
+    p->control = (struct end){shim.control, loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
+    return p;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * From a child of the shim to a running agent: what happens between fork and exec. */
+#ifndef IO_PROCESS_SHIM_EXEC_H
+#define IO_PROCESS_SHIM_EXEC_H
+
+#include <sys/types.h>
+
+#include "base/attr.h"
+#include "io/process/shim_protocol.h"
+
+struct shim_agent {
+    char **argv;        /* argv[0] is looked up in the PATH of the environment */
+    const char *cwd;    /* or NULL: the shim's */
+    const char *user;   /* as shim_protocol.h has it; or NULL */
+    const char *files;  /* its soft limit of open ones, as the host found it; or NULL */
+    const char *limits; /* as user */
+    const char *cgroup; /* or NULL */
+};
+
+/* Returns when exec has succeeded or something before it has failed. -1: it failed as
+ * *failure says, and no child is left of it. */
+pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure) MUST_CHECK;
+
+#endif

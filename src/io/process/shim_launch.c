@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the start of a shim. A child that is a copy of the host would cost what the host is large:
+ * 15 ms for a gigabyte, in which no turn moves, and 3 ms for 20,000 descriptors. So it shares both
+ * until it is another program, as with posix_spawn, which copies the descriptors, though; what else
+ * there is to set, the shim sets. */
+#include "io/process/shim_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "io/process/cgroup.h"
+#include "io/process/libexec.h"
+
+#define NAME "turncast-shim"
+#define WORDS_MAX 16 /* in front of the program */
+#define STACK_SIZE 32768
+
+_Static_assert(SHIM_CONTROL_FD == LOOP_PLACES - 1, "a place for each, and its number");
+
+/* --- how it is called ------------------------------------------------------------------------- */
+
+struct call {
+    const char **words;
+    struct buf user, limits, files; /* some of them */
+};
+
+static void call_fini(struct call *c)
+{
+    free(c->words);
+    buf_fini(&c->user);
+    buf_fini(&c->limits);
+    buf_fini(&c->files);
+}
+
+static void add_limit(struct buf *out, int resource, int64_t limit)
+{
+    if (limit)
+        buf_printf(out, "%s%d:%" PRId64, out->len ? ":" : "", resource, limit);
+}
+
+static void add_limits(struct buf *out, const struct conf_limits *l)
+{
+    add_limit(out, RLIMIT_DATA, l->memory_mb << 20);
+    add_limit(out, RLIMIT_NPROC, l->processes);
+    add_limit(out, RLIMIT_NOFILE, l->files);
+    add_limit(out, RLIMIT_CPU, l->cpu_s);
+}
+
+/* Who is that user already keeps what he has. */
+static void add_user(struct buf *out, const struct conf_user *u)
+{
+    if (geteuid() == u->uid)
+        return;
+    buf_printf(out, "%u:%u", u->uid, u->gid);
+    for (size_t i = 0; i < u->n_groups && i < SHIM_GROUPS_MAX; i++)
+        buf_printf(out, ":%u", u->groups[i]);
+}
+
+static size_t add_option(const char **at, const char *name, const char *value)
+{
+    if (!value)
+        return 0;
+    at[0] = name;
+    at[1] = value;
+    return 2;
+}
+
+static void call_init(struct call *c, const struct process_spec *spec, uint64_t files,
+                      const char *cgroup)
+{
+    size_t n = 0, args = 0;
+    while (spec->argv[args])
+        args++;
+    *c = (struct call){.words = xcalloc(WORDS_MAX + args + 1, sizeof *c->words)};
+    if (spec->user)
+        add_user(&c->user, spec->user);
+    if (spec->limits)
+        add_limits(&c->limits, spec->limits);
+    if (files)
+        buf_printf(&c->files, "%" PRIu64, files);
+    c->words[n++] = NAME;
+    c->words[n++] = SHIM_PROTOCOL;
+    n += add_option(c->words + n, "-d", spec->cwd);
+    n += add_option(c->words + n, "-u", c->user.p);
+    n += add_option(c->words + n, "-n", c->files.p);
+    n += add_option(c->words + n, "-l", c->limits.p);
+    n += add_option(c->words + n, "-g", cgroup);
+    c->words[n++] = "--";
+    memcpy(c->words + n, spec->argv, args * sizeof *c->words);
+}
+
+/* --- its start -------------------------------------------------------------------------------- */
+
+int process_above_stdio(int fd)
+{
+    if (fd > 2)
+        return fd;
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return high;
+}
+
+/* What the child needs to know; the host's memory is its own until it is another program. */
+struct birth {
+    const char *path;
+    const char *const *argv, *const *env;
+    const int *places;
+    int error;
+};
+
+/* In the child. It has the host's descriptors in common with it, too, until it asks for a table of
+ * its own, with no more in it than it needs. Nothing but system calls: what a library or a
+ * sanitizer keeps is the host's. */
+UNSANITIZED static int be_born(void *arg)
+{
+    struct birth *const b = arg;
+    long rc = syscall(SYS_close_range, (unsigned)b->places[LOOP_PLACES - 1] + 1, UINT_MAX,
+                      CLOSE_RANGE_UNSHARE);
+    if (rc <
+        0) /* a kernel before 5.9, or a filter: all are copied, and end with the host's program */
+        rc = syscall(SYS_unshare, CLONE_FILES);
+    for (int i = 0; i < LOOP_PLACES && rc >= 0; i++)
+        rc = syscall(SYS_dup3, b->places[i], i, 0);
+    if (rc >= 0) {
+        syscall(SYS_close_range, LOOP_PLACES, UINT_MAX, 0);
+        syscall(SYS_execve, b->path, b->argv, b->env);
+    }
+    b->error = errno;
+    syscall(SYS_exit_group, 127);
+    return 127;
+}
+
+/* By the name that sanitizers leave alone: they take each clone for a fork, with memory of its own.
+ */
+extern __typeof__(clone) __clone;
+
+/* This thread goes on when the child is another program or gone, like with vfork. */
+static int give_birth(struct birth *b, pid_t *pid)
+{
+    _Alignas(64) char stack[STACK_SIZE];
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* also the child's, which keeps it */
+    *pid =
+        __clone(be_born, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, b);
+    const int error = *pid < 0 ? errno : b->error;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (*pid >= 0 && error)
+        waitpid(*pid, NULL, 0);
+    return error;
+}
+
+/* Puts these into the places; without them, what fills a place. */
+static void fill_places(const struct loop_places *places, const int *fds)
+{
+    for (int i = 0; i < LOOP_PLACES; i++)
+        dup3(fds ? fds[i] : places->idle, places->at[i], O_CLOEXEC);
+}
+
+/* 0, or an errno. */
+static int spawn(const char *path, const struct process_spec *spec, const struct loop *l,
+                 const char *cgroup, const int fds[LOOP_PLACES], pid_t *pid)
+{
+    struct call call;
+    call_init(&call, spec, loop_files_before(l), cgroup);
+    const struct loop_places *const places = loop_places(l);
+    struct birth birth = {path, call.words, spec->env, places->at, 0};
+    fill_places(places, fds);
+    const int error = give_birth(&birth, pid);
+    fill_places(places, NULL);
+    call_fini(&call);
+    return error;
+}
+
+static int start(const char *path, const struct process_spec *spec, const struct loop *l,
+                 const int stdio[3], struct process_shim *out, struct tc_err *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_sys(err, errno, spec->argv[0], "no socket");
+    CLEANUP_FD int ours = process_above_stdio(ends[0]);
+    CLEANUP_FD const int theirs = process_above_stdio(ends[1]);
+    const int fds[] = {stdio[0], stdio[1], stdio[2], theirs};
+    const int error = spawn(path, spec, l, out->cgroup, fds, &out->pid);
+    if (error)
+        return err_sys(err, error, spec->argv[0], "its shim %s cannot be run", path);
+    out->control = ours;
+    ours = -1;
+    return 0;
+}
+
+int process_exec(const struct process_spec *spec, const struct loop *l, const int stdio[3],
+                 struct process_shim *out, struct tc_err *err)
+{
+    const int64_t max = spec->limits ? spec->limits->processes : 0;
+    CLEANUP_FREE char *path = libexec_find(NAME, "TURNCAST_SHIM", spec->argv[0], err);
+    if (!path)
+        return -1;
+    *out = (struct process_shim){.cgroup = spec->name ? cgroup_make(spec->name, max) : NULL};
+    if (start(path, spec, l, stdio, out, err) == 0)
+        return 0;
+    if (out->cgroup)
+        cgroup_remove(out->cgroup);
+    free(out->cgroup);
+    return -1;
+}
+
+int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,
+                         struct tc_err *err)
+{
+    switch (r->step) {
+    case SHIM_FORK:
+        return err_sys(err, r->value, command, "no process");
+    case SHIM_LIMITS:
+        return err_sys(err, r->value, command, "its limits cannot be set");
+    case SHIM_USER:
+        return err_sys(err, r->value, command, "its user cannot be taken on");
+    case SHIM_CWD:
+        return err_sys(err, r->value, command, "its working directory %s cannot be entered", cwd);
+    case SHIM_INTERPRETER:
+        return err_sys(err, r->value, command, "the interpreter it names cannot be run");
+    case SHIM_EXEC:
+        break;
+    }
+    const char *const reason = strerrordesc_np(r->value);
+    return err_set(err, command, "%s", reason ? reason : "cannot be run");
+}

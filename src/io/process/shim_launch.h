@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * From three descriptors to a running program: finds the shim and starts it. */
+#ifndef IO_PROCESS_SHIM_LAUNCH_H
+#define IO_PROCESS_SHIM_LAUNCH_H
+
+#include "base/attr.h"
+#include "io/process/process.h"
+#include "io/process/shim_protocol.h"
+
+struct process_shim {
+    pid_t pid;
+    int control;
+    char *cgroup; /* or NULL */
+};
+
+/* Starts a shim for the program, with these as its descriptors 0-2; all are close-on-exec and stay
+ * the caller's. Waits for no more than the shim's own exec: what came of the program is its first
+ * report. -1 with err: there is no shim. What is in *out is the caller's. */
+int process_exec(const struct process_spec *spec, const struct loop *l, const int stdio[3],
+                 struct process_shim *out, struct tc_err *err) MUST_CHECK;
+/* What SHIM_FAILED means. Returns -1. */
+int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,
+                         struct tc_err *err);
+/* A descriptor above 2 for the same; closes the other. -1: there is none. */
+int process_above_stdio(int fd);
+
+#endif

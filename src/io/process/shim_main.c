@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the life of a shim: starts the agent, reaps, tells the host, and leaves nobody behind. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/sys/clock.h"
+#include "io/process/cgroup.h"
+#include "io/process/process_tree.h"
+#include "io/process/shim_exec.h"
+#include "io/process/shim_protocol.h"
+
+#define ORPHANED_MS 300 /* from SIGTERM to SIGKILL, when the host is gone */
+#define ROUND_MS 10
+#define SLOW_ROUND_MS 500
+#define ROUNDS_MAX 200 /* then what cannot be killed is tried slowly */
+
+struct shim {
+    int signals;     /* a signalfd for SIGCHLD */
+    bool host;       /* is there */
+    pid_t agent;     /* 0: gone */
+    int64_t kill_ms; /* when all is to be killed; -1: not yet */
+    unsigned rounds, killed;
+    const char *cgroup; /* or NULL */
+};
+
+static void tell(enum shim_kind kind, int value)
+{
+    const struct shim_report r = {.kind = kind, .value = value};
+    /* Who is gone needs no telling. */
+    (void)!send(SHIM_CONTROL_FD, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Reaps whoever has died; false: there is no child, so nobody below is left. */
+static bool reap(struct shim *s)
+{
+    for (;;) {
+        int status;
+        const pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+        if (pid <= 0)
+            return pid == 0 || errno != ECHILD;
+        if (pid == s->agent) {
+            s->agent = 0;
+            tell(SHIM_EXITED, status);
+        } else if (s->kill_ms >= 0) {
+            s->killed++;
+        }
+    }
+}
+
+static void signal_agent(const struct shim *s, int signo)
+{
+    if (s->agent)
+        kill(-s->agent, signo);
+}
+
+static void lose_host(struct shim *s)
+{
+    s->host = false;
+    if (s->kill_ms >= 0)
+        return;
+    signal_agent(s, SIGTERM);
+    s->kill_ms = clock_mono_ms() + (s->agent ? ORPHANED_MS : 0);
+}
+
+static void hear_host(struct shim *s)
+{
+    unsigned char asked;
+    ssize_t n;
+    while ((n = recv(SHIM_CONTROL_FD, &asked, 1, MSG_DONTWAIT)) == 1)
+        if (asked == SHIM_KILL)
+            s->kill_ms = 0;
+        else
+            signal_agent(s, asked);
+    if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        lose_host(s);
+}
+
+/* Kills when it is time to; returns for how long to wait then. */
+static int kill_round(struct shim *s)
+{
+    if (s->kill_ms < 0)
+        return -1;
+    const int64_t left = s->kill_ms - clock_mono_ms();
+    if (left > 0)
+        return (int)left;
+    if (s->cgroup)
+        cgroup_kill(s->cgroup);
+    process_tree_kill_below(getpid());
+    return s->rounds++ < ROUNDS_MAX ? ROUND_MS : SLOW_ROUND_MS;
+}
+
+static void wait_for_something(struct shim *s, int ms)
+{
+    struct pollfd fds[] = {
+        {.fd = s->signals, .events = POLLIN},
+        {.fd = s->host ? SHIM_CONTROL_FD : -1, .events = POLLIN},
+    };
+    if (poll(fds, 2, ms) <= 0)
+        return;
+    struct signalfd_siginfo info;
+    if (fds[0].revents && read(s->signals, &info, sizeof info) < 0)
+        return;
+    if (fds[1].revents)
+        hear_host(s);
+}
+
+/* What concerns the agent is for its group only: nothing but SIGKILL and SIGSTOP touches a shim,
+ * and no agent of the same user may look into it. */
+static int prepare(void)
+{
+    sigset_t all, child;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_DUMPABLE, 0);
+    return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static int read_words(int argc, char **argv, struct shim_agent *a)
+{
+    if (argc < 2 || strcmp(argv[1], SHIM_PROTOCOL) != 0)
+        return -1;
+    int option;
+    optind = 2;
+    while ((option = getopt(argc, argv, "+d:u:n:l:g:")) >= 0)
+        switch (option) {
+        case 'd':
+            a->cwd = optarg;
+            break;
+        case 'u':
+            a->user = optarg;
+            break;
+        case 'n':
+            a->files = optarg;
+            break;
+        case 'l':
+            a->limits = optarg;
+            break;
+        case 'g':
+            a->cgroup = optarg;
+            break;
+        default:
+            return -1;
+        }
+    a->argv = argv + optind;
+    return *a->argv ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct shim_agent agent = {0};
+    if (read_words(argc, argv, &agent) < 0)
+        return 2;
+    struct shim s = {.signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
+    struct shim_report failure;
+    if (s.signals < 0)
+        return 1;
+    tell(SHIM_READY, 0); /* before there is an agent that could end this shim first */
+    s.agent = shim_agent_start(&agent, &failure);
+    if (s.agent < 0) {
+        (void)!send(SHIM_CONTROL_FD, &failure, sizeof failure, MSG_NOSIGNAL);
+        if (s.cgroup)
+            cgroup_remove(s.cgroup);
+        _exit(0);
+    }
+    for (int fd = 0; fd < 3; fd++)
+        close(fd); /* they are the agent's alone: who waits for their end must see it */
+    while (reap(&s))
+        wait_for_something(&s, kill_round(&s));
+    if (s.cgroup)
+        cgroup_remove(s.cgroup);
+    tell(SHIM_KILLED, (int)s.killed);
+    /* Without what a C library does at its end: a leak checker could not look into this one. */
+    _exit(0);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the connection, its deadline and its back-off, and the reading of replies. hiredis makes
+ * and reads the protocol; it is used without blocking, so that all waiting is done in one place. */
+#include "io/redis/redis.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+
+#define MAX_BYTES ((size_t)1 << 20) /* of the replies of a call */
+#define MAX_ITEMS 1024              /* of a list */
+#define MAX_WORDS 32                /* of a command */
+#define RETRY_FIRST_MS 250
+#define RETRY_MAX_MS 10000
+
+/* The number of items in what the reader makes lists with. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t items_t;
+#else
+typedef int items_t;
+#endif
+
+struct redis {
+    struct redis_spec spec;
+    redisContext *link; /* NULL: not connected */
+    redisReplyObjectFunctions makers;
+    void *(*make_list)(const redisReadTask *task, items_t n); /* the library's own */
+    int64_t deadline;                                         /* of the call that runs */
+    bool away;
+    int64_t retry_at, backoff_ms;
+};
+
+/* ---- waiting ---- */
+
+static int fail_late(struct tc_err *err)
+{
+    return err_set(err, "Redis", "no answer within %d ms", REDIS_CALL_MS);
+}
+
+static int fail_link(const struct redis *r, struct tc_err *err)
+{
+    if (r->link->err == REDIS_ERR_IO)
+        return err_sys(err, errno, "Redis", "the connection failed");
+    return err_set(err, "Redis", "%.100s", r->link->errstr);
+}
+
+static int wait_for(const struct redis *r, short events, struct tc_err *err)
+{
+    struct pollfd p = {.fd = r->link->fd, .events = events};
+    for (;;) {
+        const int64_t left = r->deadline - clock_mono_ms();
+        if (left <= 0)
+            return fail_late(err);
+        const int n = poll(&p, 1, (int)left);
+        if (n > 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return err_sys(err, errno, "Redis", "cannot be waited for");
+    }
+}
+
+static int send_all(const struct redis *r, struct tc_err *err)
+{
+    for (int done = 0; !done;) {
+        if (wait_for(r, POLLOUT, err) < 0)
+            return -1;
+        if (redisBufferWrite(r->link, &done) != REDIS_OK)
+            return fail_link(r, err);
+    }
+    return 0;
+}
+
+/* The next reply, freed by freeReplyObject. */
+static int next_reply(const struct redis *r, redisReply **reply, size_t *bytes, struct tc_err *err)
+{
+    for (;;) {
+        void *whole = NULL;
+        if (redisGetReplyFromReader(r->link, &whole) != REDIS_OK)
+            return fail_link(r, err);
+        *reply = whole;
+        if (whole)
+            return 0;
+        const size_t before = r->link->reader->len;
+        if (wait_for(r, POLLIN, err) < 0)
+            return -1;
+        if (redisBufferRead(r->link) != REDIS_OK)
+            return fail_link(r, err);
+        *bytes += r->link->reader->len - before;
+        if (*bytes > MAX_BYTES)
+            return err_set(err, "Redis", "a reply is larger than %zu bytes", MAX_BYTES);
+    }
+}
+
+/* ---- replies ---- */
+
+/* A server that announces two thousand million items gets no memory for them. */
+static void *make_list(const redisReadTask *task, items_t n)
+{
+    const struct redis *const r = task->privdata;
+    return n > MAX_ITEMS ? NULL : r->make_list(task, n);
+}
+
+static bool is_error(const redisReply *from)
+{
+    return from->type == REDIS_REPLY_ERROR;
+}
+
+static bool is_wrong_type(const redisReply *from)
+{
+    return is_error(from) && strncmp(from->str, "WRONGTYPE ", 10) == 0;
+}
+
+static int fail_refused(const redisReply *from, struct tc_err *err)
+{
+    return err_set(err, "Redis", "%.200s", from->str);
+}
+
+static int take(const redisReply *from, struct arena *a, struct redis_reply *to, struct tc_err *err)
+{
+    *to = (struct redis_reply){.type = REDIS_NOTHING};
+    if (is_wrong_type(from)) {
+        to->type = REDIS_WRONG_TYPE;
+        return 0;
+    }
+    if (is_error(from))
+        return fail_refused(from, err);
+    if (from->type == REDIS_REPLY_INTEGER) {
+        to->type = REDIS_NUMBER;
+        to->number = from->integer;
+    } else if (from->type == REDIS_REPLY_STRING || from->type == REDIS_REPLY_STATUS) {
+        to->type = REDIS_TEXT;
+        to->text = (struct str){arena_copy(a, from->str, from->len), from->len};
+    } else if (from->type == REDIS_REPLY_ARRAY) {
+        struct redis_reply *const items = arena_alloc(a, from->elements * sizeof *items);
+        to->type = REDIS_LIST;
+        to->items = items;
+        to->n = from->elements;
+        for (size_t i = 0; i < to->n; i++) /* the library allows only a few levels */
+            if (take(from->element[i], a, &items[i], err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* ---- the connection ---- */
+
+static void hang_up(struct redis *r)
+{
+    if (r->link)
+        redisFree(r->link);
+    r->link = NULL;
+}
+
+/* hiredis connects in its own time; this is when it has. */
+static int await_connected(const struct redis *r, struct tc_err *err)
+{
+    int no = 0;
+    socklen_t size = sizeof no;
+    if (wait_for(r, POLLOUT, err) < 0)
+        return -1;
+    if (getsockopt(r->link->fd, SOL_SOCKET, SO_ERROR, &no, &size) < 0 || no)
+        return err_sys(err, no ? no : errno, "Redis", "cannot be reached");
+    return 0;
+}
+
+static void command(struct redis *r, const char *const *words)
+{
+    const char *all[MAX_WORDS];
+    size_t sizes[MAX_WORDS];
+    int n = 0;
+    for (; words[n] && n < MAX_WORDS; n++) {
+        all[n] = words[n];
+        sizes[n] = strlen(words[n]);
+    }
+    redisAppendCommandArgv(r->link, n, all, sizes);
+}
+
+static int expect_ok(const struct redis *r, size_t n, struct tc_err *err)
+{
+    size_t bytes = 0;
+    for (redisReply *reply; n; n--) {
+        if (next_reply(r, &reply, &bytes, err) < 0)
+            return -1;
+        const int rc = is_error(reply) ? fail_refused(reply, err) : 0;
+        freeReplyObject(reply);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int introduce(struct redis *r, struct tc_err *err)
+{
+    char database[24];
+    snprintf(database, sizeof database, "%lld", (long long)r->spec.database);
+    size_t n = 0;
+    if (r->spec.password) {
+        command(r, (const char *const[]){"AUTH", r->spec.password, NULL});
+        n++;
+    }
+    if (r->spec.database) {
+        command(r, (const char *const[]){"SELECT", database, NULL});
+        n++;
+    }
+    return n == 0 || (send_all(r, err) == 0 && expect_ok(r, n, err) == 0) ? 0 : -1;
+}
+
+static int connect_to(struct redis *r, struct tc_err *err)
+{
+    const struct redis_spec *const s = &r->spec;
+    r->link = s->path ? redisConnectUnixNonBlock(s->path) : redisConnectNonBlock(s->host, s->port);
+    if (!r->link)
+        return err_set(err, "Redis", "no memory");
+    if (r->link->err)
+        return err_set(err, "Redis", "cannot be reached: %.100s", r->link->errstr);
+    redisReader *const reader = r->link->reader;
+    r->makers = *reader->fn;
+    r->make_list = r->makers.createArray;
+    r->makers.createArray = make_list;
+    reader->fn = &r->makers;
+    reader->privdata = r;
+    return await_connected(r, err) == 0 && introduce(r, err) == 0 ? 0 : -1;
+}
+
+/* ---- calls ---- */
+
+static int ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
+               struct redis_reply *replies, struct tc_err *err)
+{
+    size_t bytes = 0;
+    if (!r->link && connect_to(r, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        command(r, commands[i].words);
+    if (send_all(r, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        redisReply *reply;
+        if (next_reply(r, &reply, &bytes, err) < 0)
+            return -1;
+        const int rc = take(reply, a, &replies[i], err);
+        freeReplyObject(reply);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void tell(const struct redis *r, enum log_level level, const char *what)
+{
+    if (r->spec.path)
+        log_line(level, "redis", "%s: %s", r->spec.path, what);
+    else
+        log_line(level, "redis", "%s:%u: %s", r->spec.host, r->spec.port, what);
+}
+
+/* An outage is told once. */
+static void back_off(struct redis *r, const char *why)
+{
+    hang_up(r);
+    if (!r->away)
+        tell(r, LOG_WARN, why);
+    r->backoff_ms = r->away ? r->backoff_ms * 2 : RETRY_FIRST_MS;
+    if (r->backoff_ms > RETRY_MAX_MS)
+        r->backoff_ms = RETRY_MAX_MS;
+    r->retry_at = clock_mono_ms() + r->backoff_ms;
+    r->away = true;
+}
+
+/* A connection that was idle may have been closed by the server: that is no failure. */
+static bool is_stale(const struct redis *r)
+{
+    struct pollfd p = {.fd = r->link->fd, .events = POLLIN};
+    return poll(&p, 1, 0) != 0;
+}
+
+int redis_ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
+              struct redis_reply *replies, struct tc_err *err)
+{
+    struct tc_err unused = {0};
+    err = err ? err : &unused;
+    if (redis_retry_ms(r) > 0)
+        return err_set(err, "Redis", "away");
+    if (r->link && is_stale(r))
+        hang_up(r);
+    r->deadline = clock_mono_ms() + REDIS_CALL_MS;
+    if (ask(r, commands, n, a, replies, err) < 0) {
+        back_off(r, err->text);
+        return -1;
+    }
+    if (r->away)
+        tell(r, LOG_WARN, "is back");
+    r->away = false;
+    return 0;
+}
+
+int64_t redis_retry_ms(const struct redis *r)
+{
+    const int64_t left = r->away ? r->retry_at - clock_mono_ms() : 0;
+    return left > 0 ? left : 0;
+}
+
+bool redis_is_away(const struct redis *r)
+{
+    return r->away;
+}
+
+struct redis *redis_new(const struct redis_spec *spec)
+{
+    struct redis *const r = xcalloc(1, sizeof *r);
+    signal(SIGPIPE, SIG_IGN);
+    r->spec = *spec;
+    return r;
+}
+
+void redis_free(struct redis *r)
+{
+    if (!r)
+        return;
+    hang_up(r);
+    free(r);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * One connection to a Redis server, for a thread that may wait for it, but never for long:
+ * whatever the server does, a call is over within REDIS_CALL_MS. One thread at a time. */
+#ifndef IO_REDIS_REDIS_H
+#define IO_REDIS_REDIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/sys/err.h"
+
+#define REDIS_CALL_MS 200 /* of a call, connecting and all replies included */
+
+struct redis;
+
+struct redis_spec {
+    const char *host, *path; /* one of them is NULL; the path is that of a socket */
+    uint16_t port;
+    const char *password; /* or NULL */
+    int64_t database;
+};
+
+/* Its words; the list ends with NULL. */
+struct redis_command {
+    const char *const *words;
+};
+
+struct redis_reply {
+    enum { REDIS_NOTHING, REDIS_TEXT, REDIS_NUMBER, REDIS_LIST, REDIS_WRONG_TYPE } type;
+    struct str text; /* NUL-terminated */
+    int64_t number;
+    const struct redis_reply *items;
+    size_t n;
+};
+
+/* Connects when it is first asked. Borrows the texts. Ignores SIGPIPE for the whole process. */
+struct redis *redis_new(const struct redis_spec *spec);
+void redis_free(struct redis *r); /* NULL is fine */
+
+/* Sends the commands at once, reads one reply for each into replies (all of it in the arena).
+ * -1 with err: the server cannot be reached, is too slow, speaks something else, or refuses a
+ * command for a reason that lies with the server (READONLY, LOADING, NOAUTH…); then the connection
+ * is closed, and what was sent may have been done or not. That a key holds something else is a
+ * reply. After a failure, calls fail at once until redis_retry_ms has passed. An outage is logged
+ * as it begins and ends. */
+int redis_ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
+              struct redis_reply *replies, struct tc_err *err) MUST_CHECK;
+/* How long until the next call would try to connect; 0: now, or it is connected. */
+int64_t redis_retry_ms(const struct redis *r);
+/* The last call failed. */
+bool redis_is_away(const struct redis *r);
+
+#endif

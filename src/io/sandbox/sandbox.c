@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order in which a connector's process gives things up, and what it says of those that
+ * the kernel does not take. */
+#include "io/sandbox/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "io/sandbox/sandbox_internal.h"
+
+#define DESCRIPTORS 256
+/* The kernel counts the threads of the user, not of the process: this is from where on this process
+ * gets no more, while the host, whose limit is the full one, still does. */
+#define USER_THREADS 4096
+
+/* --- before the plugin is loaded ---------------------------------------------------------- */
+
+static int lower(int what, rlim_t to)
+{
+    struct rlimit limit;
+    if (getrlimit(what, &limit) < 0)
+        return -1;
+    if (limit.rlim_max < to)
+        to = limit.rlim_max;
+    return setrlimit(what, &(struct rlimit){to, to});
+}
+
+static int limit_threads(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NPROC, &limit) < 0)
+        return -1;
+    return lower(RLIMIT_NPROC, limit.rlim_max == RLIM_INFINITY ? USER_THREADS : limit.rlim_max / 2);
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static int close_others(const int *keep, size_t n)
+{
+    CLEANUP_FREE int *sorted = xcalloc(n + 1, sizeof *sorted);
+    if (n)
+        memcpy(sorted, keep, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_fds);
+    unsigned from = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned fd = (unsigned)sorted[i];
+        if (fd > from && close_range(from, fd - 1, 0) < 0)
+            return -1;
+        from = fd + 1;
+    }
+    return close_range(from, ~0U, 0);
+}
+
+/* What is opened next must not become standard output. */
+static int fill_stdio(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= 2);
+    return fd < 0 ? -1 : close(fd);
+}
+
+/* Of what the terminal sends to its foreground it gets nothing. */
+static int lead_session(void)
+{
+    return getsid(0) == getpid() || setsid() >= 0 ? 0 : -1;
+}
+
+static int become_lonely(const struct sandbox_start *start, struct tc_err *err)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return err_sys(err, errno, NULL, "the process cannot be shut off");
+    if (getppid() != start->parent)
+        return err_set(err, NULL, "process %ld, which has started this one, is gone",
+                       (long)start->parent);
+    if (getpgrp() != getpid() && lead_session() < 0)
+        return err_sys(err, errno, NULL, "no session of its own");
+    return 0;
+}
+
+int sandbox_prepare(const struct sandbox_start *start, struct tc_err *err)
+{
+    const char *const dir = start->dir ? start->dir : "/";
+    if (become_lonely(start, err) < 0)
+        return -1;
+    if (close_others(start->keep, start->n_keep) < 0 || fill_stdio() < 0)
+        return err_sys(err, errno, NULL, "descriptors cannot be closed");
+    if (lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_NOFILE, DESCRIPTORS) < 0 || limit_threads() < 0)
+        return err_sys(err, errno, NULL, "limits cannot be set");
+    if (chdir(dir) < 0)
+        return err_sys(err, errno, dir, "cannot be entered");
+    umask(077);
+    return 0;
+}
+
+/* --- before its init ---------------------------------------------------------------------- */
+
+struct sandbox_kernel sandbox_kernel_look(void)
+{
+    return (struct sandbox_kernel){
+        .landlock = sandbox_landlock_version(),
+        .seccomp = sandbox_seccomp_works(),
+    };
+}
+
+/* Landlock holds for the thread that enters it, and for those that it makes. */
+static void look_for_threads(sandbox_warn *warn, void *ctx)
+{
+    unsigned n = 0;
+    DIR *const tasks = opendir("/proc/self/task");
+    for (const struct dirent *d; tasks && (d = readdir(tasks));)
+        n += d->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    if (n > 1 && !SANDBOX_CHECKED)
+        warn(ctx, "the plugin has started threads as it was loaded: "
+                  "Landlock does not hold them, they can open the files of this user");
+}
+
+/* What a connector can do with versions of Landlock before `until`. */
+static const struct gap {
+    int from, until;
+    bool filtered; /* not where system calls are */
+    bool connects; /* only with ports, or where nothing keeps it from sockets */
+    const char *what;
+} gaps[] = {
+    {0, 1, false, false, "open every file of this user"},
+    {1, 3, true, false, "empty every file of this user"},
+    {0, SANDBOX_PORTS, false, true, "connect to every port"},
+};
+
+char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_ports)
+{
+    CLEANUP_BUF struct buf text = {0};
+    const int version = kernel->landlock;
+    const bool connects = has_ports || !kernel->seccomp;
+    for (const struct gap *g = gaps; g < gaps + sizeof gaps / sizeof gaps[0]; g++)
+        if (version >= g->from && version < g->until && (connects || !g->connects) &&
+            !(kernel->seccomp && g->filtered))
+            buf_printf(&text, "%s%s", text.len ? ", and " : ": connectors can ", g->what);
+    if (!text.len)
+        return NULL;
+    return version ? xasprintf("Landlock of this kernel is version %d%s", version, text.p)
+                   : xasprintf("this kernel has no Landlock%s", text.p);
+}
+
+const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel)
+{
+    return kernel->seccomp ? NULL
+                           : "this kernel does not filter system calls (seccomp): connectors can "
+                             "start programs, signal processes of this user, use its sockets, and "
+                             "change the mode, the owner and the times of its files";
+}
+
+static void warn_of_lack(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
+                         sandbox_warn *warn, void *ctx)
+{
+    CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(kernel, spec->n_ports > 0);
+    const char *const seccomp = sandbox_tell_seccomp_gaps(kernel);
+    if (landlock)
+        warn(ctx, landlock);
+    if (seccomp)
+        warn(ctx, seccomp);
+}
+
+/* Of root's rights only those are left that come from owning a file. */
+static int drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+static int enter(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
+                 struct tc_err *err)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return err_sys(err, errno, spec->label, "it could get new privileges");
+    if (kernel->landlock && sandbox_landlock_enter(kernel->landlock, spec, err) < 0)
+        return -1;
+    if (drop_capabilities() < 0)
+        return err_sys(err, errno, spec->label, "its capabilities cannot be dropped");
+    if (spec->memory && !SANDBOX_CHECKED && lower(RLIMIT_AS, spec->memory) < 0)
+        return err_sys(err, errno, spec->label, "its memory cannot be limited");
+    if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
+        return err_sys(err, errno, spec->label, "the size of its files cannot be limited");
+    return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
+}
+
+int sandbox_enter_on(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
+                     sandbox_warn *warn, void *ctx, struct tc_err *err)
+{
+    if (kernel->landlock)
+        look_for_threads(warn, ctx);
+    warn_of_lack(kernel, spec, warn, ctx);
+    return enter(kernel, spec, err);
+}
+
+int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn *warn, void *ctx,
+                  struct tc_err *err)
+{
+    const struct sandbox_kernel kernel = sandbox_kernel_look();
+    return sandbox_enter_on(&kernel, spec, warn, ctx, err);
+}

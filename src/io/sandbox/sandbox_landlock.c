@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what Landlock is told: which files are left, and which ports.
+ *
+ * A rule holds for the file that is there now: one that is replaced later is another. So what
+ * others replace is named by its folder where that can be. The system calls have no wrapper in
+ * glibc, and the headers of Debian 12 know two of the versions: the rest is named here. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "io/sandbox/sandbox_internal.h"
+
+/* As the kernel defines them; each with the version that brought it. */
+#define FS_TRUNCATE (1ULL << 14)  /* 3 */
+#define FS_IOCTL_DEV (1ULL << 15) /* 5 */
+#define NET_BIND_TCP (1ULL << 0)  /* 4 */
+#define NET_CONNECT_TCP (1ULL << 1)
+#define RULE_NET_PORT 2
+#define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
+#define SCOPE_SIGNAL (1ULL << 1)
+
+#define NAME_SERVER_PORT 53
+
+struct ruleset_attr {
+    uint64_t fs, net, scoped;
+};
+
+struct port_attr {
+    uint64_t allowed, port;
+};
+
+#define FS_OF_VERSION_1 ((1ULL << 13) - 1)
+#define FS_READ ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
+/* Files and folders; no links, sockets, pipes, devices. */
+#define FS_WRITE                                                                                   \
+    (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |       \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |  \
+     LANDLOCK_ACCESS_FS_REFER)
+#define FS_SHRINK                                                                                  \
+    (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+/* What a right can mean for a file. */
+#define FS_OF_FILES                                                                                \
+    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+
+/* Libraries and their data; names, certificates, time. Not /usr/local/etc or /etc: they have
+ * configurations and secrets. */
+static const char *const always_read[] = {
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/share",
+    "/usr/local/lib",
+    "/usr/local/share",
+    "/etc/ld.so.cache",
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/crypto-policies",
+    "/dev/urandom",
+    "/dev/random",
+    "/dev/zero",
+    "/dev/null",
+    "/sys/devices/system/cpu",
+    NULL,
+};
+
+static const char *const always_write[] = {"/dev/null", NULL};
+
+static uint64_t fs_of(int version)
+{
+    return FS_OF_VERSION_1 | (version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) |
+           (version >= 3 ? FS_TRUNCATE : 0) | (version >= 5 ? FS_IOCTL_DEV : 0);
+}
+
+int sandbox_landlock_version(void)
+{
+    const long version =
+        syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return version > 0 ? (int)version : 0;
+}
+
+static int allow_fd(int ruleset, int fd, uint64_t rights)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -1;
+    const struct landlock_path_beneath_attr beneath = {
+        .allowed_access = S_ISDIR(st.st_mode) ? rights : rights & FS_OF_FILES,
+        .parent_fd = fd,
+    };
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+}
+
+static int allow_path(int ruleset, const char *path, uint64_t rights)
+{
+    CLEANUP_FD const int fd = open(path, O_PATH | O_CLOEXEC);
+    return fd < 0 ? -1 : allow_fd(ruleset, fd, rights);
+}
+
+/* What this system does not have is not missed. */
+static void allow_system(int ruleset, const char *const *paths, uint64_t rights)
+{
+    for (; *paths; paths++)
+        allow_path(ruleset, *paths, rights);
+}
+
+static int allow_own(int ruleset, const char *const *paths, uint64_t rights, const char *label,
+                     struct tc_err *err)
+{
+    for (; paths && *paths; paths++)
+        if (allow_path(ruleset, *paths, rights) < 0)
+            return err_sys(err, errno, label, "%s cannot be opened to it", *paths);
+    return 0;
+}
+
+/* Links are not followed: they could lead to anything. */
+static void allow_files(int ruleset, const char *const *paths)
+{
+    for (; paths && *paths; paths++) {
+        CLEANUP_FD const int fd = open(*paths, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+            allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE);
+    }
+}
+
+static int allow_own_fd(int ruleset, int fd, const char *label, struct tc_err *err)
+{
+    if (!fd || allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE) == 0)
+        return 0;
+    return err_sys(err, errno, label, "cannot allow it to read the file of its plugin");
+}
+
+/* Who keeps the name servers in a folder of /run replaces the file there. */
+static void allow_resolver(int ruleset, uint64_t rights)
+{
+    CLEANUP_FREE char *real = realpath("/etc/resolv.conf", NULL);
+    if (!real || strncmp(real, "/run/", 5) != 0)
+        return;
+    *strrchr(real, '/') = 0;
+    if (strcmp(real, "/run") != 0)
+        allow_path(ruleset, real, rights);
+}
+
+/* The kernel may forget /proc/self and make another when nobody has it open, to which the rule
+ * would not apply: so the descriptor stays. It names what the process is, and opens nothing. */
+static void allow_self(int ruleset, uint64_t rights)
+{
+    const int fd = open("/proc/self", O_PATH | O_CLOEXEC);
+    if (fd >= 0)
+        allow_fd(ruleset, fd, rights);
+}
+
+static int allow_port(int ruleset, uint16_t number, const char *label, struct tc_err *err)
+{
+    const struct port_attr port = {.allowed = NET_CONNECT_TCP, .port = number};
+    if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &port, 0) < 0)
+        return err_sys(err, errno, label, "port %u cannot be opened to it", (unsigned)number);
+    return 0;
+}
+
+/* Who may connect has to find addresses: what is too long for a datagram comes over TCP. */
+static int allow_ports(int ruleset, const struct sandbox_spec *spec, struct tc_err *err)
+{
+    for (size_t i = 0; i < spec->n_ports; i++)
+        if (allow_port(ruleset, spec->ports[i], spec->label, err) < 0)
+            return -1;
+    return spec->n_ports ? allow_port(ruleset, NAME_SERVER_PORT, spec->label, err) : 0;
+}
+
+static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, struct tc_err *err)
+{
+    const uint64_t write = FS_WRITE & fs_of(version), shrink = FS_SHRINK & fs_of(version);
+    allow_system(ruleset, always_read, FS_READ);
+    allow_system(ruleset, always_write, LANDLOCK_ACCESS_FS_WRITE_FILE);
+    allow_resolver(ruleset, FS_READ);
+    allow_files(ruleset, spec->read_files);
+    if (allow_own_fd(ruleset, spec->read_fd, spec->label, err) < 0 ||
+        allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
+        allow_own(ruleset, spec->shrink_paths, shrink, spec->label, err) < 0 ||
+        allow_own(ruleset, spec->write_paths, write, spec->label, err) < 0)
+        return -1;
+    if (version >= SANDBOX_PORTS && allow_ports(ruleset, spec, err) < 0)
+        return -1;
+    allow_self(ruleset, FS_READ);
+    return 0;
+}
+
+int sandbox_landlock_enter(int version, const struct sandbox_spec *spec, struct tc_err *err)
+{
+    const struct ruleset_attr attr = {
+        .fs = fs_of(version),
+        .net = version >= SANDBOX_PORTS ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
+        .scoped = version >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0,
+    };
+    CLEANUP_FD const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (ruleset < 0)
+        return err_sys(err, errno, spec->label, "Landlock takes no rules");
+    if (allow_all(ruleset, version, spec, err) < 0)
+        return -1;
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+        return err_sys(err, errno, spec->label, "Landlock cannot be entered");
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * What an answer means for the queue: the end of the request, or again, and who waits for how
+ * long until then. Pure. */
+#ifndef IO_SEND_RETRY_POLICY_H
+#define IO_SEND_RETRY_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct httpc_reply;
+
+/* Who is held: the conversation; every conversation, on the instance's rates that the request
+ * counts on; the whole instance. */
+enum verdict_scope { VERDICT_LANE, VERDICT_RATES, VERDICT_INSTANCE };
+
+struct verdict {
+    bool again;
+    int64_t hold_ms; /* with `again`: what the service asks for; 0: back off instead */
+    enum verdict_scope scope;
+};
+
+/* By outcome and status alone: what was surely not done goes again, what may have been done only
+ * when the request is idempotent. 429 holds the lane for the time its header names. */
+struct verdict verdict_of(const struct httpc_reply *reply, bool idempotent);
+/* Full jitter: between 1 ms and 1 s, 2 s, 4 s… 5 min behind failed attempt 1, 2, 3…, from 64
+ * random bits. */
+int64_t verdict_backoff_ms(unsigned attempt, uint64_t random);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the lock and the reserve file. The lock file holds the process id of the owner, and is
+ * empty after a clean stop. */
+#include "io/store/store_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/dir.h"
+#include "base/sys/file_trust.h"
+#include "base/sys/log.h"
+
+const char *store_dir_refused_fs(unsigned long magic)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } refused[] = {
+        {0x6969, "NFS"},        {0x517b, "SMB"},      {0xfe534d42, "SMB2"}, {0xff534d42, "CIFS"},
+        {0x5346414f, "AFS"},    {0x6b414653, "AFS"},  {0x01021997, "9P"},   {0x00c36400, "Ceph"},
+        {0x0bd00bd0, "Lustre"}, {0x73757245, "Coda"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].magic == (magic & 0xffffffff))
+            return refused[i].name;
+    return NULL;
+}
+
+char *store_dir_file(const struct store_dir *d, const char *name)
+{
+    return xasprintf("%s/%s", d->path, name);
+}
+
+static int check_owner(const char *path, struct tc_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return err_sys(err, errno, path, "cannot be examined");
+    if (st.st_uid != geteuid())
+        return err_set(err, path, "belongs to user %u, not to user %u who runs this",
+                       (unsigned)st.st_uid, (unsigned)geteuid());
+    /* Not even a sticky one: others could put their files where ours go. */
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return err_set(err, path, "others may write to it; run: chmod 700 %s", path);
+    return 0;
+}
+
+static int check_fs(const char *path, struct tc_err *err)
+{
+    struct statfs fs;
+    if (statfs(path, &fs) < 0)
+        return err_sys(err, errno, path, "cannot be examined");
+    const char *const refused = store_dir_refused_fs((unsigned long)fs.f_type);
+    if (refused)
+        return err_set(err, path, "is on %s; state needs a local disk", refused);
+    return 0;
+}
+
+static int check_place(const struct store_dir *d, struct tc_err *err)
+{
+    CLEANUP_FREE char *file = store_dir_file(d, "lock");
+    if (check_owner(d->path, err) < 0 || check_fs(d->path, err) < 0)
+        return -1;
+    return trust_check_dirs(file, err);
+}
+
+static int take_lock(struct store_dir *d, struct tc_err *err)
+{
+    CLEANUP_FREE char *file = store_dir_file(d, "lock");
+    d->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (d->lock < 0)
+        return err_sys(err, errno, file, "cannot be written");
+    if (trust_check_file(d->lock, file, err) < 0)
+        return -1;
+    char owner[24] = "";
+    const bool taken = flock(d->lock, LOCK_EX | LOCK_NB) == 0;
+    const int no = errno;
+    const ssize_t n = pread(d->lock, owner, sizeof owner - 1, 0);
+    owner[n > 0 ? n : 0] = 0;
+    d->in_use = !taken && no == EWOULDBLOCK;
+    if (d->in_use)
+        return err_set(err, d->path, "is in use by process %ld, another turncast; stop that first",
+                       strtol(owner, NULL, 10));
+    if (!taken)
+        return err_sys(err, no, file, "cannot be locked");
+    d->unclean = n != 0;
+    return 0;
+}
+
+static int sign_lock(const struct store_dir *d, struct tc_err *err)
+{
+    char text[24];
+    const int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(d->lock, 0) < 0 || pwrite(d->lock, text, (size_t)n, 0) != n)
+        return err_sys(err, errno, d->path, "its lock cannot be written");
+    return 0;
+}
+
+void store_dir_make_reserve(struct store_dir *d)
+{
+    if (d->reserve)
+        return;
+    CLEANUP_FREE char *file = store_dir_file(d, "reserve");
+    CLEANUP_FD const int fd =
+        open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    d->reserve = fd >= 0 && posix_fallocate(fd, 0, STORE_RESERVE) == 0;
+    if (!d->reserve)
+        unlink(file);
+}
+
+bool store_dir_spend_reserve(struct store_dir *d)
+{
+    CLEANUP_FREE char *file = store_dir_file(d, "reserve");
+    const bool spent = d->reserve && unlink(file) == 0;
+    d->reserve = false;
+    return spent;
+}
+
+int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
+{
+    *d = (struct store_dir){.lock = -1};
+    if (dir_make(path, err) < 0)
+        return -1;
+    d->path = realpath(path, NULL);
+    if (!d->path)
+        return err_sys(err, errno, path, "cannot be opened");
+    if (check_place(d, err) < 0 || take_lock(d, err) < 0 || sign_lock(d, err) < 0) {
+        /* What the last owner left in the lock stays: this one proved nothing. */
+        store_dir_fini(d, false);
+        return -1;
+    }
+    store_dir_make_reserve(d);
+    if (!d->reserve)
+        log_line(LOG_WARN, "store", "%s: no room for a reserve of %d bytes", d->path,
+                 STORE_RESERVE);
+    return 0;
+}
+
+void store_dir_fini(struct store_dir *d, bool clean)
+{
+    if (d->lock >= 0) {
+        if (clean && ftruncate(d->lock, 0) < 0)
+            log_line(LOG_WARN, "store", "%s: its lock cannot be emptied", d->path);
+        close(d->lock);
+    }
+    free(d->path);
+    *d = (struct store_dir){.lock = -1, .in_use = d->in_use};
+}

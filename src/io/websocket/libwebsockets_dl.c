@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the loading of libwebsockets. */
+#include "io/websocket/libwebsockets_dl.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Its structures differ from minor to minor, and so does its name. */
+#if LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 1
+#define SONAME "libwebsockets.so.17"
+#elif LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 2
+#define SONAME "libwebsockets.so.18"
+#elif LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 3
+#define SONAME "libwebsockets.so.19"
+#else
+#error "which libwebsockets.so is it?"
+#endif
+
+/* dlsym gives an object pointer; POSIX says that it holds a function's address. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *const address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address;
+}
+
+static bool is_of_the_header(const char *version)
+{
+    static const char built_with[] = LWS_LIBRARY_VERSION;
+    return strncmp(version, built_with, sizeof "4.1." - 1) == 0;
+}
+
+int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
+{
+    /* The TLS library behind it registers exit handlers: it cannot leave again. */
+    void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
+#define LIBWEBSOCKETS_FIND(name)                                                                   \
+    if (!find(library, "lws_" #name, &lib->name))                                                  \
+        return err_set(err, SONAME, "has no lws_" #name);
+    LIBWEBSOCKETS_FUNCTIONS(LIBWEBSOCKETS_FIND)
+#undef LIBWEBSOCKETS_FIND
+    if (!is_of_the_header(lib->get_library_version()))
+        return err_set(err, SONAME, "is %s, not %s", lib->get_library_version(),
+                       LWS_LIBRARY_VERSION);
+    lib->set_log_level(0, NULL); /* errors come to the callback; its log may have URLs in it */
+    return 0;
+}

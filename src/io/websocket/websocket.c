@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the loop's side of the websockets: who is told what, and how long anything may take. */
+#include "io/websocket/websocket.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "io/websocket/websocket_internal.h"
+
+enum {
+    CONNECT_MS = 10 * 1000,
+    PING_MS = 10 * 1000,
+    SILENT_MS = 30 * 1000,
+    CLOSE_MS = 1000, /* for the goodbye of the other side */
+    UNREAD_RESUME = 2 << 20,
+};
+
+struct websocket {
+    struct loop *loop;
+    char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
+    int64_t connect_timeout_ms;
+    struct websocket_conn *conns;
+    /* from the first socket on */
+    struct websocket_thread *thread;
+    struct websocket_queue reports;
+    int wake_fd;
+    struct loop_fd *wake; /* waits as long as there are sockets */
+};
+
+/* ---- notes ---- */
+
+void websocket_queue_init(struct websocket_queue *q)
+{
+    pthread_mutex_init(&q->mu, NULL);
+    q->first = NULL;
+    q->end = &q->first;
+}
+
+void websocket_note_free_all(struct websocket_note *first)
+{
+    for (struct websocket_note *next; first; first = next) {
+        next = first->next;
+        free(first);
+    }
+}
+
+void websocket_queue_fini(struct websocket_queue *q)
+{
+    websocket_note_free_all(websocket_queue_take(q));
+    pthread_mutex_destroy(&q->mu);
+}
+
+void websocket_queue_add(struct websocket_queue *q, struct websocket_conn *c,
+                         enum websocket_note_kind kind, struct str text)
+{
+    struct websocket_note *const n = xmalloc(sizeof *n + text.len + 1);
+    *n = (struct websocket_note){.conn = c, .kind = kind, .len = text.len};
+    if (text.len)
+        memcpy(n->text, text.p, text.len);
+    n->text[text.len] = '\0';
+    pthread_mutex_lock(&q->mu);
+    *q->end = n;
+    q->end = &n->next;
+    pthread_mutex_unlock(&q->mu);
+}
+
+struct websocket_note *websocket_queue_take(struct websocket_queue *q)
+{
+    pthread_mutex_lock(&q->mu);
+    struct websocket_note *const first = q->first;
+    q->first = NULL;
+    q->end = &q->first;
+    pthread_mutex_unlock(&q->mu);
+    return first;
+}
+
+/* ---- what the handler is told ---- */
+
+static void tell_closed(struct websocket_conn *c, struct str why)
+{
+    CLEANUP_BUF struct buf clean = {0};
+    c->state = WEBSOCKET_TOLD;
+    loop_timer_set(c->timer, -1);
+    log_redact(&clean, why);
+    c->on_event(c->arg, WEBSOCKET_CLOSED, (struct str){clean.p ? clean.p : "", clean.len});
+}
+
+static void tell_open(struct websocket_conn *c)
+{
+    if (c->state != WEBSOCKET_CONNECTING)
+        return;
+    c->state = WEBSOCKET_IS_OPEN;
+    loop_timer_set(c->timer, -1);
+    c->on_event(c->arg, WEBSOCKET_OPEN, STR(""));
+}
+
+static void tell_text(struct websocket_conn *c, struct str text)
+{
+    const size_t before = atomic_fetch_sub(&c->unread, text.len);
+    if (before > UNREAD_RESUME && before - text.len <= UNREAD_RESUME)
+        websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_RESUME, STR(""));
+    if (c->state == WEBSOCKET_IS_OPEN)
+        c->on_event(c->arg, WEBSOCKET_TEXT, text);
+}
+
+static void free_conn(struct websocket_conn *c)
+{
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+    loop_timer_free(c->timer);
+    free(c);
+}
+
+static void take_report(const struct websocket_note *n)
+{
+    struct websocket_conn *const c = n->conn;
+    const struct str text = {n->text, n->len};
+    if (n->kind == WEBSOCKET_SAYS_OPEN)
+        tell_open(c);
+    else if (n->kind == WEBSOCKET_SAYS_TEXT)
+        tell_text(c, text);
+    if (n->kind != WEBSOCKET_SAYS_GONE)
+        return;
+    if (c->state != WEBSOCKET_TOLD)
+        tell_closed(c, c->state == WEBSOCKET_CLOSING ? STR("closed") : text);
+    free_conn(c);
+}
+
+static void on_reports(void *arg, unsigned ready)
+{
+    (void)ready;
+    struct websocket *const w = arg;
+    uint64_t count;
+    if (read(w->wake_fd, &count, sizeof count) < 0)
+        return;
+    struct websocket_note *const first = websocket_queue_take(&w->reports);
+    for (const struct websocket_note *n = first; n; n = n->next)
+        take_report(n);
+    websocket_note_free_all(first);
+    loop_fd_set(w->wake, w->conns ? LOOP_READ : 0);
+}
+
+static void on_time(void *arg)
+{
+    struct websocket_conn *const c = arg;
+    const bool was_open = c->state == WEBSOCKET_CLOSING;
+    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_DROP, STR(""));
+    tell_closed(c, was_open ? STR("closed") : STR("not open in time"));
+}
+
+/* ---- the handler's side ---- */
+
+struct websocket *websocket_new(struct loop *l, const struct websocket_options *options)
+{
+    static const struct websocket_options none;
+    const struct websocket_options *const o = options ? options : &none;
+    struct websocket *const w = xcalloc(1, sizeof *w);
+    *w = (struct websocket){
+        .loop = l,
+        .ca_file = xstrdup(o->ca_file),
+        .proxy_url = xstrdup(o->proxy.url),
+        .proxy_credentials = xstrdup(o->proxy.credentials),
+        .no_proxy = xstrdup(o->proxy.no_proxy),
+        .connect_timeout_ms = o->connect_timeout_ms ? o->connect_timeout_ms : CONNECT_MS,
+        .wake_fd = -1,
+    };
+    return w;
+}
+
+static bool has_http_proxy(const struct websocket *w)
+{
+    return w->proxy_url && strncmp(w->proxy_url, "http://", strlen("http://")) == 0;
+}
+
+/* The library connects through http: proxies only. */
+static int check_proxy(const struct websocket *w, const struct websocket_url *url,
+                       struct tc_err *err)
+{
+    if (!w->proxy_url || has_http_proxy(w) || proxy_is_exempt(w->no_proxy, url->host))
+        return 0;
+    return err_set(err, NULL,
+                   "websockets cannot go through the proxy %s: proxy.url has to be http:, or "
+                   "proxy.no_proxy has to name the host",
+                   w->proxy_url);
+}
+
+static int start(struct websocket *w, struct tc_err *err)
+{
+    if (w->thread)
+        return 0;
+    w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->wake_fd < 0)
+        return err_set(err, NULL, "no descriptor for websockets");
+    websocket_queue_init(&w->reports);
+    w->thread = websocket_thread_new(
+        w->ca_file,
+        &(struct proxy){has_http_proxy(w) ? w->proxy_url : NULL, w->proxy_credentials, w->no_proxy},
+        &w->reports, w->wake_fd, err);
+    if (!w->thread) {
+        websocket_queue_fini(&w->reports);
+        close(w->wake_fd);
+        return -1;
+    }
+    w->wake = loop_fd_new(w->loop, w->wake_fd, 0, on_reports, w);
+    return 0;
+}
+
+struct websocket_conn *websocket_open(struct websocket *w, const struct websocket_spec *spec,
+                                      websocket_fn *on_event, void *arg, struct tc_err *err)
+{
+    struct websocket_url url;
+    if (websocket_url_parse(&url, spec->url, err) < 0 || check_proxy(w, &url, err) < 0 ||
+        start(w, err) < 0)
+        return NULL;
+    struct websocket_conn *const c = xmalloc(sizeof *c);
+    *c = (struct websocket_conn){
+        .owner = w,
+        .url = url,
+        .ping_ms = spec->ping_ms ? spec->ping_ms : PING_MS,
+        .silent_ms = spec->silent_ms ? spec->silent_ms : SILENT_MS,
+        .next = w->conns,
+        .at = &w->conns,
+        .on_event = on_event,
+        .arg = arg,
+    };
+    if (c->next)
+        c->next->at = &c->next;
+    w->conns = c;
+    c->timer = loop_timer_new(w->loop, on_time, c);
+    loop_timer_set(c->timer, w->connect_timeout_ms);
+    loop_fd_set(w->wake, LOOP_READ);
+    websocket_thread_order(w->thread, c, WEBSOCKET_DO_OPEN, STR(""));
+    return c;
+}
+
+int websocket_send(struct websocket_conn *c, struct str text)
+{
+    if (c->state != WEBSOCKET_IS_OPEN || text.len > WEBSOCKET_MAX_TEXT ||
+        atomic_load(&c->queued) + text.len > WEBSOCKET_MAX_QUEUED)
+        return -1;
+    atomic_fetch_add(&c->queued, text.len);
+    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_SEND, text);
+    return 0;
+}
+
+void websocket_close(struct websocket_conn *c)
+{
+    if (c->state >= WEBSOCKET_CLOSING)
+        return;
+    c->state = WEBSOCKET_CLOSING;
+    loop_timer_set(c->timer, CLOSE_MS);
+    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_CLOSE, STR(""));
+}
+
+void websocket_free(struct websocket *w)
+{
+    if (!w)
+        return;
+    if (w->thread) {
+        websocket_thread_free(w->thread);
+        while (w->conns) {
+            if (w->conns->state != WEBSOCKET_TOLD)
+                tell_closed(w->conns, STR("the host stops"));
+            free_conn(w->conns);
+        }
+        loop_fd_free(w->wake);
+        close(w->wake_fd);
+        websocket_queue_fini(&w->reports);
+    }
+    free(w->ca_file);
+    free(w->proxy_url);
+    if (w->proxy_credentials)
+        explicit_bzero(w->proxy_credentials, strlen(w->proxy_credentials));
+    free(w->proxy_credentials);
+    free(w->no_proxy);
+    free(w);
+}

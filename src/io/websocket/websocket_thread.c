@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the thread of libwebsockets, its context, and a link for each socket. It looks up names
+ * itself, and waits for them: its sockets are late then, not the loop. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/utf8.h"
+#include "io/websocket/libwebsockets_dl.h"
+#include "io/websocket/websocket_internal.h"
+
+enum {
+    SOCKETS_MAX = 256,
+    READ_BYTES = 16 << 10,
+    UNREAD_MAX = 4 << 20, /* then the service has to wait for the loop */
+    CLOSE_MS = 1000,
+};
+
+#define PROTOCOL "turncast"
+
+_Static_assert(LWS_PRE <= WEBSOCKET_ROOM, "the room before a text");
+
+/* A socket as the thread has it. */
+struct link {
+    lws_sorted_usec_list_t tick; /* first: its callback gets its address */
+    struct link *next, **at;
+    struct websocket_thread *owner;
+    struct websocket_conn *conn;
+    struct lws *wsi; /* NULL before and after */
+    struct buf in;   /* of a message that is not whole */
+    struct websocket_note *out, **out_end;
+    int64_t since_ping_ms;
+    enum lws_close_status status; /* of the goodbye */
+    bool is_open, is_ping_due, is_closing, is_paused, has_ended;
+    char why[256];
+};
+
+struct websocket_thread {
+    struct libwebsockets lib;
+    struct lws_context *context;
+    struct lws_vhost *proxied; /* whose connections go through the proxy; NULL: there is none */
+    char *no_proxy;            /* but not to these hosts; or NULL */
+    pthread_t id;
+    struct websocket_queue orders;
+    struct websocket_queue *reports;
+    int wake_fd;
+    /* the thread's */
+    struct link *links;
+    bool stops;
+};
+
+/* ---- reports ---- */
+
+static void report(const struct link *k, enum websocket_note_kind kind, struct str text)
+{
+    const struct websocket_thread *const t = k->owner;
+    const uint64_t one = 1;
+    websocket_queue_add(t->reports, k->conn, kind, text);
+    /* A full counter means that the loop has been woken already. */
+    if (write(t->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+/* The first reason stays; controls of the other side's words are blanked. */
+static void set_why(struct link *k, const char *before, const char *text, size_t len)
+{
+    if (k->why[0])
+        return;
+    const int n = snprintf(k->why, sizeof k->why, "%s", before);
+    const size_t cut =
+        utf8_is_valid(text, len) ? utf8_cut(text, len, sizeof k->why - (size_t)n - 1) : 0;
+    memcpy(k->why + n, text, cut);
+    k->why[(size_t)n + cut] = '\0';
+    for (char *c = k->why; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+}
+
+static void because(struct link *k, const char *why)
+{
+    set_why(k, why, "", 0);
+}
+
+/* ---- the end of a link ---- */
+
+static void schedule(struct link *k, int64_t ms)
+{
+    k->owner->lib.sul_schedule(k->owner->context, 0, &k->tick, k->tick.cb, ms * LWS_US_PER_MS);
+}
+
+/* Both ways are shut: the library would wait for the other side's end, which a silent one does not
+ * send, for as long as it waits for anything. */
+static void drop(struct link *k)
+{
+    if (!k->wsi)
+        return;
+    shutdown(k->owner->lib.get_socket_fd(k->wsi), SHUT_RDWR);
+    k->owner->lib.set_timeout(k->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+}
+
+/* The goodbye is said when the line is free, and there is some time for the other side's. */
+static void begin_close(struct link *k, enum lws_close_status status)
+{
+    k->is_closing = true;
+    k->status = status;
+    k->owner->lib.callback_on_writable(k->wsi);
+    schedule(k, CLOSE_MS);
+}
+
+/* For the result of on_bytes, which is always 0: when a callback of received bytes refuses them,
+ * version 4.1 goes on to read behind the end of its buffer for as long as the goodbye takes. */
+static int fail(struct link *k, enum lws_close_status status, const char *why)
+{
+    because(k, why);
+    websocket_note_free_all(k->out);
+    k->out = NULL;
+    k->out_end = &k->out;
+    begin_close(k, status);
+    return 0;
+}
+
+static void free_link(struct link *k)
+{
+    *k->at = k->next;
+    if (k->next)
+        k->next->at = k->at;
+    k->owner->lib.sul_cancel(&k->tick);
+    buf_fini(&k->in);
+    websocket_note_free_all(k->out);
+    free(k);
+}
+
+/* Not in a callback of the library, which may still look at a link that has ended. */
+static void reap(struct websocket_thread *t)
+{
+    for (struct link *k = t->links, *next; k; k = next) {
+        next = k->next;
+        if (!k->has_ended)
+            continue;
+        because(k, "the connection was lost");
+        report(k, WEBSOCKET_SAYS_GONE, (struct str){k->why, strlen(k->why)});
+        free_link(k);
+    }
+}
+
+/* ---- is it alive? ---- */
+
+/* Since the last byte of any kind came; the kernel has counted. */
+static int64_t silence_of(const struct link *k)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    if (getsockopt(k->owner->lib.get_socket_fd(k->wsi), IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+        return 0;
+    return info.tcpi_last_data_recv;
+}
+
+/* Until the next ping is due, or silence would be too long. */
+static void schedule_tick(struct link *k, int64_t silence_ms)
+{
+    const int64_t left = k->conn->silent_ms - silence_ms, ping = k->conn->ping_ms;
+    const int64_t ms = left < ping ? left : ping;
+    schedule(k, ms > 1 ? ms : 1);
+}
+
+static void on_tick(lws_sorted_usec_list_t *tick)
+{
+    struct link *const k = (void *)tick;
+    if (!k->wsi || k->has_ended)
+        return;
+    if (k->is_closing) {
+        drop(k);
+        return;
+    }
+    const int64_t silence = silence_of(k);
+    if (silence >= k->conn->silent_ms) {
+        because(k, "silent");
+        drop(k);
+        return;
+    }
+    k->is_ping_due = true;
+    k->owner->lib.callback_on_writable(k->wsi);
+    schedule_tick(k, silence);
+}
+
+/* ---- callbacks of the library ---- */
+
+static int on_established(struct link *k, const void *in, size_t len)
+{
+    (void)in;
+    (void)len;
+    k->is_open = true;
+    report(k, WEBSOCKET_SAYS_OPEN, STR(""));
+    schedule_tick(k, 0);
+    return 0;
+}
+
+static int on_refused(struct link *k, const void *in, size_t len)
+{
+    char why[64];
+    const unsigned status = k->wsi ? k->owner->lib.http_client_http_response(k->wsi) : 0;
+    if (status && status != 101) {
+        snprintf(why, sizeof why, "the service answered %u", status);
+        because(k, why);
+    }
+    /* Numbers are all that the library says then. */
+    if (in && memmem(in, len, "SSL", 3))
+        because(k, "no connection: TLS failed, as the certificate is not to be trusted, or at all");
+    set_why(k, "no connection: ", in ? in : "", in ? len : 0);
+    return 0;
+}
+
+static int on_bytes(struct link *k, const void *bytes, size_t len)
+{
+    const struct libwebsockets *const lib = &k->owner->lib;
+    if (k->is_closing)
+        return 0;
+    if (lib->frame_is_binary(k->wsi))
+        return fail(k, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "a message that is no text");
+    if (k->in.len + len > WEBSOCKET_MAX_TEXT)
+        return fail(k, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "a message that is too long");
+    buf_add(&k->in, bytes, len);
+    if (!lib->is_final_fragment(k->wsi))
+        return 0;
+    if (!utf8_is_valid(k->in.p, k->in.len))
+        return fail(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD, "a message that is not UTF-8");
+    const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
+    report(k, WEBSOCKET_SAYS_TEXT, (struct str){k->in.p, k->in.len});
+    buf_fini(&k->in);
+    if (unread > UNREAD_MAX && !k->is_paused) {
+        k->is_paused = true;
+        lib->rx_flow_control(k->wsi, 0);
+    }
+    return 0;
+}
+
+/* Pings first: they are what a full line still needs. */
+static int on_writable(struct link *k, const void *in, size_t len)
+{
+    (void)in;
+    (void)len;
+    const struct libwebsockets *const lib = &k->owner->lib;
+    if (k->is_ping_due) {
+        unsigned char ping[LWS_PRE];
+        k->is_ping_due = false;
+        if (lib->write(k->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0)
+            return -1;
+    } else if (k->out) {
+        struct websocket_note *const n = k->out;
+        const int written = lib->write(k->wsi, (unsigned char *)n->text, n->len, LWS_WRITE_TEXT);
+        atomic_fetch_sub(&k->conn->queued, n->len);
+        k->out = n->next;
+        if (!k->out)
+            k->out_end = &k->out;
+        free(n);
+        if (written < 0)
+            return -1;
+    } else if (k->is_closing) {
+        lib->close_reason(k->wsi, k->status, NULL, 0);
+        return -1;
+    }
+    if (k->out || k->is_closing || k->is_ping_due)
+        lib->callback_on_writable(k->wsi);
+    return 0;
+}
+
+/* Two bytes of status, then words. */
+static int on_peer_close(struct link *k, const void *in, size_t len)
+{
+    const unsigned char *const status = in;
+    char before[64] = "the service closed";
+    if (len >= 2)
+        snprintf(before, sizeof before, "the service closed: %d ", status[0] << 8 | status[1]);
+    set_why(k, before, len > 2 ? (const char *)in + 2 : "", len > 2 ? len - 2 : 0);
+    return 0;
+}
+
+static int on_destroyed(struct link *k, const void *in, size_t len)
+{
+    (void)in;
+    (void)len;
+    k->owner->lib.sul_cancel(&k->tick);
+    k->wsi = NULL;
+    k->has_ended = true;
+    return 0;
+}
+
+static const struct {
+    enum lws_callback_reasons reason;
+    int (*fn)(struct link *k, const void *in, size_t len);
+} handlers[] = {
+    {LWS_CALLBACK_CLIENT_ESTABLISHED, on_established},
+    {LWS_CALLBACK_CLIENT_CONNECTION_ERROR, on_refused},
+    {LWS_CALLBACK_CLIENT_RECEIVE, on_bytes},
+    {LWS_CALLBACK_CLIENT_WRITEABLE, on_writable},
+    {LWS_CALLBACK_WS_PEER_INITIATED_CLOSE, on_peer_close},
+    {LWS_CALLBACK_WSI_DESTROY, on_destroyed},
+};
+
+/* `user` is the link, also for the library's last word on it. */
+static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                       size_t len)
+{
+    struct link *const k = user;
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+        if (handlers[i].reason == reason && k && (k->wsi == wsi))
+            return handlers[i].fn(k, in, len);
+    }
+    return 0;
+}
+
+/* ---- orders ---- */
+
+static void do_open(struct websocket_thread *t, struct websocket_conn *c)
+{
+    struct link *const k = xcalloc(1, sizeof *k);
+    *k = (struct link){.owner = t, .conn = c, .next = t->links, .at = &t->links};
+    k->tick.cb = on_tick;
+    k->out_end = &k->out;
+    if (k->next)
+        k->next->at = &k->next;
+    t->links = k;
+    const struct lws_client_connect_info info = {
+        .context = t->context,
+        .vhost = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host) ? t->proxied : NULL,
+        .address = c->url.host,
+        .port = c->url.port,
+        .path = c->url.path,
+        .host = c->url.authority,
+        .ssl_connection = (c->url.is_tls ? LCCSCF_USE_SSL : 0) | LCCSCF_HTTP_NO_FOLLOW_REDIRECT,
+        .local_protocol_name = PROTOCOL,
+        .pwsi = &k->wsi,
+        .userdata = k,
+    };
+    if (!t->lib.client_connect_via_info(&info) && !k->wsi)
+        k->has_ended = true;
+}
+
+static void do_close(struct link *k)
+{
+    if (!k->is_open)
+        drop(k);
+    else if (k->wsi && !k->is_closing)
+        begin_close(k, LWS_CLOSE_STATUS_NORMAL);
+}
+
+static void do_resume(struct link *k)
+{
+    k->is_paused = false;
+    if (k->wsi)
+        k->owner->lib.rx_flow_control(k->wsi, 1);
+}
+
+static void do_send(struct link *k, struct websocket_note *n)
+{
+    n->next = NULL;
+    *k->out_end = n;
+    k->out_end = &n->next;
+    if (k->wsi)
+        k->owner->lib.callback_on_writable(k->wsi);
+}
+
+static struct link *link_of(const struct websocket_thread *t, const struct websocket_conn *c)
+{
+    struct link *k = t->links;
+    while (k && k->conn != c)
+        k = k->next;
+    return k;
+}
+
+/* An order for a socket that is gone finds none. Takes the note over. */
+static void obey(struct websocket_thread *t, struct websocket_note *n)
+{
+    struct link *const k = n->conn ? link_of(t, n->conn) : NULL;
+    if (n->kind == WEBSOCKET_DO_SEND && k) {
+        do_send(k, n);
+        return;
+    }
+    if (n->kind == WEBSOCKET_DO_OPEN)
+        do_open(t, n->conn);
+    else if (n->kind == WEBSOCKET_DO_STOP)
+        t->stops = true;
+    else if (n->kind == WEBSOCKET_DO_CLOSE && k)
+        do_close(k);
+    else if (n->kind == WEBSOCKET_DO_DROP && k)
+        drop(k);
+    else if (n->kind == WEBSOCKET_DO_RESUME && k)
+        do_resume(k);
+    free(n);
+}
+
+static void *run(void *arg)
+{
+    struct websocket_thread *const t = arg;
+    while (!t->stops) {
+        struct websocket_note *next;
+        for (struct websocket_note *n = websocket_queue_take(&t->orders); n; n = next) {
+            next = n->next;
+            obey(t, n);
+        }
+        reap(t);
+        if (!t->stops)
+            t->lib.service(t->context, 0);
+        reap(t);
+    }
+    return NULL;
+}
+
+/* ---- the thread ---- */
+
+void websocket_thread_order(struct websocket_thread *t, struct websocket_conn *c,
+                            enum websocket_note_kind kind, struct str text)
+{
+    websocket_queue_add(&t->orders, c, kind, text);
+    t->lib.cancel_service(t->context);
+}
+
+/* Nothing of the environment decides where it connects to or whom it trusts. */
+static struct lws_context_creation_info describe(struct websocket_thread *t, const char *ca_file)
+{
+    static const struct lws_protocols protocols[] = {
+        {.name = PROTOCOL, .callback = on_callback, .rx_buffer_size = READ_BYTES}, {.name = NULL}};
+    return (struct lws_context_creation_info){
+        .port = CONTEXT_PORT_NO_LISTEN,
+        .protocols = protocols,
+        .http_proxy_address = "",
+        .client_ssl_ca_filepath = ca_file,
+        .options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT |
+                   (ca_file ? LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS : 0),
+        .fd_limit_per_thread = SOCKETS_MAX,
+        .user = t,
+    };
+}
+
+/* Makes what goes through an http: proxy. The library reads "USER:PASSWORD@HOST:PORT". */
+static int add_proxy(struct websocket_thread *t, const char *ca_file, const struct proxy *p)
+{
+    struct lws_context_creation_info info = describe(t, ca_file);
+    char address[512];
+    info.vhost_name = "proxied";
+    t->no_proxy = xstrdup(p->no_proxy);
+    t->proxied = t->lib.create_vhost(t->context, &info);
+    const int n = snprintf(address, sizeof address, "%s%s%s", p->credentials ? p->credentials : "",
+                           p->credentials ? "@" : "", p->url + strlen("http://"));
+    const int rc =
+        t->proxied && n < (int)sizeof address ? t->lib.set_proxy(t->proxied, address) : -1;
+    explicit_bzero(address, sizeof address);
+    return rc;
+}
+
+static struct lws_context *new_context(struct websocket_thread *t, const char *ca_file,
+                                       const struct proxy *proxy)
+{
+    const struct lws_context_creation_info info = describe(t, ca_file);
+    t->context = t->lib.create_context(&info);
+    if (t->context && proxy->url && add_proxy(t, ca_file, proxy) < 0) {
+        t->lib.context_destroy(t->context);
+        t->context = NULL;
+    }
+    return t->context;
+}
+
+int websocket_check(struct tc_err *err)
+{
+    struct libwebsockets lib;
+    return libwebsockets_load(&lib, err);
+}
+
+/* Signals are the loop's. */
+static int start_thread(struct websocket_thread *t)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&t->id, NULL, run, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static void free_thread(struct websocket_thread *t)
+{
+    free(t->no_proxy);
+    free(t);
+}
+
+struct websocket_thread *websocket_thread_new(const char *ca_file, const struct proxy *proxy,
+                                              struct websocket_queue *reports, int wake_fd,
+                                              struct tc_err *err)
+{
+    struct websocket_thread *const t = xcalloc(1, sizeof *t);
+    *t = (struct websocket_thread){.reports = reports, .wake_fd = wake_fd};
+    if (libwebsockets_load(&t->lib, err) < 0) {
+        free(t);
+        return NULL;
+    }
+    if (!new_context(t, ca_file, proxy)) {
+        free_thread(t);
+        err_set(err, ca_file, "libwebsockets cannot be initialised");
+        return NULL;
+    }
+    websocket_queue_init(&t->orders);
+    if (start_thread(t) != 0) {
+        t->lib.context_destroy(t->context);
+        websocket_queue_fini(&t->orders);
+        free_thread(t);
+        err_set(err, NULL, "no thread for websockets");
+        return NULL;
+    }
+    return t;
+}
+
+void websocket_thread_free(struct websocket_thread *t)
+{
+    websocket_thread_order(t, NULL, WEBSOCKET_DO_STOP, STR(""));
+    pthread_join(t->id, NULL);
+    t->lib.context_destroy(t->context);
+    while (t->links)
+        free_link(t->links);
+    websocket_queue_fini(&t->orders);
+    free_thread(t);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Where a websocket goes: the parts of its URL. Pure. */
+#ifndef IO_WEBSOCKET_WEBSOCKET_URL_H
+#define IO_WEBSOCKET_WEBSOCKET_URL_H
+
+#include <stdbool.h>
+
+#include "base/sys/err.h"
+
+struct websocket_url {
+    bool is_tls;
+    char host[256];      /* without brackets */
+    char authority[264]; /* as the Host header has it */
+    int port;
+    char path[2048]; /* and query */
+};
+
+/* wss:, or ws: to a loopback address. -1 with err, which has nothing of the URL in it. */
+int websocket_url_parse(struct websocket_url *u, const char *text, struct tc_err *err);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what of a plugin's constant is believed. */
+#include "plugin/abi/descriptor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes/pack.h"
+#include "conf/plugin_options.h"
+#include "event/kinds.h"
+#include "io/send/request_queue.h"
+#include "text/text_clean.h"
+
+#define STATE_MAX ((size_t)(64 << 20)) /* of the memory a plugin may declare */
+#define RATE_MAX 1000000
+#define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
+#define NAME_MAX_BYTES ((size_t)32)
+#define TEXT_MAX ((size_t)1024)
+
+/* ---- its functions ---- */
+
+typedef void (*function)(void);
+
+#define OF_SINK 1
+static const struct function_row {
+    const char *name;
+    size_t offset;
+    int where;
+} functions[DESCRIPTOR_FUNCTIONS] = {
+#define ROW(lower, upper, gate, pressure, terminal)                                                \
+    [TC_##upper] = {"on_" #lower, offsetof(struct tc_sink, on_##lower), OF_SINK},
+    EVENT_KINDS(ROW)
+#undef ROW
+        [DESCRIPTOR_ON_EVENT] = {"on_event", offsetof(struct tc_sink, on_event), OF_SINK},
+    [DESCRIPTOR_ON_IDLE] = {"on_idle", offsetof(struct tc_sink, on_idle), OF_SINK},
+    [DESCRIPTOR_ON_REPLY] = {"on_reply", offsetof(struct tc_sink, on_reply), OF_SINK},
+    [DESCRIPTOR_ON_WAKE] = {"on_wake", offsetof(struct tc_sink, on_wake), OF_SINK},
+    [DESCRIPTOR_ON_HIT] = {"on_hit", offsetof(struct tc_sink, on_hit), OF_SINK},
+    [DESCRIPTOR_ON_FRAME] = {"on_frame", offsetof(struct tc_sink, on_frame), OF_SINK},
+    [DESCRIPTOR_INIT] = {"init", offsetof(struct tc_plugin, init), 0},
+    [DESCRIPTOR_TEARDOWN] = {"teardown", offsetof(struct tc_plugin, teardown), 0},
+};
+_Static_assert(DESCRIPTOR_FUNCTIONS <= 32, "a bit for each");
+
+const char *descriptor_function_name(size_t n)
+{
+    return n < DESCRIPTOR_FUNCTIONS ? functions[n].name : NULL;
+}
+
+uint32_t descriptor_functions(const struct tc_plugin *plugin, const struct tc_sink *sink)
+{
+    uint32_t has = 0;
+    for (size_t i = 0; i < DESCRIPTOR_FUNCTIONS; i++) {
+        const struct function_row *const row = &functions[i];
+        const char *const owner = row->where == OF_SINK ? (const char *)sink : (const char *)plugin;
+        function fn;
+        memcpy(&fn, owner + row->offset, sizeof fn);
+        if (fn)
+            has |= UINT32_C(1) << i;
+    }
+    return has;
+}
+
+/* ---- checks ---- */
+
+/* The version comes first: another major may mean anything by the rest. */
+static int check_version(const struct tc_plugin *p, struct tc_err *err)
+{
+    if (p->major != TURNCAST_API_MAJOR)
+        return err_set(err, NULL, "needs plugin API %u.%u, this host has %d.%d: build it again",
+                       p->major, p->minor, TURNCAST_API_MAJOR, TURNCAST_API_LATEST);
+    if (p->minor > TURNCAST_API_LATEST)
+        return err_set(err, NULL,
+                       "needs plugin API %u.%u, this host has %d.%d: use a newer turncast, or "
+                       "build it with -DTURNCAST_API_MINOR=%d",
+                       p->major, p->minor, TURNCAST_API_MAJOR, TURNCAST_API_LATEST,
+                       TURNCAST_API_LATEST);
+    if (p->size < DESCRIPTOR_PLUGIN_MIN)
+        return err_set(err, NULL, "turncast_plugin has %u bytes, at least %zu are expected",
+                       p->size, DESCRIPTOR_PLUGIN_MIN);
+    return 0;
+}
+
+static bool name_is_sane(const char *name)
+{
+    const size_t n = strnlen(name, NAME_MAX_BYTES + 1);
+    return n > 0 && n <= NAME_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
+}
+
+/* It is printed to terminals and logs. `lines`: it may have several. */
+static int check_text(const char *what, const char *text, bool lines, struct tc_err *err)
+{
+    const size_t n = text ? strnlen(text, TEXT_MAX + 1) : 0;
+    CLEANUP_BUF struct buf clean = {0};
+    if (n > TEXT_MAX)
+        return err_set(err, NULL, "%s is longer than %zu bytes", what, TEXT_MAX);
+    clean_text(&clean, text, n);
+    if (clean.len != n || (n && memcmp(clean.p, text, n) != 0))
+        return err_set(err, NULL, "%s has characters that are no text, or is not UTF-8", what);
+    if (!lines && n && memchr(text, '\n', n))
+        return err_set(err, NULL, "%s has more than one line", what);
+    return 0;
+}
+
+static int check_texts(const struct tc_plugin *p, struct tc_err *err)
+{
+    if (!p->name || !name_is_sane(p->name))
+        return err_set(err, NULL, "has a bad name: [a-z][a-z0-9_-]* of at most %zu is expected",
+                       NAME_MAX_BYTES);
+    if (check_text("its version", p->version, false, err) < 0 ||
+        check_text("its summary", p->summary, false, err) < 0 ||
+        check_text("its audience", p->audience, false, err) < 0)
+        return -1;
+    return 0;
+}
+
+static int check_sizes(const struct tc_plugin *p, struct tc_err *err)
+{
+    const struct {
+        const char *what;
+        size_t n;
+    } sizes[] = {
+        {"conf_size", p->conf_size}, {"state_size", p->state_size}, {"turn_size", p->turn_size}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].n > STATE_MAX)
+            return err_set(err, NULL, "%s is %zu, at most %zu is expected", sizes[i].what,
+                           sizes[i].n, STATE_MAX);
+    return 0;
+}
+
+/* The texts, then what the rows mean. */
+static int check_options(const struct tc_plugin *p, struct tc_err *err)
+{
+    if (options_check(p->options, p->conf_size, err) < 0)
+        return -1;
+    for (const struct tc_option *o = p->options; o && o->key; o++) {
+        char what[128];
+        snprintf(what, sizeof what, "the default of option \"%s\"", o->key);
+        if (check_text(what, o->dflt, true, err) < 0)
+            return -1;
+        snprintf(what, sizeof what, "the help of option \"%s\"", o->key);
+        if (check_text(what, o->help, false, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *fault_of_rate(const struct tc_rate *r)
+{
+    if (r->interval_ms < 1 || r->interval_ms > INTERVAL_MAX)
+        return "has an interval that is none";
+    if (r->count > RATE_MAX || r->burst > RATE_MAX)
+        return "is too fast to be one";
+    return r->per_lane == 0 || r->per_lane == 1 ? NULL : "has a per_lane that is neither 0 nor 1";
+}
+
+static int check_rates(const struct tc_rate *rates, struct tc_err *err)
+{
+    for (int i = 0; rates && rates[i].count; i++) {
+        if (i == LANE_MAX_RATES)
+            return err_set(err, NULL, "has more than %d rates", LANE_MAX_RATES);
+        const char *const fault = fault_of_rate(&rates[i]);
+        if (fault)
+            return err_set(err, NULL, "rate %d %s", i, fault);
+    }
+    return 0;
+}
+
+int descriptor_check(const struct tc_plugin *p, struct tc_err *err)
+{
+    if (check_version(p, err) < 0 || check_texts(p, err) < 0 || check_sizes(p, err) < 0 ||
+        check_options(p, err) < 0)
+        return -1;
+    return check_rates(p->rates, err);
+}
+
+/* ---- as a record ---- */
+
+static void pack_options(struct buf *out, const struct tc_option *rows)
+{
+    size_t n = 0;
+    while (rows && rows[n].key)
+        n++;
+    pack_flag(out, rows != NULL);
+    pack_number(out, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        pack_text(out, rows[i].key);
+        pack_number(out, (int64_t)rows[i].type);
+        pack_number(out, (int64_t)rows[i].offset);
+        pack_text(out, rows[i].dflt);
+        pack_number(out, rows[i].flags);
+        pack_text(out, rows[i].help);
+    }
+}
+
+static void pack_rates(struct buf *out, const struct tc_rate *rates)
+{
+    size_t n = 0;
+    while (rates && rates[n].count)
+        n++;
+    pack_flag(out, rates != NULL);
+    pack_number(out, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        pack_number(out, rates[i].count);
+        pack_number(out, rates[i].burst);
+        pack_number(out, rates[i].interval_ms);
+        pack_number(out, rates[i].per_lane);
+    }
+}
+
+void descriptor_pack(struct buf *out, const struct tc_plugin *p, uint32_t has)
+{
+    pack_number(out, p->size);
+    pack_number(out, p->major);
+    pack_number(out, p->minor);
+    pack_number(out, p->flags);
+    pack_text(out, p->name);
+    pack_text(out, p->version ? p->version : "");
+    pack_text(out, p->summary ? p->summary : "");
+    pack_number(out, (int64_t)p->conf_size);
+    pack_number(out, (int64_t)p->state_size);
+    pack_number(out, (int64_t)p->turn_size);
+    pack_options(out, p->options);
+    pack_number(out, p->pace_ms);
+    pack_text(out, p->audience);
+    pack_rates(out, p->rates);
+    pack_number(out, has);
+}
+
+static uint32_t take_u32(struct unpack *u)
+{
+    return (uint32_t)unpack_count(u, UINT32_MAX);
+}
+
+/* A table as it stands in the record, its end mark allocated with it. NULL: there is none. */
+static void *take_table(struct unpack *u, struct arena *a, size_t max, size_t row, size_t *n)
+{
+    const bool there = unpack_flag(u);
+    *n = unpack_count(u, max);
+    u->bad = u->bad || (!there && *n);
+    if (u->bad || !there)
+        return NULL;
+    return arena_alloc(a, (*n + 1) * row);
+}
+
+static const struct tc_option *take_options(struct unpack *u, struct arena *a)
+{
+    size_t n;
+    struct tc_option *const rows = take_table(u, a, OPTIONS_MAX, sizeof *rows, &n);
+    for (size_t i = 0; rows && i < n; i++) {
+        struct tc_option *const o = &rows[i];
+        o->key = unpack_required(u);
+        o->type = (enum tc_type)unpack_count(u, TC_T_REAL);
+        o->offset = unpack_count(u, STATE_MAX);
+        o->dflt = unpack_text(u);
+        o->flags = take_u32(u);
+        o->help = unpack_text(u);
+    }
+    return rows;
+}
+
+/* A count of 0 would be the end of the table. */
+static const struct tc_rate *take_rates(struct unpack *u, struct arena *a)
+{
+    size_t n;
+    struct tc_rate *const rates = take_table(u, a, LANE_MAX_RATES, sizeof *rates, &n);
+    for (size_t i = 0; rates && i < n; i++) {
+        rates[i].count = take_u32(u);
+        rates[i].burst = take_u32(u);
+        rates[i].interval_ms = unpack_number(u);
+        rates[i].per_lane = (int)unpack_count(u, 1);
+        u->bad = u->bad || !rates[i].count;
+    }
+    return rates;
+}
+
+static void take_all(struct unpack *u, struct descriptor *d)
+{
+    struct tc_plugin *const p = &d->plugin;
+    p->size = take_u32(u);
+    p->major = take_u32(u);
+    p->minor = take_u32(u);
+    p->flags = take_u32(u);
+    p->name = unpack_required(u);
+    p->version = unpack_required(u);
+    p->summary = unpack_required(u);
+    p->conf_size = unpack_count(u, STATE_MAX);
+    p->state_size = unpack_count(u, STATE_MAX);
+    p->turn_size = unpack_count(u, STATE_MAX);
+    p->options = take_options(u, &d->arena);
+    p->pace_ms = take_u32(u);
+    p->audience = unpack_text(u);
+    p->rates = take_rates(u, &d->arena);
+    d->has = (uint32_t)unpack_count(u, (UINT32_C(1) << DESCRIPTOR_FUNCTIONS) - 1);
+}
+
+static int take_record(struct descriptor *d, struct str record)
+{
+    struct unpack u;
+    if (record.len > DESCRIPTOR_MAX)
+        return -1;
+    unpack_start(&u, (struct str){arena_copy(&d->arena, record.p, record.len), record.len});
+    take_all(&u, d);
+    return unpack_finish(&u);
+}
+
+int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err)
+{
+    *d = (struct descriptor){0};
+    const int rc = take_record(d, record) < 0
+                       ? err_set(err, NULL, "what it says of itself is not a description")
+                       : descriptor_check(&d->plugin, err);
+    if (rc < 0)
+        descriptor_fini(d);
+    return rc;
+}
+
+void descriptor_fini(struct descriptor *d)
+{
+    arena_fini(&d->arena);
+    *d = (struct descriptor){0};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * What a plugin says of itself (its constant) without its code: checked, and as a record that one
+ * process sends another. */
+#ifndef PLUGIN_ABI_DESCRIPTOR_H
+#define PLUGIN_ABI_DESCRIPTOR_H
+
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/sys/err.h"
+
+/* The functions a plugin may have: those of the kinds have their kind's number. */
+enum {
+    DESCRIPTOR_ON_EVENT = TC_KINDS,
+    DESCRIPTOR_ON_IDLE,
+    DESCRIPTOR_ON_REPLY,
+    DESCRIPTOR_ON_WAKE,
+    DESCRIPTOR_ON_HIT,
+    DESCRIPTOR_ON_FRAME,
+    DESCRIPTOR_INIT,
+    DESCRIPTOR_TEARDOWN,
+    DESCRIPTOR_FUNCTIONS,
+};
+
+#define DESCRIPTOR_MAX ((size_t)1 << 20) /* bytes of a record */
+/* Every header ever published has at least these bytes of the struct. */
+#define DESCRIPTOR_PLUGIN_MIN offsetof(struct tc_plugin, pace_ms)
+
+struct descriptor {
+    struct tc_plugin plugin; /* init, teardown and sink are NULL; version and summary are not */
+    uint32_t has;            /* bit n: it has function n */
+    struct arena arena;      /* of its texts, options and rates */
+};
+
+/* As the header calls it: "on_narration". NULL: there is no such function. */
+const char *descriptor_function_name(size_t function);
+/* Which functions are there. */
+uint32_t descriptor_functions(const struct tc_plugin *plugin, const struct tc_sink *sink);
+/* All but the functions, which it does not look at: a version this host serves, a name, texts that
+ * are some, sizes, options inside conf_size, rates. -1 with err, without a place. */
+int descriptor_check(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
+
+/* Of one that was checked. */
+void descriptor_pack(struct buf *out, const struct tc_plugin *plugin, uint32_t has);
+/* Believes nothing: what it gives passes descriptor_check. -1 with err, without a place; then there
+ * is nothing to free. */
+int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err) MUST_CHECK;
+void descriptor_fini(struct descriptor *d);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what passed as a plugin: its description, its file, and its functions where it is linked. */
+#include "plugin/abi/loader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/cleanup.h"
+#include "conf/plugin_options.h"
+#include "plugin/abi/loader_internal.h"
+#include "plugin/abi/loader_module.h"
+
+#define SEARCHED_MAX ((size_t)512) /* of the text that lists directories */
+
+/* ---- what passed ---- */
+
+static struct loader_file file_of(const struct stat *st)
+{
+    return (struct loader_file){
+        .dev = st->st_dev,
+        .ino = st->st_ino,
+        .size = (uint64_t)st->st_size,
+        .mtime_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec,
+    };
+}
+
+int loader_blame(struct tc_err *err, const char *path)
+{
+    if (err)
+        snprintf(err->place, sizeof err->place, "%s", path);
+    return -1;
+}
+
+struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err)
+{
+    struct loaded *const l = xcalloc(1, sizeof *l);
+    struct stat st;
+    atomic_init(&l->others, 0);
+    pthread_mutex_init(&l->linking, NULL);
+    l->path = xstrdup(path);
+    l->fd = fd;
+    l->owns_fd = true;
+    if (fstat(fd, &st) == 0)
+        l->file = file_of(&st);
+    if (descriptor_unpack(&l->said, record, err) < 0) {
+        loader_blame(err, path);
+        loader_free(l);
+        return NULL;
+    }
+    l->plugin = l->said.plugin;
+    l->plugin.sink = &l->sink;
+    return l;
+}
+
+struct loaded *loader_ref(struct loaded *l)
+{
+    atomic_fetch_add_explicit(&l->others, 1, memory_order_relaxed);
+    return l;
+}
+
+void loader_free(struct loaded *l)
+{
+    if (!l || atomic_fetch_sub_explicit(&l->others, 1, memory_order_acq_rel) > 0)
+        return;
+    if (l->owns_fd)
+        close(l->fd);
+    descriptor_fini(&l->said);
+    pthread_mutex_destroy(&l->linking);
+    free(l->path);
+    free(l);
+}
+
+static int link_module(struct loaded *l, struct tc_err *err)
+{
+    struct module m;
+    if (atomic_load(&l->linked))
+        return 0;
+    const int rc = module_open(&m, l->fd, err);
+    l->owns_fd = !m.keeps_file;
+    if (rc < 0)
+        return loader_blame(err, l->path);
+    l->plugin.init = m.plugin.init;
+    l->plugin.teardown = m.plugin.teardown;
+    l->sink = m.sink;
+    atomic_store(&l->linked, true);
+    return 0;
+}
+
+int loader_link(struct loaded *l, struct tc_err *err)
+{
+    pthread_mutex_lock(&l->linking);
+    const int rc = link_module(l, err);
+    pthread_mutex_unlock(&l->linking);
+    return rc;
+}
+
+int loader_describe_here(int fd, struct buf *record, struct tc_err *err)
+{
+    struct module m;
+    if (module_open(&m, fd, err) < 0)
+        return -1;
+    descriptor_pack(record, &m.plugin, descriptor_functions(&m.plugin, &m.sink));
+    return 0;
+}
+
+struct loaded *loader_open(const char *path, struct tc_err *err)
+{
+    struct loaded *const l = loader_describe(path, err);
+    if (!l || loader_link(l, err) == 0)
+        return l;
+    loader_free(l);
+    return NULL;
+}
+
+struct loaded *loader_take(int fd, const char *path, struct tc_err *err)
+{
+    CLEANUP_BUF struct buf record = {0};
+    if (loader_describe_here(fd, &record, err) < 0) {
+        loader_blame(err, path);
+        return NULL;
+    }
+    struct loaded *const l = loader_new(fd, path, (struct str){record.p, record.len}, err);
+    if (!l || loader_link(l, err) == 0)
+        return l;
+    loader_free(l);
+    return NULL;
+}
+
+/* ---- finding ---- */
+
+static bool ends_in_so(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && strcmp(name + n - 3, ".so") == 0;
+}
+
+static char *not_found(const char *name, const char *const *dirs, struct tc_err *err)
+{
+    CLEANUP_BUF struct buf where = {0};
+    for (size_t i = 0; dirs[i] && where.len < SEARCHED_MAX; i++)
+        buf_printf(&where, "%s%s", i ? ", " : "", dirs[i]);
+    err_set(err, name, "no such plugin: there is no %s.so in %s", name,
+            where.p ? where.p : "any directory (none is configured)");
+    return NULL;
+}
+
+char *loader_locate(const char *name, const char *const *dirs, struct tc_err *err)
+{
+    if (strchr(name, '/') || ends_in_so(name))
+        return xstrdup(name);
+    for (size_t i = 0; dirs[i]; i++) {
+        char *const path = xasprintf("%s/%s.so", dirs[i], name);
+        if (access(path, F_OK) == 0)
+            return path;
+        free(path);
+    }
+    return not_found(name, dirs, err);
+}
+
+struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err)
+{
+    CLEANUP_FREE char *path = loader_locate(name, dirs, err);
+    return path ? loader_describe(path, err) : NULL;
+}
+
+bool loader_is_current(const struct loaded *l)
+{
+    struct stat st;
+    if (stat(l->path, &st) < 0)
+        return false;
+    const struct loader_file now = file_of(&st);
+    return now.dev == l->file.dev && now.ino == l->file.ino && now.size == l->file.size &&
+           now.mtime_ns == l->file.mtime_ns;
+}
+
+bool loader_is_overwritten(const struct loaded *l)
+{
+    struct stat st;
+    return l->linked && stat(l->path, &st) == 0 && st.st_dev == l->file.dev &&
+           st.st_ino == l->file.ino && !loader_is_current(l);
+}
+
+int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
+                       struct tc_err *err)
+{
+    struct arena arena = {0};
+    CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
+    const int rc = options_fill_instance(filled, l->plugin.options, inst, file, &arena, err);
+    arena_fini(&arena);
+    return rc;
+}
+
+static int is_module(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && ends_in_so(entry->d_name);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+void loader_scan(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx)
+{
+    for (size_t i = 0; dirs[i]; i++) {
+        struct dirent **entries;
+        const int n = scandir(dirs[i], &entries, is_module, by_name);
+        for (int k = 0; k < n; k++) {
+            CLEANUP_FREE char *path = xasprintf("%s/%s", dirs[i], entries[k]->d_name);
+            free(entries[k]);
+            fn(ctx, path);
+        }
+        if (n >= 0)
+            free(entries);
+    }
+}

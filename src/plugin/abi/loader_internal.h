@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * A loader between its files: loader.c (what passed), probe_run.c (the trial of a file) and
+ * probe_process.c (the process in which that is), loader_file.c (the file), loader_module.c (its
+ * code). */
+#ifndef PLUGIN_ABI_LOADER_INTERNAL_H
+#define PLUGIN_ABI_LOADER_INTERNAL_H
+
+#include "base/attr.h"
+#include "plugin/abi/loader.h"
+
+/* One that passed, from the record of its descriptor; keeps fd. NULL with err: then fd is closed.
+ */
+struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err);
+/* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
+ * place. */
+int loader_describe_here(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
+/* Says which file the error is of; -1. */
+int loader_blame(struct tc_err *err, const char *path);
+
+#endif

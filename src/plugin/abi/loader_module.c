@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way from an open file to the constant of a plugin. */
+#include "plugin/abi/loader_module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plugin/abi/descriptor.h"
+
+#define SYMBOL "turncast_plugin"
+#define FD_NAME "/proc/self/fd/"
+#define SIZE_MAX_SANE ((size_t)65536) /* of a struct of some later header */
+
+/* size, major, minor, flags: where they are never changes, whatever the major. */
+#define HEAD offsetof(struct tc_plugin, name)
+#define SINK_MIN offsetof(struct tc_sink, on_message)
+
+/* ---- the linker ---- */
+
+/* dlerror's text without the name of the descriptor in front. */
+static const char *link_error(void)
+{
+    const char *const text = dlerror();
+    if (!text)
+        return "unknown error";
+    const char *const reason =
+        strncmp(text, FD_NAME, strlen(FD_NAME)) == 0 ? strstr(text, ": ") : NULL;
+    return reason ? reason + 2 : text;
+}
+
+struct search {
+    struct stat file;
+    int fd; /* through which it was opened first, or -1 */
+};
+
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *const s = arg;
+    struct stat st;
+    (void)size;
+    if (strncmp(info->dlpi_name, FD_NAME, strlen(FD_NAME)) != 0)
+        return 0;
+    const int fd = atoi(info->dlpi_name + strlen(FD_NAME));
+    if (fstat(fd, &st) < 0 || st.st_dev != s->file.st_dev || st.st_ino != s->file.st_ino)
+        return 0;
+    s->fd = fd;
+    return 1;
+}
+
+/* The linker knows a module by each name it was opened by, so those descriptors have to stay open:
+ * another file under the same number would be taken for it. Hence one name for each file; returns
+ * the descriptor that it has. */
+static int known_as(int fd)
+{
+    struct search s = {.fd = -1};
+    if (fstat(fd, &s.file) == 0)
+        dl_iterate_phdr(look_at_module, &s);
+    return s.fd >= 0 ? s.fd : fd;
+}
+
+static void *link_file(struct module *m, int fd, struct tc_err *err)
+{
+    char name[64];
+    const int known = known_as(fd);
+    snprintf(name, sizeof name, FD_NAME "%d", known);
+    void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        err_set(err, NULL, "cannot be loaded: %s", link_error());
+    m->keeps_file = handle && known == fd;
+    return handle;
+}
+
+/* ---- the constant ---- */
+
+/* The symbol as the file describes it: the object must be as big as it says it is. */
+static const struct tc_plugin *find_plugin(void *handle, struct tc_err *err)
+{
+    const struct tc_plugin *const p = dlsym(handle, SYMBOL);
+    if (!p) {
+        err_set(err, NULL, "has no symbol %s: a plugin says TURNCAST_PLUGIN(…)", SYMBOL);
+        return NULL;
+    }
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    if (!dladdr1(p, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
+        ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) {
+        err_set(err, NULL, "%s is not a constant: a plugin says TURNCAST_PLUGIN(…)", SYMBOL);
+        return NULL;
+    }
+    if (symbol->st_size < HEAD || p->size > symbol->st_size || p->size > SIZE_MAX_SANE) {
+        err_set(err, NULL, "%s says it has %u bytes, the file has %zu of it", SYMBOL, p->size,
+                (size_t)symbol->st_size);
+        return NULL;
+    }
+    return p;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int copy_sink(struct module *m, struct tc_err *err)
+{
+    const struct tc_sink *const sink = m->plugin.sink;
+    if (!sink)
+        return err_set(err, NULL, "has no sink: .sink = TC_SINK(…) is expected");
+    if (sink->size < SINK_MIN || sink->size > SIZE_MAX_SANE)
+        return err_set(err, NULL, "has a sink of %zu bytes, at least %zu are expected", sink->size,
+                       SINK_MIN);
+    memcpy(&m->sink, sink, least(sink->size, sizeof m->sink));
+    return 0;
+}
+
+int module_open(struct module *m, int fd, struct tc_err *err)
+{
+    *m = (struct module){0};
+    void *const handle = link_file(m, fd, err);
+    const struct tc_plugin *const p = handle ? find_plugin(handle, err) : NULL;
+    if (!p)
+        return -1;
+    memcpy(&m->plugin, p, least(p->size, sizeof m->plugin));
+    return descriptor_check(&m->plugin, err) < 0 ? -1 : copy_sink(m, err);
+}

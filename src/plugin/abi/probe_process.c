@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the process in which files are loaded for the first time, each in a fork of its own. */
+#include "plugin/abi/probe_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/pack.h"
+#include "base/cleanup.h"
+#include "io/sandbox/sandbox.h"
+#include "plugin/abi/adjacent_libraries.h"
+#include "plugin/abi/loader_internal.h"
+
+/* ---- a file is tried ---- */
+
+#define TRIAL_MEMORY ((size_t)2 << 30) /* of addresses */
+
+/* What this kernel does not enforce is told when an instance starts. */
+static void ignore_warning(UNUSED void *ctx, UNUSED const char *text)
+{
+}
+
+/* A file runs code as it is loaded: it may do no more here than in the process of an instance. */
+static int enter_sandbox(struct tc_err *err)
+{
+    struct arena arena = {0};
+    const struct sandbox_spec spec = {
+        .read_fd = PROBE_FILE,
+        .read_files = beside_list_libraries(PROBE_FILE, &arena),
+        .memory = TRIAL_MEMORY,
+    };
+    const int rc = sandbox_enter(&spec, ignore_warning, NULL, err);
+    arena_fini(&arena);
+    return rc;
+}
+
+/* What goes wrong there is to hurt nobody else, and to be seen as what it is: a sanitizer would
+ * make an exit of it. */
+static int confine(pid_t parent, struct tc_err *err)
+{
+    static const int keep[] = {PROBE_OUT, PROBE_FILE};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+    const struct sandbox_start start = {
+        .parent = parent,
+        .keep = keep,
+        .n_keep = sizeof keep / sizeof *keep,
+    };
+    return sandbox_prepare(&start, err) < 0 ? -1 : enter_sandbox(err);
+}
+
+/* One message: its length, whether the file passed, and the record or what is wrong. */
+static void send_verdict(bool passed, struct str told)
+{
+    CLEANUP_BUF struct buf message = {0};
+    pack_number(&message, (int64_t)(sizeof(int64_t) + 1 + told.len + 1));
+    pack_flag(&message, passed);
+    pack_bytes(&message, told);
+    for (size_t at = 0; at < message.len;) {
+        const ssize_t n = write(PROBE_OUT, message.p + at, message.len - at);
+        if (n <= 0)
+            return;
+        at += (size_t)n;
+    }
+}
+
+__attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
+{
+    CLEANUP_BUF struct buf record = {0};
+    struct tc_err err = {0};
+    if (i > 0 &&
+        (dup2(PROBE_OUT + 2 * i, PROBE_OUT) < 0 || dup2(PROBE_FILE + 2 * i, PROBE_FILE) < 0))
+        _exit(1);
+    if (confine(parent, &err) == 0 && loader_describe_here(PROBE_FILE, &record, &err) == 0)
+        send_verdict(true, (struct str){record.p, record.len});
+    else
+        send_verdict(false, (struct str){err.text, strlen(err.text)});
+    _exit(0);
+}
+
+/* ---- the process that forks ---- */
+
+struct nursery {
+    pid_t *pids; /* of one that is gone: 0 */
+    int n;
+};
+
+/* With what it has started, as long as that is in its group. */
+static void end_tried(const struct nursery *all, int i)
+{
+    if (!all->pids[i])
+        return;
+    kill(all->pids[i], SIGKILL); /* which has no group yet, perhaps */
+    kill(-all->pids[i], SIGKILL);
+}
+
+/* One number in the place of a message; behind one nobody reads it, and a full pipe need not have
+ * room for it. */
+static void send_end(int i, int status)
+{
+    CLEANUP_BUF struct buf message = {0};
+    const int out = PROBE_OUT + 2 * i;
+    pack_number(&message, -1 - (int64_t)status);
+    fcntl(out, F_SETFL, O_NONBLOCK);
+    (void)!write(out, message.p, message.len);
+    close(out);
+}
+
+static int number_of(const struct nursery *all, pid_t pid)
+{
+    int i = 0;
+    while (i < all->n && all->pids[i] != pid)
+        i++;
+    return i;
+}
+
+/* False: nobody is left. */
+static bool bury_tried(const struct nursery *all)
+{
+    siginfo_t gone;
+    for (;;) {
+        gone.si_pid = 0;
+        if (waitid(P_ALL, 0, &gone, WEXITED | WNOWAIT | WNOHANG) < 0)
+            return false;
+        if (!gone.si_pid)
+            return true;
+        const int i = number_of(all, gone.si_pid);
+        int status = 0;
+        end_tried(all, i); /* what it leaves */
+        all->pids[i] = 0;
+        waitpid(gone.si_pid, &status, 0);
+        send_end(i, status);
+    }
+}
+
+/* Until all have ended, or the host has heard enough. */
+static void await_tried(const struct nursery *all, const sigset_t *signals)
+{
+    while (bury_tried(all))
+        if (sigwaitinfo(signals, NULL) == SIGTERM)
+            break;
+    for (int i = 0; i < all->n; i++)
+        end_tried(all, i);
+}
+
+void probe_main(pid_t host, int n)
+{
+    const pid_t self = getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != host)
+        _exit(1);
+    const struct nursery all = {xcalloc((size_t)n, sizeof(pid_t)), n};
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    for (int i = 0; i < n; i++) {
+        all.pids[i] = fork();
+        if (all.pids[i] == 0) {
+            sigprocmask(SIG_UNBLOCK, &signals, NULL);
+            try_file(i, self);
+        }
+        if (all.pids[i] < 0)
+            all.pids[i] = 0; /* its pipe ends with this process */
+    }
+    await_tried(&all, &signals);
+    _exit(0);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the trial of files from the host's side: the start of the process in which they are loaded
+ * for the first time (probe_process.h), and its verdicts. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/pack.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "io/loop/loop.h"
+#include "io/process/libexec.h"
+#include "plugin/abi/connector_program.h"
+#include "plugin/abi/loader_file.h"
+#include "plugin/abi/loader_internal.h"
+#include "plugin/abi/probe_process.h"
+#include "text/text_clean.h"
+
+#define PROBE_MS 5000
+#define END_MS 1000       /* for a process that was told to end */
+#define STATUS_MAX 0xffff /* as waitpid tells it */
+
+/* ---- its start ---- */
+
+struct loader_probe {
+    struct loader_probe *next; /* in the trial */
+    char *path;
+    int file, in;       /* the file that was checked; where the verdict comes from; -1: none */
+    int out;            /* the other end, until the process runs */
+    struct buf message; /* of its verdict, as far as it has come */
+    bool has_length;    /* whose length has been taken off */
+    size_t length;
+    struct loader_trial *trial;
+    struct loop_fd *watch; /* on `in`; NULL: the trial is not watched, or it is judged */
+    struct loaded *passed;
+    struct tc_err err; /* when it did not */
+    bool judged;
+};
+
+struct loader_trial {
+    struct loader_probe *first, **end;
+    pid_t pid; /* 0: there is none */
+    int64_t deadline_ms;
+    /* watched */
+    struct loop_timer *timer; /* for the deadline, then for the end of the process */
+    void (*done)(void *ctx);
+    void *ctx;
+    int end_ms; /* until it is looked again whether the process has ended; 0: it is not to yet */
+};
+
+struct loader_trial *loader_trial_new(void)
+{
+    struct loader_trial *const t = xcalloc(1, sizeof *t);
+    t->end = &t->first;
+    return t;
+}
+
+/* Out of the way of the numbers that the child gets. */
+static int lift(int fd, int above)
+{
+    if (fd < 0 || fd >= above)
+        return fd;
+    const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, above);
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return lifted;
+}
+
+static bool is_open(const struct loader_probe *p)
+{
+    return p->out >= 0;
+}
+
+static int add_files(posix_spawn_file_actions_t *files, struct loader_trial *t, int n)
+{
+    int rc = 0, i = 0;
+    for (struct loader_probe *p = t->first; p && !rc; p = p->next) {
+        if (!is_open(p))
+            continue;
+        p->out = lift(p->out, PROBE_OUT + 2 * n);
+        p->file = lift(p->file, PROBE_OUT + 2 * n);
+        if (p->out < 0 || p->file < 0)
+            return errno;
+        rc = posix_spawn_file_actions_adddup2(files, p->out, PROBE_OUT + 2 * i);
+        rc = rc ? rc : posix_spawn_file_actions_adddup2(files, p->file, PROBE_FILE + 2 * i++);
+    }
+    return rc;
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
+static int spawn(struct loader_trial *t, const char *program, char *const *argv, int n)
+{
+    const char *const libraries = getenv("LD_LIBRARY_PATH");
+    CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
+    char *const env[] = {where, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attr);
+    int rc = add_files(&files, t, n);
+    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : posix_spawn(&t->pid, program, &files, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+static int refuse(struct loader_probe *p, const char *why)
+{
+    p->judged = true;
+    return err_set(&p->err, p->path, "cannot be tried: %s", why);
+}
+
+static int open_files(struct loader_probe *p)
+{
+    int ends[2];
+    p->file = loader_file_open(p->path, &p->err);
+    if (p->file < 0) {
+        p->judged = true;
+        return -1;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        struct tc_err err = {0};
+        err_sys(&err, errno, NULL, "no pipe");
+        return refuse(p, err.text);
+    }
+    p->in = ends[0];
+    p->out = ends[1];
+    return 0;
+}
+
+struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path)
+{
+    struct loader_probe *p = t->first;
+    while (p && strcmp(p->path, path) != 0)
+        p = p->next;
+    if (!p) {
+        p = xmalloc(sizeof *p);
+        *p = (struct loader_probe){
+            .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
+        open_files(p);
+        *t->end = p;
+        t->end = &p->next;
+    }
+    return p;
+}
+
+/* Those that can be tried: argv is for so many. */
+static void name_files(const struct loader_trial *t, char **argv)
+{
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        if (is_open(p))
+            *argv++ = p->path;
+}
+
+static int start(struct loader_trial *t, int n, struct tc_err *err)
+{
+    CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
+    CLEANUP_FREE char **argv = xcalloc((size_t)n + CONNECTOR_WORDS + 1, sizeof *argv);
+    char self[] = CONNECTOR_PROGRAM, what[] = CONNECTOR_PROBE, version[] = PACKAGE_VERSION;
+    char host[32];
+    if (!program)
+        return -1;
+    snprintf(host, sizeof host, "%ld", (long)getpid());
+    memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_WORDS * sizeof *argv);
+    name_files(t, argv + CONNECTOR_WORDS);
+    const int error = spawn(t, program, argv, n);
+    return error ? err_sys(err, error, NULL, "no process") : 0;
+}
+
+void loader_trial_run(struct loader_trial *t)
+{
+    struct tc_err err = {0};
+    int n = 0;
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        n += is_open(p);
+    const bool started = n == 0 || start(t, n, &err) == 0;
+    t->deadline_ms = clock_mono_ms() + PROBE_MS;
+    for (struct loader_probe *p = t->first; p; p = p->next) {
+        if (!started && is_open(p))
+            refuse(p, err.text);
+        cleanup_fd(&p->out);
+        p->out = -1;
+    }
+}
+
+/* ---- its verdict ---- */
+
+/* The child's text may be anything. */
+static void set_text(struct tc_err *err, const char *path, struct str text)
+{
+    CLEANUP_BUF struct buf clean = {0};
+    clean_text(&clean, text.p, text.len);
+    for (size_t i = 0; i < clean.len; i++)
+        if (clean.p[i] == '\n')
+            clean.p[i] = ' ';
+    err_set(err, path, "%s", clean.len ? clean.p : "cannot be loaded");
+}
+
+static struct loaded *judge(struct loader_probe *p, struct str message, struct tc_err *err)
+{
+    struct unpack u;
+    unpack_start(&u, message);
+    const bool passed = unpack_flag(&u);
+    const struct str told = unpack_bytes(&u);
+    if (unpack_finish(&u) < 0 || !told.p) {
+        err_set(err, p->path, "writes to descriptors that are not its own as it is loaded");
+        return NULL;
+    }
+    if (!passed) {
+        set_text(err, p->path, told);
+        return NULL;
+    }
+    const int file = p->file;
+    p->file = -1;
+    return loader_new(file, p->path, told, err);
+}
+
+static void blame_end(const struct loader_probe *p, int status, struct tc_err *err)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        err_set(err, p->path, "is damaged: loading it ends the process by signal %d (%s)",
+                WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (WIFEXITED(status) && WEXITSTATUS(status))
+        err_set(err, p->path, "ends the process that loads it, with status %d",
+                WEXITSTATUS(status));
+    else
+        err_set(err, p->path, "ends the process that loads it, or closes what is not its own");
+}
+
+/* `status` says how the process ended, when there is no message. */
+static void judge_end(struct loader_probe *p, int status)
+{
+    p->judged = true;
+    blame_end(p, status, &p->err);
+}
+
+static void judge_message(struct loader_probe *p)
+{
+    p->judged = true;
+    p->passed = judge(p, (struct str){p->message.p, p->message.len}, &p->err);
+}
+
+static void judge_late(struct loader_probe *p)
+{
+    p->judged = true;
+    err_set(&p->err, p->path,
+            "was not loaded within %d ms: one of its constructors does not return", PROBE_MS);
+}
+
+/* The first number is the length of a message, or how the process ended in the place of one. A
+ * length that none can have: as if it were empty, which no verdict is. */
+static void take_length(struct loader_probe *p)
+{
+    int64_t length;
+    memcpy(&length, p->message.p, sizeof length);
+    buf_reset(&p->message);
+    p->has_length = true;
+    if (length < 0 && length >= -1 - STATUS_MAX)
+        judge_end(p, (int)(-1 - length));
+    else if (length <= 0 || length > (int64_t)DESCRIPTOR_MAX)
+        judge_message(p);
+    else
+        p->length = (size_t)length;
+}
+
+/* Reads once, which does not wait when there is something to read. */
+static void read_verdict(struct loader_probe *p)
+{
+    const size_t wanted = p->has_length ? p->length : sizeof(int64_t);
+    const size_t missing = wanted - p->message.len;
+    ssize_t n;
+    do
+        n = read(p->in, buf_reserve(&p->message, missing), missing);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) {
+        judge_end(p, 0);
+        return;
+    }
+    p->message.len += (size_t)n;
+    if (p->message.len < wanted)
+        return;
+    if (p->has_length)
+        judge_message(p);
+    else
+        take_length(p);
+}
+
+/* What is there when the time is over counts. */
+static void await_verdict(struct loader_probe *p, int64_t deadline_ms)
+{
+    while (!p->judged) {
+        const int64_t left_ms = deadline_ms - clock_mono_ms();
+        struct pollfd fd = {.fd = p->in, .events = POLLIN};
+        const int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready > 0)
+            read_verdict(p);
+        else if (ready == 0)
+            judge_late(p);
+    }
+}
+
+struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
+                                   struct tc_err *err)
+{
+    await_verdict(p, t->deadline_ms);
+    if (p->passed)
+        return loader_ref(p->passed);
+    if (err)
+        *err = p->err;
+    return NULL;
+}
+
+/* ---- without waiting ---- */
+
+static bool is_judged(const struct loader_trial *t)
+{
+    for (const struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged)
+            return false;
+    return true;
+}
+
+/* False: the process is still there. */
+static bool reap_trial(struct loader_trial *t)
+{
+    pid_t pid = 0;
+    if (!t->pid)
+        return true;
+    do
+        pid = waitpid(t->pid, NULL, WNOHANG);
+    while (pid < 0 && errno == EINTR);
+    if (pid != 0)
+        t->pid = 0;
+    return pid != 0;
+}
+
+/* Its process ends by itself; if it does not, it is not waited for longer than END_MS. */
+static void end_watched(struct loader_trial *t)
+{
+    if (!t->end_ms) {
+        t->end_ms = 1;
+        if (t->pid)
+            kill(t->pid, SIGTERM);
+    }
+    if (!reap_trial(t) && t->end_ms < END_MS) {
+        loop_timer_set(t->timer, t->end_ms);
+        t->end_ms *= 2;
+        return;
+    }
+    loop_timer_set(t->timer, -1);
+    t->done(t->ctx);
+}
+
+static void unwatch(struct loader_probe *p)
+{
+    loop_fd_free(p->watch);
+    p->watch = NULL;
+}
+
+static void on_verdict(void *arg, unsigned ready)
+{
+    struct loader_probe *const p = arg;
+    (void)ready;
+    read_verdict(p);
+    if (!p->judged)
+        return;
+    unwatch(p);
+    if (is_judged(p->trial))
+        end_watched(p->trial);
+}
+
+static void on_trial_timer(void *arg)
+{
+    struct loader_trial *const t = arg;
+    for (struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged) {
+            await_verdict(p, 0); /* takes what is there */
+            unwatch(p);
+        }
+    end_watched(t);
+}
+
+void loader_trial_watch(struct loader_trial *t, struct loop *loop, void (*done)(void *ctx),
+                        void *ctx)
+{
+    t->done = done;
+    t->ctx = ctx;
+    t->timer = loop_timer_new(loop, on_trial_timer, t);
+    for (struct loader_probe *p = t->first; p; p = p->next)
+        if (!p->judged)
+            p->watch = loop_fd_new(loop, p->in, LOOP_READ, on_verdict, p);
+    const int64_t left_ms = t->deadline_ms - clock_mono_ms();
+    loop_timer_set(t->timer, is_judged(t) || left_ms < 0 ? 0 : left_ms);
+}
+
+/* ---- its end ---- */
+
+/* Its process ends at once when it is told to; in the rare case that it does not, it is left to
+ * whoever inherits it. */
+static void end_process(struct loader_trial *t)
+{
+    if (t->pid)
+        kill(t->pid, SIGTERM);
+    for (int i = 0; i < END_MS && !reap_trial(t); i++)
+        poll(NULL, 0, 1);
+}
+
+void loader_trial_free(struct loader_trial *t)
+{
+    if (!t)
+        return;
+    if (!t->end_ms)
+        end_process(t);
+    if (t->timer)
+        loop_timer_free(t->timer);
+    for (struct loader_probe *p = t->first, *next; p; p = next) {
+        next = p->next;
+        unwatch(p);
+        cleanup_fd(&p->file);
+        cleanup_fd(&p->in);
+        buf_fini(&p->message);
+        loader_free(p->passed);
+        free(p->path);
+        free(p);
+    }
+    free(t);
+}
+
+struct loaded *loader_describe(const char *path, struct tc_err *err)
+{
+    struct loader_trial *const t = loader_trial_new();
+    struct loader_probe *const p = loader_probe_begin(t, path);
+    loader_trial_run(t);
+    struct loaded *const l = loader_probe_finish(t, p, err);
+    loader_trial_free(t);
+    return l;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what goes wrong: it happens to the process that the instance runs in. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/chaos/chaos.h"
+
+#define FDS_MAX 1024
+#define GARBAGE_BYTES 4096
+
+bool chaos_is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) < 0)
+        ;
+}
+
+__attribute__((__noreturn__)) static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+/* Whatever would catch the signal: it is to end the process as a fault does. */
+static void end_by(int signal_)
+{
+    signal(signal_, SIG_DFL);
+    raise(signal_);
+}
+
+/* Not from the allocator, whose checks would find it. */
+static void leak(size_t bytes)
+{
+    void *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p != MAP_FAILED)
+        memset(p, 0xa5, bytes);
+}
+
+static void close_all(void)
+{
+    syscall(SYS_close_range, 0, ~0U, 0);
+}
+
+static void write_garbage(struct chaos *c)
+{
+    uint64_t garbage[GARBAGE_BYTES / sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
+        garbage[i] = chaos_random(c);
+    for (int fd = 0; fd < FDS_MAX; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+            (void)!send(fd, garbage, sizeof garbage, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+}
+
+void chaos_do(struct chaos *c, const struct conf_chaos *rule)
+{
+    switch (rule->what) {
+    case CHAOS_NOTHING:
+    case CHAOS_ERROR:
+        return;
+    case CHAOS_DELAY:
+        pause_ms(rule->delay_ms);
+        return;
+    case CHAOS_HANG:
+        hang();
+    case CHAOS_CRASH:
+        end_by(SIGSEGV);
+        return;
+    case CHAOS_ABORT:
+        end_by(SIGABRT);
+        return;
+    case CHAOS_EXIT:
+        exit(0);
+    case CHAOS_LEAK:
+        leak((size_t)rule->bytes);
+        return;
+    case CHAOS_CLOSE:
+        close_all();
+        return;
+    case CHAOS_GARBAGE:
+        write_garbage(c);
+        return;
+    }
+}

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the process of an instance: what it was told to do, in order, and what it hands over. */
+#include "plugin/child/child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/align.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/abi/loader.h"
+#include "plugin/child/child_load.h"
+#include "plugin/instance/instance.h"
+#include "plugin/ipc/ipc_frame.h"
+#include "plugin/ipc/shm_ring.h"
+
+#define READ_SIZE ((size_t)256 << 10)
+#define ROOM_EVERY 768 /* handled, most of a window: a host that waits is told */
+#define ROOM_MS 4      /* between two times that it is told, but for many */
+#define REST_MS 60000
+#define BUCKETS 256
+
+struct child_turn {
+    struct child_turn *next;
+    uint64_t number;
+    struct instance_turn *turn;
+};
+
+struct child {
+    struct ring ring; /* what it is to do */
+    bool away;        /* the next of that is to come on the socket */
+    struct buf in, out;
+    size_t read;        /* of in: done with */
+    struct buf event;   /* memory of the one that is delivered */
+    struct buf aligned; /* a copy of one that came on the socket */
+    struct buf held;    /* an earlier `in`, which a callback that asked may still look at */
+    struct arena arena;
+    struct frame_setup setup;
+    struct gauge *gauge;
+    struct instance *instance;
+    struct child_turn *turns[BUCKETS];
+    uint64_t handled, asks;
+    unsigned unsaid; /* handled since the host was told */
+    int64_t told_ms; /* when that was, monotonic */
+    bool stopping;
+};
+
+/* ---- the stream ---- */
+
+/* Without a host there is nothing to do. Where one still runs, the plugin has closed a descriptor
+ * that is not its own. */
+__attribute__((__noreturn__)) static void leave_alone(void)
+{
+    _exit(CHILD_EXIT_ALONE);
+}
+
+/* The host sends nothing that makes no sense: the plugin has written to memory that is not its own.
+ */
+__attribute__((__noreturn__)) static void leave_broken(void)
+{
+    _exit(CHILD_EXIT_BROKEN);
+}
+
+static void flush(struct child *c)
+{
+    for (size_t at = 0; at < c->out.len;) {
+        const ssize_t n = send(CHILD_SOCKET, c->out.p + at, c->out.len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            leave_alone();
+        at += n > 0 ? (size_t)n : 0;
+    }
+    buf_reset(&c->out);
+}
+
+/* False: nothing came within the time. */
+static bool receive(struct child *c, int wait_ms)
+{
+    struct pollfd fd = {.fd = CHILD_SOCKET, .events = POLLIN};
+    if (wait_ms != 0 && poll(&fd, 1, wait_ms) <= 0)
+        return false;
+    buf_consume(&c->in, c->read);
+    c->read = 0;
+    const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+        leave_alone();
+    c->in.len += n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+static int64_t next_at(const struct child *c, size_t at, struct frame *f)
+{
+    const int64_t n = frame_next((struct str){c->in.p + at, c->in.len - at}, f);
+    if (n < 0)
+        leave_broken();
+    return n;
+}
+
+static void tell_number(struct child *c, enum frame_type type, uint64_t number)
+{
+    const size_t begun = frame_begin(&c->out, type);
+    pack_number(&c->out, (int64_t)number);
+    frame_end(&c->out, begun);
+}
+
+static void tell_text(struct child *c, enum frame_type type, const char *text)
+{
+    const size_t begun = frame_begin(&c->out, type);
+    pack_text(&c->out, text);
+    frame_end(&c->out, begun);
+}
+
+/* ---- the host, as the instance calls it ---- */
+
+static void on_batch(void *ctx, struct batch *b)
+{
+    struct child *const c = ctx;
+    for (size_t i = 0; i < b->count; i++) {
+        const size_t letter = frame_begin(&c->out, FRAME_LETTER);
+        frame_pack_letter(&c->out, b->letters[i]);
+        frame_end(&c->out, letter);
+    }
+    const size_t begun = frame_begin(&c->out, FRAME_BATCH);
+    frame_pack_batch(&c->out, b);
+    frame_end(&c->out, begun);
+    batch_free(b);
+}
+
+/* Takes the answer out of what came, if it is there; the rest waits for its turn. */
+static bool take_asked(struct child *c, uint64_t ask, struct arena *a, struct frame_asked *asked)
+{
+    struct frame f;
+    for (size_t at = c->read; at < c->in.len;) {
+        const int64_t n = next_at(c, at, &f);
+        if (n == 0)
+            return false;
+        if (f.type != FRAME_ASKED || (uint64_t)unpack_number(&f.in) != ask) {
+            at += (size_t)n;
+            continue;
+        }
+        frame_unpack_asked(&f.in, asked);
+        asked->turn = arena_strdup(a, asked->turn);
+        asked->text = arena_strdup(a, asked->text);
+        memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
+        c->in.len -= (size_t)n;
+        return true;
+    }
+    return false;
+}
+
+/* What the callback was called with stands in the frame: it stays where it is. */
+static void hold_frame(struct child *c)
+{
+    if (c->held.p || !c->in.p)
+        return;
+    c->held = c->in;
+    c->in = (struct buf){0};
+    buf_add(&c->in, c->held.p + c->read, c->held.len - c->read);
+    c->read = 0;
+}
+
+/* Answered before it returns, so that ask_wait does not wait. The host sees to it that this comes
+ * to an end. */
+static void on_ask(void *ctx, struct ask *a)
+{
+    struct child *const c = ctx;
+    struct arena arena = {0};
+    struct frame_asked asked = {.accepted = TC_NOT_KEPT};
+    const uint64_t number = ++c->asks;
+    const size_t begun = frame_begin(&c->out, FRAME_ASK);
+    pack_number(&c->out, (int64_t)number);
+    frame_pack_ask(&c->out, a);
+    frame_end(&c->out, begun);
+    flush(c);
+    hold_frame(c);
+    while (!take_asked(c, number, &arena, &asked))
+        receive(c, -1);
+    ask_answer(a, asked.accepted, asked.turn, asked.text);
+    arena_fini(&arena);
+}
+
+static void on_route(void *ctx, const char *path)
+{
+    tell_text(ctx, FRAME_ROUTE, path);
+}
+
+static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
+{
+    struct child *const c = ctx;
+    const size_t begun = frame_begin(&c->out, FRAME_SOCKET_OPEN);
+    pack_number(&c->out, socket);
+    frame_pack_socket_spec(&c->out, spec);
+    frame_end(&c->out, begun);
+}
+
+static void on_socket_send(void *ctx, int64_t socket, struct str text)
+{
+    struct child *const c = ctx;
+    const size_t begun = frame_begin(&c->out, FRAME_SOCKET_SEND);
+    pack_number(&c->out, socket);
+    pack_bytes(&c->out, text);
+    frame_end(&c->out, begun);
+}
+
+static void on_socket_close(void *ctx, int64_t socket)
+{
+    tell_number(ctx, FRAME_SOCKET_CLOSE, (uint64_t)socket);
+}
+
+static struct channel_host make_host(struct child *c)
+{
+    const struct frame_setup *const s = &c->setup;
+    return (struct channel_host){
+        .ctx = c,
+        .batch = s->has_batch ? on_batch : NULL,
+        .ask = s->has_ask ? on_ask : NULL,
+        .has_server = s->has_server,
+        .route = on_route,
+        .socket_open = s->has_sockets ? on_socket_open : NULL,
+        .socket_send = s->has_sockets ? on_socket_send : NULL,
+        .socket_close = s->has_sockets ? on_socket_close : NULL,
+    };
+}
+
+/* ---- turns ---- */
+
+static struct child_turn **find_turn(struct child *c, uint64_t number)
+{
+    struct child_turn **at = &c->turns[number % BUCKETS];
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    return at;
+}
+
+static void open_turn(struct child *c, struct unpack *u)
+{
+    struct channel_turn named;
+    const uint64_t number = (uint64_t)unpack_number(u);
+    frame_unpack_turn(u, &named);
+    struct child_turn *const t = xmalloc(sizeof *t);
+    *t = (struct child_turn){NULL, number, instance_turn_new(c->instance, &named)};
+    *find_turn(c, number) = t;
+}
+
+static void end_turn(struct child *c, struct child_turn **at)
+{
+    struct child_turn *const t = *at;
+    if (!instance_turn_is_over(t->turn))
+        return;
+    tell_number(c, FRAME_OVER, t->number);
+    *at = t->next;
+    instance_turn_free(t->turn);
+    free(t);
+}
+
+/* ---- what it is told to do ---- */
+
+/* In the ring it lies where it can be raised. */
+static const char *align_event(struct child *c, const struct unpack *u)
+{
+    const size_t len = (size_t)(u->end - u->p);
+    if ((uintptr_t)u->p % ALIGN_WORD == 0)
+        return u->p;
+    return memcpy(buf_reserve(&c->aligned, len), u->p, len);
+}
+
+static void do_event(struct child *c, struct unpack *u)
+{
+    struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
+    const char *const flat = align_event(c, u);
+    struct event_box *const box = event_box_raise(&c->event, flat, (size_t)(u->end - u->p));
+    if (!*at || !box)
+        leave_broken();
+    instance_deliver(c->instance, (*at)->turn, box);
+    event_box_unref(box);
+    if (c->aligned.p)
+        buf_fini(&c->aligned);
+    end_turn(c, at);
+}
+
+static void do_reply(struct child *c, struct unpack *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    struct child_turn **const at = find_turn(c, number);
+    struct letter_reply *const r = frame_unpack_reply(u);
+    if (!r || (number && !*at))
+        leave_broken();
+    instance_reply(c->instance, number ? (*at)->turn : NULL, r);
+    if (number)
+        end_turn(c, at);
+}
+
+struct answering {
+    struct child *child;
+    uint64_t hit;
+};
+
+static void on_answered(void *arg, const struct tc_answer *answer)
+{
+    const struct answering *const a = arg;
+    struct buf *const out = &a->child->out;
+    const size_t begun = frame_begin(out, FRAME_ANSWER);
+    pack_number(out, (int64_t)a->hit);
+    frame_pack_answer(out, answer);
+    frame_end(out, begun);
+}
+
+static void do_hit(struct child *c, struct unpack *u)
+{
+    struct arena arena = {0};
+    struct tc_hit hit = {0};
+    struct answering answering = {c, (uint64_t)unpack_number(u)};
+    frame_unpack_hit(u, &arena, &hit);
+    instance_hit(c->instance, &hit, on_answered, &answering);
+    arena_fini(&arena);
+}
+
+static void do_socket(struct child *c, struct unpack *u)
+{
+    struct tc_frame frame;
+    frame_unpack_socket(u, &frame);
+    instance_frame(c->instance, &frame);
+}
+
+static void do_nothing(struct child *c, struct unpack *u)
+{
+    (void)c;
+    (void)u;
+}
+
+static void do_stop(struct child *c, struct unpack *u)
+{
+    (void)u;
+    c->stopping = true;
+}
+
+static const struct {
+    void (*run)(struct child *c, struct unpack *u);
+    bool counts;
+} tasks[FRAME_TYPES] = {
+    [FRAME_OPEN] = {open_turn, false},  [FRAME_EVENT] = {do_event, true},
+    [FRAME_REPLY] = {do_reply, true},   [FRAME_HIT] = {do_hit, true},
+    [FRAME_SOCKET] = {do_socket, true}, [FRAME_PING] = {do_nothing, true},
+    [FRAME_STOP] = {do_stop, false},
+};
+
+static void tell_room(struct child *c)
+{
+    if (!c->unsaid)
+        return;
+    tell_number(c, FRAME_ROOM, c->handled);
+    c->unsaid = 0;
+    c->told_ms = clock_mono_ms();
+    flush(c);
+}
+
+/* What it handed over is with the host before it counts as handled: a death in between repeats
+ * nothing. */
+static void finish_task(struct child *c)
+{
+    if (c->out.len)
+        flush(c);
+    atomic_store_explicit(&c->gauge->handled, ++c->handled, memory_order_release);
+    if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->gauge->awaited))
+        tell_room(c);
+}
+
+static void do_frame(struct child *c, struct frame *f)
+{
+    if (tasks[f->type].run)
+        tasks[f->type].run(c, &f->in);
+    if (c->held.p)
+        buf_fini(&c->held);
+}
+
+/* Of what came on the socket; a bell has woken it, and an answer that stands there nobody waits
+ * for. As next_at. */
+static int64_t next_on_socket(struct child *c, struct frame *f)
+{
+    int64_t n;
+    while ((n = next_at(c, c->read, f)) > 0 && (f->type == FRAME_BELL || f->type == FRAME_ASKED))
+        c->read += (size_t)n;
+    return n;
+}
+
+/* False: it is not there yet. */
+static bool do_away(struct child *c, enum frame_type *type)
+{
+    struct frame f;
+    const int64_t n = next_on_socket(c, &f);
+    c->away = n == 0;
+    if (c->away)
+        return false;
+    c->read += (size_t)n;
+    do_frame(c, &f);
+    *type = f.type;
+    return true;
+}
+
+/* False: nothing whole is there. */
+static bool do_next(struct child *c)
+{
+    struct frame f;
+    const int64_t n = frame_next(ring_read(&c->ring), &f);
+    if (n < 0)
+        leave_broken();
+    if (n == 0)
+        return false;
+    ring_expect(f.in.end);
+    if (f.type != FRAME_AWAY)
+        do_frame(c, &f);
+    else if (!do_away(c, &f.type))
+        return false;
+    ring_consume(&c->ring, (size_t)n);
+    if (tasks[f.type].counts)
+        finish_task(c);
+    return true;
+}
+
+/* All that is there whole; false: nothing is. */
+static bool do_all(struct child *c)
+{
+    bool any = false;
+    struct frame f;
+    next_on_socket(c, &f); /* drops what is of no use */
+    gauge_begin_run(c->gauge);
+    while (!c->stopping && do_next(c))
+        any = true;
+    gauge_end_run(c->gauge);
+    return any;
+}
+
+static int rest_ms(const struct child *c)
+{
+    const int64_t due = instance_due(c->instance);
+    const int64_t left = due == INT64_MAX ? REST_MS : due - clock_mono_ms();
+    return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
+}
+
+/* What is done soon after another is told together, and what the host gathers until then comes
+ * together: else both would wake for each event. */
+static int wait_ms(const struct child *c, bool busy)
+{
+    const int rest = rest_ms(c);
+    return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
+}
+
+/* False: nothing came within the time. */
+static bool wait_for_more(struct child *c, int ms)
+{
+    if (c->away)
+        return receive(c, ms); /* the ring has been looked into already */
+    if (ms == 0 || !ring_rest(&c->ring))
+        return ring_read(&c->ring).len;
+    const bool came = receive(c, ms);
+    ring_rise(&c->ring);
+    return came || ring_read(&c->ring).len;
+}
+
+static void work(struct child *c)
+{
+    bool busy = false;
+    while (!c->stopping) {
+        if (do_all(c)) {
+            busy = true;
+            continue;
+        }
+        if (instance_wake(c->instance)) {
+            busy = true;
+            flush(c);
+            receive(c, 0); /* who wakes again and again hears all the same */
+            continue;
+        }
+        /* Either this sees that the host waits, or it sees that this has done it. */
+        atomic_store(&c->gauge->handled, c->handled);
+        if (atomic_load(&c->gauge->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
+            tell_room(c);
+        flush(c);
+        if (wait_for_more(c, wait_ms(c, busy)))
+            continue;
+        if (busy)
+            instance_idle(c->instance);
+        busy = false;
+    }
+}
+
+/* ---- its life ---- */
+
+static void begin(const char *name)
+{
+    prctl(PR_SET_NAME, name);
+    /* Who ends a whole service by signals wants the host to end; it ends its instances. What is
+     * written to a pipe that nobody reads, or beyond the limit of a file, fails. */
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU, SIGXFSZ};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+}
+
+static void read_setup(struct child *c)
+{
+    struct frame f;
+    int64_t n;
+    while ((n = next_at(c, 0, &f)) == 0)
+        receive(c, -1);
+    /* The texts stay: what comes next has a buffer of its own. */
+    frame_unpack_setup(&f.in, &c->arena, &c->setup);
+    if (f.type != FRAME_SETUP || unpack_finish(&f.in) < 0)
+        leave_broken();
+    const struct buf first = c->in;
+    c->in = (struct buf){0};
+    buf_add(&c->in, first.p + n, first.len - (size_t)n);
+}
+
+/* NULL with err. */
+static struct instance *make_instance(struct child *c, struct loaded *loaded, struct tc_err *err)
+{
+    const struct frame_setup *const s = &c->setup;
+    const struct conf conf = {.file = (char *)(uintptr_t)s->file};
+    const struct conf_instance spec = {
+        .name = (char *)(uintptr_t)s->name,
+        .options = (struct conf_pair *)(uintptr_t)s->options,
+        .line = (int)s->line,
+        .chaos = (struct conf_chaos *)(uintptr_t)s->chaos,
+    };
+    const struct channel_host host = make_host(c);
+    struct instance *const in =
+        instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->gauge, err);
+    if (in)
+        instance_skip_letters(in, s->last_letter);
+    return in;
+}
+
+void child_main(const char *name, pid_t host)
+{
+    struct child c = {0};
+    struct tc_err err = {0};
+    begin(name);
+    read_setup(&c);
+    log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
+    c.gauge = gauge_map(CHILD_GAUGE, &err);
+    const bool mapped = c.gauge && ring_map(&c.ring, CHILD_GAUGE, GAUGE_SHARED, &err) == 0;
+    struct loaded *const loaded = mapped ? child_load(&c.setup, host, &err) : NULL;
+    c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
+    if (!c.instance || instance_init(c.instance) < 0) {
+        tell_text(&c, FRAME_REFUSED, c.instance ? "" : err_str(&err));
+        flush(&c);
+        _exit(1);
+    }
+    tell_text(&c, FRAME_STARTED, NULL);
+    work(&c);
+    instance_teardown(c.instance);
+    flush(&c);
+    _exit(0); /* all it had ends with it */
+}

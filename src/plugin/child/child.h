@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The process of one instance, from the inside: one thread that reads frames, calls the plugin, and
+ * writes frames. */
+#ifndef PLUGIN_CHILD_CHILD_H
+#define PLUGIN_CHILD_CHILD_H
+
+#include <sys/types.h>
+
+/* Descriptors it begins with, beside standard ones: stdin is /dev/null, the host reads what comes
+ * on stdout and stderr, and has checked the file of the plugin. */
+enum { CHILD_SOCKET = 3, CHILD_GAUGE, CHILD_PLUGIN, CHILD_FILES };
+
+/* How it ends when it cannot go on; the host explains these. */
+enum {
+    CHILD_EXIT_ALONE = 91, /* its connection to the host is closed */
+    CHILD_EXIT_BROKEN,     /* what it has from the host makes no sense any more */
+};
+
+/* The instance's name, borrowed, and the process that is to be its parent. */
+__attribute__((__noreturn__)) void child_main(const char *name, pid_t host);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the process of an instance gives up before it loads its plugin. */
+#include "plugin/child/child_load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sys/log.h"
+#include "io/sandbox/sandbox.h"
+#include "plugin/abi/adjacent_libraries.h"
+#include "plugin/child/child.h"
+
+#define LISTED_PORTS 100
+#define NICENESS 5
+#define SPACE_PER_MEMORY 4 /* of addresses: much of it is never used */
+
+static void warn(void *ctx, const char *text)
+{
+    const struct frame_setup *const s = ctx;
+    log_line(LOG_WARN, s->name, "%s", text);
+}
+
+static int prepare(const struct frame_setup *s, pid_t parent, struct tc_err *err)
+{
+    static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_GAUGE, CHILD_PLUGIN};
+    const struct sandbox_start start = {
+        .parent = parent,
+        .keep = keep,
+        .n_keep = sizeof keep / sizeof *keep,
+        .dir = s->dir,
+    };
+    /* The host and the other instances come first. */
+    errno = 0;
+    if (nice(NICENESS) < 0 && errno)
+        return err_sys(err, errno, s->name, "its priority cannot be lowered");
+    if (s->dir)
+        setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
+    return sandbox_prepare(&start, err);
+}
+
+/* `more` may be NULL. */
+static const char *const *add_path(struct arena *a, const char *const *paths, const char *more)
+{
+    size_t n = 0;
+    while (paths[n])
+        n++;
+    const char **const to = arena_alloc(a, (n + 2) * sizeof *to);
+    memcpy(to, paths, n * sizeof *to);
+    to[n] = more;
+    return to;
+}
+
+static int enter(const struct frame_setup *s, struct tc_err *err)
+{
+    uint16_t ports[LISTED_PORTS];
+    size_t n = 0;
+    for (; n < LISTED_PORTS && s->ports[n]; n++)
+        ports[n] = (uint16_t)s->ports[n];
+    struct arena arena = {0};
+    const char *const *const own = (const char *const[]){s->dir, NULL};
+    const struct sandbox_spec spec = {
+        .label = s->name,
+        .read_fd = CHILD_PLUGIN,
+        .read_files = beside_list_libraries(CHILD_PLUGIN, &arena),
+        .write_paths = s->dir_full ? s->write_paths : add_path(&arena, s->write_paths, s->dir),
+        .shrink_paths = s->dir_full ? own : NULL,
+        .ports = ports,
+        .n_ports = n,
+        .memory = (size_t)s->memory * SPACE_PER_MEMORY,
+        .file_size = (size_t)s->file_size,
+    };
+    const int rc = sandbox_enter(&spec, warn, (void *)(uintptr_t)s, err);
+    arena_fini(&arena);
+    return rc;
+}
+
+struct loaded *child_load(const struct frame_setup *s, pid_t parent, struct tc_err *err)
+{
+    if (prepare(s, parent, err) < 0 || enter(s, err) < 0)
+        return NULL;
+    return loader_take(CHILD_PLUGIN, s->path, err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * The plugin's file becomes code in the process of an instance. */
+#ifndef PLUGIN_CHILD_CHILD_LOAD_H
+#define PLUGIN_CHILD_CHILD_LOAD_H
+
+#include <sys/types.h>
+
+#include "base/sys/err.h"
+#include "plugin/abi/loader.h"
+#include "plugin/ipc/ipc_frame.h"
+
+/* What is loaded runs as it is loaded: only when nothing is left that it must not have. The process
+ * ends with `parent` (0: with none). NULL with err. */
+struct loaded *child_load(const struct frame_setup *s, pid_t parent, struct tc_err *err);
+
+#endif

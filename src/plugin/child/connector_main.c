@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * Where turncast-connector begins. */
+#include "plugin/abi/connector_program.h"
+
+#include <err.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/sys/log.h"
+#include "plugin/abi/probe_process.h"
+#include "plugin/child/child.h"
+
+/* What an instance says goes to the host's log (connector_log_pipe.c); the other's stderr is the
+ * host's own. */
+__attribute__((__noreturn__)) static void refuse(bool probes)
+{
+    log_setup(probes ? LOG_TEXT : LOG_JSON, LOG_ERR, STDERR_FILENO);
+    log_line(LOG_ERR, CONNECTOR_PROGRAM,
+             "is of version " PACKAGE_VERSION ", and the host is not: start the host again");
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < CONNECTOR_WORDS)
+        errx(2, "is started by turncast");
+    const bool probes = strcmp(argv[1], CONNECTOR_PROBE) == 0;
+    const pid_t host = (pid_t)strtol(argv[2], NULL, 10);
+    if (strcmp(argv[3], PACKAGE_VERSION) != 0)
+        refuse(probes);
+    if (probes)
+        probe_main(host, argc - CONNECTOR_WORDS);
+    child_main(argv[1], host);
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+libtcplugin_a_SOURCES += \
+	src/plugin/child/child.c \
+	src/plugin/child/child.h \
+	src/plugin/child/child_load.c \
+	src/plugin/child/child_load.h

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the limits of an instance's process that the host enforces. */
+#include "plugin/connector_limits.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "io/process/resource_usage.h"
+
+#define WINDOW_MS 30000 /* of cpu_percent */
+#define MEASURE_MS 5000 /* between two looks at the folder */
+#define LOWEST_PRIORITY 19
+#define MIB (INT64_C(1) << 20)
+
+struct limits {
+    const char *label;
+    int64_t cpu_percent, threads, disk; /* the limits; 0: none */
+    pid_t pid;                          /* of this life */
+    struct limits_use use;
+    int64_t window_ms, window_cpu_ms; /* when the window began, and with what */
+    bool slowed;
+    bool full;                   /* the folder, when it was last measured */
+    bool read_only;              /* this life cannot write there */
+    const char *death;           /* of this life */
+    struct usage_folder *folder; /* NULL: it has none */
+    int64_t measured_ms;
+};
+
+struct limits *limits_new(struct loop *loop, const struct conf_instance *spec, const char *label,
+                          const char *dir)
+{
+    struct limits *const l = xcalloc(1, sizeof *l);
+    *l = (struct limits){
+        .label = label,
+        .cpu_percent = spec->cpu_percent,
+        .threads = spec->threads,
+        .disk = spec->disk_mb * MIB,
+        .use.disk = -1,
+        .folder = dir && spec->disk_mb ? usage_folder_new(loop, dir) : NULL,
+    };
+    return l;
+}
+
+void limits_free(struct limits *l)
+{
+    if (!l)
+        return;
+    usage_folder_free(l->folder);
+    free(l);
+}
+
+void limits_begin(struct limits *l, pid_t pid)
+{
+    const int64_t disk = l->use.disk;
+    l->pid = pid;
+    l->use = (struct limits_use){.disk = disk};
+    l->window_ms = clock_mono_ms();
+    l->window_cpu_ms = 0;
+    l->slowed = false;
+    l->read_only = l->full;
+    l->death = NULL;
+    l->measured_ms = 0;
+    if (l->full)
+        l->use.exceeded = "disk_mb";
+}
+
+bool limits_is_full(const struct limits *l)
+{
+    return l->full;
+}
+
+bool limits_has_room_again(const struct limits *l)
+{
+    return l->read_only && !l->full;
+}
+
+const char *limits_death(const struct limits *l)
+{
+    return l->death;
+}
+
+struct limits_use limits_use(const struct limits *l)
+{
+    return l->use;
+}
+
+/* ---- processor time ---- */
+
+/* All its threads, and those that they make. They cannot raise their priority again. */
+static void slow_down(struct limits *l, int64_t percent)
+{
+    l->slowed = true;
+    l->use.exceeded = "cpu_percent";
+    const bool done = setpriority(PRIO_PGRP, (id_t)l->pid, LOWEST_PRIORITY) == 0;
+    log_line(LOG_WARN, l->label,
+             "uses %" PRId64 " %% of a processor (cpu_percent = %" PRId64 "): %s", percent,
+             l->cpu_percent,
+             done ? "it gets the lowest priority until it is started again"
+                  : "its priority cannot be lowered");
+}
+
+/* The limit is spent before the window ends when several processors are used. */
+static void judge_cpu(struct limits *l)
+{
+    const int64_t now_ms = clock_mono_ms(), passed_ms = now_ms - l->window_ms;
+    const int64_t used_ms = l->use.cpu_ms - l->window_cpu_ms;
+    l->use.cpu_percent = passed_ms > 0 ? used_ms * 100 / passed_ms : 0;
+    if (l->cpu_percent && !l->slowed && used_ms > l->cpu_percent * WINDOW_MS / 100)
+        slow_down(l, l->use.cpu_percent);
+    if (passed_ms < WINDOW_MS)
+        return;
+    l->window_ms = now_ms;
+    l->window_cpu_ms = l->use.cpu_ms;
+}
+
+/* ---- threads, disk ---- */
+
+static void kill_for(struct limits *l, const char *key, const char *death)
+{
+    l->use.exceeded = key;
+    l->death = death;
+    kill(l->pid, SIGKILL);
+}
+
+static void judge_threads(struct limits *l)
+{
+    if (!l->threads || l->use.threads <= l->threads || l->death)
+        return;
+    log_line(LOG_ERR, l->label,
+             "has %" PRId64 " threads (threads = %" PRId64 "): its process is killed",
+             l->use.threads, l->threads);
+    kill_for(l, "threads", "had too many threads");
+}
+
+static void judge_disk(struct limits *l)
+{
+    if (usage_folder_take(l->folder, &l->use.disk))
+        l->full = l->use.disk > l->disk;
+    if (!l->full || l->read_only || l->death)
+        return;
+    log_line(LOG_ERR, l->label,
+             "has %" PRId64 " MiB in %s (disk_mb = %" PRId64
+             "): its process is killed, and cannot write there before there is less",
+             l->use.disk / MIB, usage_folder_path(l->folder), l->disk / MIB);
+    kill_for(l, "disk_mb", "had too much in its folder");
+}
+
+static void measure_folder(struct limits *l)
+{
+    const int64_t now_ms = clock_mono_ms();
+    if (l->measured_ms && now_ms - l->measured_ms < MEASURE_MS)
+        return;
+    l->measured_ms = now_ms;
+    usage_folder_measure(l->folder, l->disk);
+}
+
+void limits_look(struct limits *l)
+{
+    struct usage_process now;
+    if (usage_of_process(l->pid, &now) == 0) {
+        l->use.cpu_ms = now.cpu_ms;
+        l->use.threads = now.threads;
+        judge_cpu(l);
+        judge_threads(l);
+    }
+    if (!l->folder)
+        return;
+    judge_disk(l);
+    measure_folder(l);
+}

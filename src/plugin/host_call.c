@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the meeting of the two threads over one question. */
+#include "plugin/host_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+
+#define SIDES 2 /* who waits and who answers */
+
+static struct ask *make(enum ask_kind kind, const char *instance)
+{
+    struct ask *const a = xcalloc(1, sizeof *a);
+    a->kind = kind;
+    a->instance = arena_strdup(&a->arena, instance);
+    atomic_init(&a->refs, SIDES);
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&a->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return a;
+}
+
+static const char *const *copy_list(struct arena *arena, const char *const *from, size_t n)
+{
+    if (!from)
+        return NULL;
+    const char **const to = arena_alloc(arena, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        to[i] = arena_strdup(arena, from[i]);
+    return to;
+}
+
+struct ask *ask_new_submit(const char *instance, const struct tc_inbound *in)
+{
+    struct ask *const a = make(ASK_SUBMIT, instance);
+    struct arena *const arena = &a->arena;
+    struct tc_inbound *const to = arena_alloc(arena, sizeof *to);
+    *to = (struct tc_inbound){
+        .size = sizeof *to,
+        .id = arena_strdup(arena, in->id),
+        .also = arena_strdup(arena, in->also),
+        .chat = arena_strdup(arena, in->chat),
+        .thread = arena_strdup(arena, in->thread),
+        .user = arena_strdup(arena, in->user),
+        .name = arena_strdup(arena, in->name),
+        .text = arena_strdup(arena, in->text),
+        .quote = arena_strdup(arena, in->quote),
+        .route = arena_strdup(arena, in->route),
+        .files = copy_list(arena, in->files, in->file_count),
+        .file_names = copy_list(arena, in->file_names, in->file_count),
+        .file_count = in->file_count,
+    };
+    a->inbound = to;
+    return a;
+}
+
+struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user)
+{
+    struct ask *const a = make(ASK_CANCEL, instance);
+    a->turn = arena_strdup(&a->arena, turn);
+    a->user = arena_strdup(&a->arena, user);
+    return a;
+}
+
+struct ask *ask_new_may(const char *instance, const char *user, const char *chat)
+{
+    struct ask *const a = make(ASK_MAY, instance);
+    a->user = arena_strdup(&a->arena, user);
+    a->chat = arena_strdup(&a->arena, chat);
+    return a;
+}
+
+struct ask *ask_new_knows(const char *instance, const char *chat, const char *thread)
+{
+    struct ask *const a = make(ASK_KNOWS, instance);
+    a->chat = arena_strdup(&a->arena, chat);
+    a->thread = arena_strdup(&a->arena, thread);
+    return a;
+}
+
+struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request)
+{
+    struct ask *const a = make(ASK_TICKET, instance);
+    a->turn = arena_strdup(&a->arena, turn);
+    a->request = arena_strdup(&a->arena, request);
+    return a;
+}
+
+struct ask *ask_new_answer(const char *instance, const struct tc_decision *d)
+{
+    struct ask *const a = make(ASK_ANSWER, instance);
+    struct arena *const arena = &a->arena;
+    struct tc_decision *const to = arena_alloc(arena, sizeof *to);
+    *to = (struct tc_decision){
+        .size = sizeof *to,
+        .ticket = arena_strdup(arena, d->ticket),
+        .choice = arena_strdup(arena, d->choice),
+        .text = arena_strdup(arena, d->text),
+        .answers = arena_strdup(arena, d->answers),
+        .user = arena_strdup(arena, d->user),
+        .name = arena_strdup(arena, d->name),
+        .chat = arena_strdup(arena, d->chat),
+        .thread = arena_strdup(arena, d->thread),
+    };
+    a->decision = to;
+    return a;
+}
+
+struct ask *ask_ref(struct ask *a)
+{
+    atomic_fetch_add(&a->refs, 1);
+    return a;
+}
+
+void ask_unref(struct ask *a)
+{
+    if (!a || atomic_fetch_sub(&a->refs, 1) > 1)
+        return;
+    pthread_cond_destroy(&a->changed);
+    pthread_mutex_destroy(&a->lock);
+    arena_fini(&a->arena);
+    free(a->answer_turn);
+    free(a->answer_text);
+    free(a);
+}
+
+/* The first answer counts. */
+static void settle(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+{
+    pthread_mutex_lock(&a->lock);
+    if (!a->answered) {
+        a->answered = true;
+        a->accepted = accepted;
+        a->answer_turn = xstrdup(turn);
+        a->answer_text = xstrdup(answer);
+        pthread_cond_signal(&a->changed);
+    }
+    pthread_mutex_unlock(&a->lock);
+}
+
+void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+{
+    if (a->told)
+        a->told(a->ctx, accepted, turn, answer);
+    else
+        settle(a, accepted, turn, answer);
+    ask_unref(a);
+}
+
+void ask_tell(struct ask *a,
+              void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
+                           const char *answer),
+              void *ctx)
+{
+    a->told = told;
+    a->ctx = ctx;
+    ask_unref(a); /* of who would wait */
+}
+
+void ask_drop(struct ask *a)
+{
+    ask_unref(a);
+    ask_unref(a);
+}
+
+void ask_give_up(struct ask *a)
+{
+    settle(a, TC_NOT_KEPT, NULL, NULL);
+}
+
+enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into, struct tc_receipt *receipt)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t nsec = until.tv_nsec + ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + nsec / 1000000000;
+    until.tv_nsec = nsec % 1000000000;
+    pthread_mutex_lock(&a->lock);
+    for (int rc = 0; !a->answered && rc != ETIMEDOUT;)
+        rc = pthread_cond_timedwait(&a->changed, &a->lock, &until);
+    const bool answered = a->answered;
+    a->answered = true; /* too late from now on */
+    pthread_mutex_unlock(&a->lock);
+    const enum tc_accepted accepted = answered ? a->accepted : TC_NOT_KEPT;
+    *receipt =
+        (struct tc_receipt){arena_strdup(into, a->answer_turn), arena_strdup(into, a->answer_text)};
+    ask_unref(a);
+    return accepted;
+}

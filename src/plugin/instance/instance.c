@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * Owns an instance: what it is made of, and what others may ask about it. */
+#include "plugin/instance/instance.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "conf/plugin_options.h"
+#include "event/json/json_writer.h"
+#include "plugin/instance/instance_internal.h"
+#include "plugin/instance/services.h"
+
+#define INSTANCE_MAGIC 0x74634931u
+
+void instance_find_wanted(struct instance *in)
+{
+    const struct tc_sink *const s = &in->loaded->sink;
+#define WANTED(lower, UPPER, gate, pressure, terminal) in->wanted[TC_##UPPER] = s->on_##lower;
+    EVENT_KINDS(WANTED)
+}
+
+struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
+                              const struct loaded *loaded, const struct channel_host *host,
+                              struct gauge *gauge, struct tc_err *err)
+{
+    const struct tc_plugin *const plugin = &loaded->plugin;
+    struct instance *const in = xcalloc(1, sizeof *in);
+    in->magic = INSTANCE_MAGIC;
+    in->gauge = gauge ? gauge : &in->own_gauge;
+    in->loaded = loaded;
+    in->host = host ? *host : (struct channel_host){0};
+    in->name = xstrdup(spec->name);
+    in->label = xasprintf("instance %s", spec->name);
+    in->conf = plugin->options ? xcalloc(1, plugin->conf_size + 1) : NULL;
+    if (options_fill_instance(in->conf, plugin->options, spec, conf->file, &in->arena, err) < 0) {
+        instance_free(in);
+        return NULL;
+    }
+    in->state = plugin->state_size ? xcalloc(1, plugin->state_size) : NULL;
+    in->handle = (struct tc_instance){
+        .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
+    instance_lobby_init(in);
+    in->chaos = chaos_new(spec->chaos);
+    instance_find_wanted(in);
+    return in;
+}
+
+void instance_free(struct instance *in)
+{
+    if (!in)
+        return;
+    while (in->turns)
+        instance_turn_free(in->turns);
+    for (struct instance_turn *t = in->over, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    instance_lobby_fini(in);
+    batch_free(in->sending);
+    chaos_free(in->chaos);
+    wakes_fini(&in->wakes);
+    arena_fini(&in->scratch);
+    arena_fini(&in->arena);
+    free(in->conf);
+    free(in->state);
+    free(in->name);
+    free(in->label);
+    in->magic = 0;
+    free(in);
+}
+
+struct instance *instance_check(struct tc_instance *inst)
+{
+    struct instance *const in = inst ? CONTAINER(inst, struct instance, handle) : NULL;
+    return in && in->magic == INSTANCE_MAGIC ? in : NULL;
+}
+
+bool instance_takes_lines(const struct instance *in)
+{
+    return in->loaded->sink.on_event != NULL;
+}
+
+void instance_begin_run(struct instance *in)
+{
+    gauge_begin_run(in->gauge);
+}
+
+void instance_end_run(struct instance *in)
+{
+    gauge_end_run(in->gauge);
+}
+
+const char *instance_label(const struct instance *in)
+{
+    return in->label;
+}
+
+const struct gauge *instance_gauge(const struct instance *in)
+{
+    return in->gauge;
+}

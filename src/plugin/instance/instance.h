@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * One instance on its own thread: state, turns, callbacks, errors counted. What runs beside the
+ * plugin, whichever channel brings the events. */
+#ifndef PLUGIN_INSTANCE_INSTANCE_H
+#define PLUGIN_INSTANCE_INSTANCE_H
+
+#include <turncast/plugin.h>
+
+#include "base/sys/err.h"
+#include "conf/conf.h"
+#include "event/event.h"
+#include "plugin/abi/loader.h"
+#include "plugin/channel.h"
+#include "plugin/outbound.h"
+
+struct instance;
+struct instance_turn;
+
+/* Fills options and allocates state; does not call init. NULL with err. Keeps nothing of conf and
+ * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL:
+ * none) are called on the instance's thread. */
+struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
+                              const struct loaded *loaded, const struct channel_host *host,
+                              struct gauge *gauge, struct tc_err *err);
+void instance_free(struct instance *in);
+/* Ids of letters up to that one are an earlier run's: those of this one come behind. */
+void instance_skip_letters(struct instance *in, uint64_t last);
+/* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
+int instance_init(struct instance *in);
+void instance_teardown(struct instance *in);
+
+/* A turn's state, zeroed; instance_free frees those that are still there. */
+struct instance_turn *instance_turn_new(struct instance *in, const struct channel_turn *turn);
+/* No event and no reply will come for it: free it. */
+bool instance_turn_is_over(const struct instance_turn *t);
+void instance_turn_free(struct instance_turn *t);
+
+/* Each of these calls the plugin, when it has such a callback, and hands over, as one batch, what
+ * the plugin sent. 0, or -1: a callback failed; it has been counted and, once per burst, logged
+ * with turn and callback. */
+
+/* The typed callback (thinking without text: not), then on_event. */
+int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box);
+/* It has an on_event. */
+bool instance_takes_lines(const struct instance *in);
+/* on_reply; t NULL: of the lobby. Takes over. */
+int instance_reply(struct instance *in, struct instance_turn *t, struct letter_reply *r);
+/* on_hit; `answered` is called once, with what the plugin answers (borrowed) or NULL. */
+int instance_hit(struct instance *in, const struct tc_hit *hit,
+                 void (*answered)(void *arg, const struct tc_answer *answer), void *arg);
+/* on_frame. */
+int instance_frame(struct instance *in, const struct tc_frame *frame);
+/* Between these, callbacks follow one upon the other (gauge_begin_run). */
+void instance_begin_run(struct instance *in);
+void instance_end_run(struct instance *in);
+/* The queue ran empty: on_idle. */
+void instance_idle(struct instance *in);
+/* When the next on_wake is due, clock_mono_ms; INT64_MAX: none. */
+int64_t instance_due(const struct instance *in);
+/* Calls on_wake of the turns whose time is there. False: of none. */
+bool instance_wake(struct instance *in);
+
+/* How it speaks in the log: "instance NAME". Any thread, as all below. */
+const char *instance_label(const struct instance *in);
+const struct gauge *instance_gauge(const struct instance *in);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what a callback sends until it is handed over: letters, and what turns remember. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "plugin/instance/instance_internal.h"
+#include "plugin/validate.h"
+
+#define CALLBACK_LETTERS ((size_t)256)
+#define TURN_LETTERS ((size_t)1024) /* under way at once */
+
+static struct batch *sending(struct instance *in)
+{
+    if (!in->sending)
+        in->sending = xcalloc(1, sizeof *in->sending);
+    return in->sending;
+}
+
+static void add_letter(struct batch *b, struct letter *l)
+{
+    if ((b->count & (b->count - 1)) == 0) /* full: it grows by doubling */
+        b->letters = xrealloc(b->letters, (b->count ? 2 * b->count : 1) * sizeof(struct letter *));
+    b->letters[b->count++] = l;
+}
+
+void instance_skip_letters(struct instance *in, uint64_t last)
+{
+    in->last_letter = (last + 1) / 2;
+}
+
+int instance_send(struct instance_turn *t, const struct tc_http *http, const char **why)
+{
+    struct instance *const in = t->in;
+    *why = "the callback has sent too many already";
+    if (in->sending && in->sending->count >= CALLBACK_LETTERS)
+        return -1;
+    *why = "the turn has too many under way";
+    if (t->letters >= TURN_LETTERS)
+        return -1;
+    struct letter *const l = letter_new(2 * in->last_letter + 1, t->handle.id, http, why);
+    if (!l)
+        return -1;
+    in->last_letter++;
+    t->letters++;
+    add_letter(sending(in), l);
+    return 0;
+}
+
+void instance_remember(struct instance_turn *t, const char *text)
+{
+    t->in->remembering += t->memory == NULL;
+    free(t->memory);
+    t->memory = xstrdup(text ? text : "");
+}
+
+static char *take_memory(struct instance_turn *t)
+{
+    char *const memory = t->memory;
+    t->in->remembering -= memory != NULL;
+    t->memory = NULL;
+    return memory;
+}
+
+static struct instance_turn *find_turn(struct instance *in, const char *id)
+{
+    struct instance_turn *t = in->turns;
+    while (t && strcmp(t->handle.id, id) != 0)
+        t = t->next;
+    return t ? t : &in->lobby;
+}
+
+/* Of a callback that failed nothing goes out. */
+static void forget_letters(struct instance *in)
+{
+    struct batch *const b = in->sending;
+    for (size_t i = 0; b && i < b->count; i++)
+        find_turn(in, b->letters[i]->turn)->letters--;
+    batch_free(b);
+    in->sending = NULL;
+}
+
+/* A callback may remember for other turns than its own: each needs a batch. */
+static void hand_over_memories(struct instance *in)
+{
+    for (struct instance_turn *t = in->turns; t && in->remembering; t = t->next) {
+        if (!t->memory)
+            continue;
+        struct batch *const b = xcalloc(1, sizeof *b);
+        b->turn = xstrdup(t->handle.id);
+        b->memory = take_memory(t);
+        in->host.batch(in->host.ctx, b);
+    }
+}
+
+static char *copy_reason(const char *reason)
+{
+    if (!reason)
+        return NULL;
+    char text[CLAIM_REASON_MAX];
+    utf8_copy(text, sizeof text, utf8_is_valid(reason, strlen(reason)) ? reason : "not UTF-8");
+    return xstrdup(text);
+}
+
+/* Once per turn, with the last thing it hands over. */
+static bool ends(const struct instance_turn *t)
+{
+    return t != &t->in->lobby && instance_turn_is_over(t);
+}
+
+void instance_hand_over(struct instance_turn *t, const struct settled *s)
+{
+    struct instance *const in = t->in;
+    in->framed = 0;
+    if (!in->host.batch)
+        return;
+    if (s->failed && s->what != BATCH_NOTHING)
+        forget_letters(in);
+    const bool over = ends(t);
+    if (s->what == BATCH_NOTHING && !in->sending && !in->remembering && !over)
+        return;
+    char *const memory = take_memory(t);
+    hand_over_memories(in);
+    if (s->what == BATCH_NOTHING && !in->sending && !memory && !over)
+        return;
+    struct batch *const b = sending(in);
+    in->sending = NULL;
+    b->settles = s->what;
+    b->failed = s->failed;
+    b->turn = xstrdup(t->handle.id);
+    b->letter = s->letter;
+    b->verdict = s->verdict;
+    b->verdict.reason = copy_reason(s->verdict.reason);
+    b->memory = memory;
+    b->over = over;
+    in->host.batch(in->host.ctx, b);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Owns a turn as another system's format writes it. */
+#include "base/sys/log.h"
+#include "plugin/instance/instance_internal.h"
+
+static const char *refuse_format(struct instance_turn *t, const char *name, const char *why)
+{
+    log_line(LOG_ERR, t->in->label, "tc_encode(\"%s\"): %s", name ? name : "", why);
+    return NULL;
+}
+
+static bool open_writing(struct instance_turn *t, const struct tc_format *format)
+{
+    const struct writer *const writer = writer_find(format->name);
+    if (!writer)
+        return false;
+    const char *const protocol = arena_strdup(&t->arena, format->protocol);
+    writing_init(&t->writing, writer,
+                 &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
+                                       .protocol = protocol});
+    return true;
+}
+
+const char *instance_encode(struct instance_turn *t, const struct tc_format *format, size_t *len)
+{
+    *len = 0;
+    if (!t->delivering)
+        return refuse_format(t, format->name, "no event is being delivered");
+    if (!t->writing.writer && !open_writing(t, format))
+        return refuse_format(t, format->name, "there is no such format");
+    if (strcmp(t->writing.writer->name, format->name) != 0)
+        return refuse_format(t, format->name, "the turn is written in another format");
+    buf_reset(&t->encoded);
+    buf_reserve(&t->encoded, 0);
+    writing_event(&t->writing, &t->encoded, t->delivering);
+    *len = t->encoded.len;
+    return t->encoded.p;
+}

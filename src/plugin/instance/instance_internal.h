@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * An instance from the inside: for instance*.c and the services, all on its thread. */
+#ifndef PLUGIN_INSTANCE_INSTANCE_INTERNAL_H
+#define PLUGIN_INSTANCE_INSTANCE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/bytes/buf.h"
+#include "dialect/writer/writer.h"
+#include "plugin/chaos/chaos.h"
+#include "plugin/instance/instance.h"
+#include "plugin/instance/wake_heap.h"
+
+#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+#define INSTANCE_SOCKETS 16 /* open at once */
+
+struct instance_turn {
+    uint32_t magic;
+    struct tc_turn handle; /* what the plugin gets */
+    struct instance *in;
+    struct instance_turn *next, *prev; /* live turns; next also links those that are over */
+    void *state;
+    struct arena arena; /* tc_alloc, tc_keep */
+    struct wake wake;
+    size_t letters; /* that a reply is still to come for, or that the callback sent */
+    bool done;      /* no more events */
+    char *memory;   /* that the callback asked to remember; NULL: nothing. Owned */
+    const struct event *delivering; /* NULL outside of its callbacks */
+    struct writing writing;         /* for tc_encode */
+    struct buf encoded;
+};
+
+struct instance_socket {
+    int64_t number; /* 0: free */
+    bool open, closing;
+};
+
+struct instance {
+    uint32_t magic;
+    struct tc_instance handle; /* what the plugin gets */
+    const struct loaded *loaded;
+    struct channel_host host;
+    char *name, *label;
+    void *conf, *state;
+    struct arena arena; /* strings of the options */
+    pthread_t thread;   /* the one that called init */
+    bool wanted[TC_KINDS];
+    struct instance_turn lobby;
+    struct instance_turn *turns;
+    struct instance_turn *over; /* newest first */
+    size_t n_over;
+    struct arena scratch;  /* what services return; until the callback returns */
+    struct batch *sending; /* what the callback sent so far, or NULL */
+    size_t remembering;    /* turns with a memory to hand over */
+    uint64_t last_letter;
+    struct wakes wakes;
+    struct instance_socket sockets[INSTANCE_SOCKETS];
+    int64_t last_socket;
+    size_t framed;    /* bytes that the callback sent on sockets */
+    unsigned refused; /* services that were refused, bits: told once */
+    struct gauge *gauge, own_gauge;
+    int64_t quiet_until; /* failures before are only counted */
+    uint64_t unsaid;
+    struct chaos *chaos;       /* or NULL */
+    struct event_box *casting; /* what is delivered; NULL: no event */
+};
+
+/* instance.c: for which kinds its code, once it is linked, has a function. */
+void instance_find_wanted(struct instance *in);
+
+/* instance_turn.c */
+void instance_lobby_init(struct instance *in);
+void instance_lobby_fini(struct instance *in);
+/* Handles that come back from a plugin are not believed. NULL: the handle is of a turn that is
+ * over, of none, or this is not the instance's thread; it has been logged with the service and
+ * the callback that runs. */
+struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service);
+/* The same of an instance's handle. */
+struct instance *instance_check_here(struct tc_instance *inst, const char *service);
+/* NULL: no instance. Any thread. */
+struct instance *instance_check(struct tc_instance *inst);
+
+/* instance_batch.c: what a callback sends. */
+/* 0, or -1 and why. */
+int instance_send(struct instance_turn *t, const struct tc_http *http, const char **why);
+void instance_remember(struct instance_turn *t, const char *text);
+/* What the callback of t settles. */
+struct settled {
+    enum batch_settles what;
+    bool failed;
+    uint64_t letter;
+    struct tc_verdict verdict; /* borrowed */
+};
+/* The callback has returned. */
+void instance_hand_over(struct instance_turn *t, const struct settled *s);
+
+/* instance_encode.c: the event being delivered in another format; see tc_encode. The turn has been
+ * checked. */
+const char *instance_encode(struct instance_turn *t, const struct tc_format *format, size_t *len);
+
+/* Sockets by the number the plugin knows; NULL: there is none. */
+struct instance_socket *instance_socket_find(struct instance *in, int64_t number);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the turns of an instance, the lobby among them, and what is told from a turn's handle. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "plugin/instance/instance_internal.h"
+
+#define TURN_MAGIC 0x74635431u
+#define TURN_OVER 0x74635430u
+#define OVER_MAX 32 /* turns that are over and still told from rubbish */
+
+/* ---- the lobby ---- */
+
+void instance_lobby_init(struct instance *in)
+{
+    in->lobby = (struct instance_turn){.magic = TURN_MAGIC, .in = in};
+    in->lobby.handle = (struct tc_turn){.inst = &in->handle, .id = "", .agent = ""};
+    in->handle.lobby = &in->lobby.handle;
+}
+
+static void release(struct instance_turn *t)
+{
+    wakes_clear(&t->in->wakes, &t->wake);
+    t->in->remembering -= t->memory != NULL;
+    free(t->memory);
+    writing_fini(&t->writing);
+    buf_fini(&t->encoded);
+    arena_fini(&t->arena);
+    free(t->state);
+}
+
+void instance_lobby_fini(struct instance *in)
+{
+    if (in->lobby.in)
+        release(&in->lobby);
+}
+
+/* ---- turns ---- */
+
+struct instance_turn *instance_turn_new(struct instance *in, const struct channel_turn *turn)
+{
+    const size_t state_size = in->loaded->plugin.turn_size;
+    struct instance_turn *const t = xcalloc(1, sizeof *t);
+    t->magic = TURN_MAGIC;
+    t->in = in;
+    t->state = state_size ? xcalloc(1, state_size) : NULL;
+    t->letters = turn->letters;
+    t->done = turn->over;
+    t->handle = (struct tc_turn){
+        .inst = &in->handle,
+        .state = t->state,
+        .id = arena_strdup(&t->arena, turn->id),
+        .agent = arena_strdup(&t->arena, turn->agent ? turn->agent : ""),
+        .conversation = arena_strdup(&t->arena, turn->conversation),
+        .route = arena_strdup(&t->arena, turn->route),
+        .memory = arena_strdup(&t->arena, turn->memory),
+    };
+    t->next = in->turns;
+    if (in->turns)
+        in->turns->prev = t;
+    in->turns = t;
+    return t;
+}
+
+bool instance_turn_is_over(const struct instance_turn *t)
+{
+    return t->done && t->letters == 0;
+}
+
+/* A handle that a plugin kept too long is still told from rubbish for a while. */
+static void keep_over(struct instance *in, struct instance_turn *t)
+{
+    *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over};
+    t->handle.inst = &in->handle;
+    in->over = t;
+    if (++in->n_over <= OVER_MAX)
+        return;
+    struct instance_turn **oldest = &in->over;
+    while ((*oldest)->next)
+        oldest = &(*oldest)->next;
+    free(*oldest);
+    *oldest = NULL;
+    in->n_over--;
+}
+
+void instance_turn_free(struct instance_turn *t)
+{
+    struct instance *const in = t->in;
+    *(t->prev ? &t->prev->next : &in->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    gauge_forget_turn(in->gauge);
+    release(t);
+    keep_over(in, t);
+}
+
+/* ---- handles that come back from the plugin ---- */
+
+static void report_handle(struct instance *in, const char *service, const char *why)
+{
+    int64_t since;
+    const char *const callback = gauge_running(in->gauge, &since);
+    log_line(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
+             service, why, callback ? callback : "a thread of its own");
+}
+
+struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service)
+{
+    struct instance_turn *const t = turn ? CONTAINER(turn, struct instance_turn, handle) : NULL;
+    if (!t || (t->magic != TURN_MAGIC && t->magic != TURN_OVER)) {
+        log_line(LOG_ERR, "host", "a plugin calls %s with a handle that is no turn", service);
+        return NULL;
+    }
+    if (t->magic == TURN_OVER) {
+        report_handle(t->in, service, "a turn that is over");
+        return NULL;
+    }
+    if (!pthread_equal(t->in->thread, pthread_self())) {
+        report_handle(t->in, service, "a turn on another thread than its callbacks'");
+        return NULL;
+    }
+    return t;
+}
+
+struct instance *instance_check_here(struct tc_instance *inst, const char *service)
+{
+    struct instance *const in = instance_check(inst);
+    if (!in) {
+        log_line(LOG_ERR, "host", "a plugin calls %s with a handle that is no instance", service);
+        return NULL;
+    }
+    if (!pthread_equal(in->thread, pthread_self())) {
+        report_handle(in, service, "an instance on another thread than its callbacks'");
+        return NULL;
+    }
+    return in;
+}

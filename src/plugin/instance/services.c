@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the host does for plugins. A plugin is not believed: handles are checked, sizes are
+ * capped, and what is wrong is logged and answered with NULL. */
+#include "plugin/instance/services.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/bytes/utf8.h"
+#include "base/sys/log.h"
+#include "dialect/writer/writer.h"
+#include "event/json/json_reader.h"
+#include "event/json/json_redact.h"
+#include "plugin/instance/services_internal.h"
+
+#define LOG_MAX 4096
+#define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* what a turn, or a callback, may take */
+
+static struct arena *with_room(struct arena *arena, const struct instance *in, size_t n,
+                               const char *service)
+{
+    if (n <= TURN_MEMORY_MAX && arena->used <= TURN_MEMORY_MAX - n)
+        return arena;
+    log_line(LOG_ERR, in->label, "%s of %zu bytes refused: the turn has taken %zu already", service,
+             n, arena->used);
+    return NULL;
+}
+
+struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service)
+{
+    struct instance_turn *const t = instance_check_turn(turn, service);
+    return t ? with_room(&t->in->scratch, t->in, n, service) : NULL;
+}
+
+struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service)
+{
+    struct instance_turn *const t = instance_check_turn(turn, service);
+    return t ? with_room(&t->arena, t->in, n, service) : NULL;
+}
+
+bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit)
+{
+    if (!offered && !(in->refused & bit)) {
+        in->refused |= bit;
+        services_refuse(in, service, "this host does not offer it");
+    }
+    return offered;
+}
+
+int services_refuse(const struct instance *in, const char *service, const char *why)
+{
+    log_line(LOG_ERR, in->label, "%s: %s", service, why);
+    return -1;
+}
+
+static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+static void service_log(struct tc_instance *inst, enum tc_level level, const char *fmt, ...)
+{
+    const struct instance *const in = instance_check(inst);
+    if (!log_enabled((enum log_level)level))
+        return;
+    char text[LOG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    log_line((enum log_level)level, in ? instance_label(in) : "plugin", "%s", text);
+}
+
+static void *service_alloc(struct tc_turn *turn, size_t n)
+{
+    struct arena *const arena = services_memory(turn, n, "tc_alloc");
+    return arena ? arena_alloc(arena, n) : NULL;
+}
+
+static char *service_sprint(struct tc_turn *turn, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
+{
+    struct arena *const arena = services_scratch(turn, 0, "tc_sprint");
+    if (!arena)
+        return NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    char *const text = arena_vsprintf(arena, fmt, ap);
+    va_end(ap);
+    return text;
+}
+
+/* The text goes where all does that services return; the one jansson made is freed. */
+static char *adopt_text(struct tc_turn *turn, char *text)
+{
+    struct arena *const arena = text ? services_scratch(turn, strlen(text), "tc_json") : NULL;
+    char *const copy = arena ? arena_strdup(arena, text) : NULL;
+    free(text);
+    return copy;
+}
+
+static char *service_json(struct tc_turn *turn, const char *fmt, ...)
+{
+    if (!services_scratch(turn, 0, "tc_json"))
+        return NULL;
+    json_error_t error;
+    va_list ap;
+    va_start(ap, fmt);
+    json_t *const value = json_vpack_ex(&error, 0, fmt, ap);
+    va_end(ap);
+    if (!value) {
+        log_line(LOG_ERR, instance_label(instance_check(turn->inst)), "tc_json(\"%s\"): %s", fmt,
+                 error.text);
+        return NULL;
+    }
+    char *const text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    json_decref(value);
+    return adopt_text(turn, text);
+}
+
+static bool is_valid_json(struct str doc)
+{
+    struct json j;
+    json_start(&j, doc.p, doc.len);
+    json_skip(&j, NULL);
+    return json_finish(&j) == 0;
+}
+
+static char *value_text(struct arena *arena, struct str value)
+{
+    struct json j;
+    struct str raw;
+    json_start(&j, value.p, value.len);
+    if (json_read_string(&j, &raw))
+        return json_unescape(arena, raw, NULL);
+    return json_compact_dup(arena, value, NULL);
+}
+
+static char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer)
+{
+    const struct str doc = {json, json ? strlen(json) : 0};
+    struct arena *const arena = services_scratch(turn, doc.len, "tc_json_get");
+    if (!arena || !json || !pointer)
+        return NULL;
+    if (!is_valid_json(doc)) {
+        log_line(LOG_ERR, instance_label(instance_check(turn->inst)),
+                 "tc_json_get(\"%s\"): what is searched is no JSON", pointer);
+        return NULL;
+    }
+    const struct str value = json_pointer(doc, pointer);
+    return value.p ? value_text(arena, value) : NULL;
+}
+
+static size_t service_redact(struct tc_instance *inst, const char *json, size_t len, char *out,
+                             size_t cap)
+{
+    (void)inst;
+    CLEANUP_BUF struct buf masked = {0};
+    redact_json(&masked, (struct str){json, len});
+    if (cap == 0)
+        return masked.len;
+    const size_t n = masked.len < cap ? masked.len : cap - 1;
+    if (n)
+        memcpy(out, masked.p, n);
+    out[n] = '\0';
+    return masked.len;
+}
+
+static bool service_has_format(struct tc_instance *inst, const char *name)
+{
+    (void)inst;
+    return name && writer_find(name);
+}
+
+static const char *service_encode(struct tc_turn *turn, const struct tc_format *format, size_t *len)
+{
+    const bool sane = format && format->size >= sizeof *format && format->name && len;
+    struct instance_turn *const t = sane ? instance_check_turn(turn, "tc_encode") : NULL;
+    return t ? instance_encode(t, format, len) : NULL;
+}
+
+const struct tc_host *services_table(void)
+{
+    static const struct tc_host table = {
+        .size = sizeof table,
+        .major = TURNCAST_API_MAJOR,
+        .minor = TURNCAST_API_LATEST,
+        .log = service_log,
+        .alloc = service_alloc,
+        .sprint = service_sprint,
+        .json = service_json,
+        .json_get = service_json_get,
+        .redact = service_redact,
+        .has_format = service_has_format,
+        .encode = service_encode,
+        .keep = service_keep,
+        .http = service_http,
+        .wake = service_wake,
+        .remember = service_remember,
+        .pieces = service_pieces,
+        .settled = service_settled,
+        .submit = service_submit,
+        .cancel = service_cancel,
+        .may_submit = service_may_submit,
+        .route = service_route,
+        .socket_open = service_socket_open,
+        .socket_send = service_socket_send,
+        .socket_close = service_socket_close,
+        .ticket = service_ticket,
+        .answer = service_answer,
+        .knows = service_knows,
+    };
+    return &table;
+}

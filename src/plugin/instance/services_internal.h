@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * The services by their files, and what they share: checks of handles and of text. */
+#ifndef PLUGIN_INSTANCE_SERVICES_INTERNAL_H
+#define PLUGIN_INSTANCE_SERVICES_INTERNAL_H
+
+#include "plugin/instance/instance_internal.h"
+#include "plugin/validate.h"
+
+/* Memory that lasts until the callback returns, when n more bytes fit; NULL: the handle is wrong or
+ * it is too much, which has been logged. */
+struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service);
+/* The same of the turn, until it ends. */
+struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service);
+/* Whether the host offers it; if not, that is logged once per instance. */
+bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit);
+/* Logs why the service did not do it; -1. */
+int services_refuse(const struct instance *in, const char *service, const char *why);
+
+enum { OFFER_HTTP = 1, OFFER_ASK = 2, OFFER_ROUTE = 4, OFFER_SOCKET = 8 };
+
+/* services_send.c */
+char *service_keep(struct tc_turn *turn, const char *text);
+int service_http(struct tc_turn *turn, const struct tc_http *http);
+void service_wake(struct tc_turn *turn, int64_t ms);
+int service_remember(struct tc_turn *turn, const char *text);
+
+/* services_text.c */
+const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+                                      size_t *count);
+size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
+
+/* services_inbound.c */
+enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
+                                struct tc_receipt *receipt);
+bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat);
+bool service_knows(struct tc_turn *turn, const char *chat, const char *thread);
+enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
+                                struct tc_receipt *receipt);
+
+const char *service_ticket(struct tc_turn *turn, const char *request);
+enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *decision,
+                                struct tc_receipt *receipt);
+
+/* services_net.c */
+int service_route(struct tc_instance *inst, const char *path);
+int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket);
+int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len);
+void service_socket_close(struct tc_instance *inst, int64_t socket);
+
+#endif

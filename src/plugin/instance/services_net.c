@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what a plugin may want of the host's network beside requests: routes and sockets. */
+#include "plugin/instance/services_internal.h"
+
+#define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */
+
+int service_route(struct tc_instance *inst, const char *path)
+{
+    struct instance *const in = instance_check_here(inst, "tc_route");
+    if (!in || !services_offered(in, "tc_route", in->host.has_server, OFFER_ROUTE))
+        return -1;
+    if (!claim_is_path(path))
+        return services_refuse(in, "tc_route",
+                               "the path is not /NAME, of letters, digits, - and _");
+    in->host.route(in->host.ctx, path);
+    return 0;
+}
+
+struct instance_socket *instance_socket_find(struct instance *in, int64_t number)
+{
+    for (size_t i = 0; i < INSTANCE_SOCKETS && number > 0; i++)
+        if (in->sockets[i].number == number)
+            return &in->sockets[i];
+    return NULL;
+}
+
+static struct instance_socket *find_free(struct instance *in)
+{
+    for (size_t i = 0; i < INSTANCE_SOCKETS; i++)
+        if (!in->sockets[i].number)
+            return &in->sockets[i];
+    return NULL;
+}
+
+int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket)
+{
+    struct instance *const in = instance_check_here(inst, "tc_socket_open");
+    if (!in || !services_offered(in, "tc_socket_open", in->host.socket_open, OFFER_SOCKET))
+        return -1;
+    struct tc_socket spec = {0};
+    if (socket)
+        memcpy(&spec, socket, socket->size < sizeof spec ? socket->size : sizeof spec);
+    const char *const fault = claim_socket(&spec);
+    if (fault)
+        return services_refuse(in, "tc_socket_open", fault);
+    struct instance_socket *const s = find_free(in);
+    if (!s)
+        return services_refuse(in, "tc_socket_open", "too many are open");
+    spec.size = sizeof spec;
+    s->number = ++in->last_socket;
+    in->host.socket_open(in->host.ctx, s->number, &spec);
+    return s->number;
+}
+
+/* Not logged: a socket that has just closed is no fault of the plugin. */
+int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len)
+{
+    struct instance *const in = instance_check_here(inst, "tc_socket_send");
+    const struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
+    if (!s || !s->open || s->closing || !in->host.socket_send)
+        return -1;
+    if (!claim_is_frame((struct str){text, len}))
+        return services_refuse(in, "tc_socket_send", "the text is missing, too long or not UTF-8");
+    if (len > CALLBACK_FRAMES - in->framed)
+        return services_refuse(in, "tc_socket_send", "the callback has sent too much already");
+    in->framed += len;
+    in->host.socket_send(in->host.ctx, socket, (struct str){text, len});
+    return 0;
+}
+
+void service_socket_close(struct tc_instance *inst, int64_t socket)
+{
+    struct instance *const in = instance_check_here(inst, "tc_socket_close");
+    struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
+    if (!s || s->closing || !in->host.socket_close)
+        return;
+    s->closing = true;
+    in->host.socket_close(in->host.ctx, socket);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the way from a plugin's Markdown to the messages of its service. */
+#include "base/sys/log.h"
+#include "event/json/json_writer.h"
+#include "plugin/instance/services_internal.h"
+#include "text/markdown/markdown.h"
+#include "text/render/split.h"
+
+static const enum render_form forms[] = {
+    [TC_PLAIN] = RENDER_PLAIN,
+    [TC_TELEGRAM] = RENDER_TELEGRAM,
+    [TC_MRKDWN] = RENDER_MRKDWN,
+    [TC_MARKDOWN] = RENDER_MARKDOWN,
+};
+#define FORM_COUNT (sizeof forms / sizeof *forms)
+
+static struct doc parse(struct arena *arena, const struct tc_text *text)
+{
+    const struct str source = {text->markdown, text->len};
+    if (text->flags & TC_VERBATIM)
+        return markdown_verbatim(arena, source);
+    return text->flags & TC_FOLDED ? markdown_parse_folded(arena, source)
+                                   : markdown_parse(arena, source);
+}
+
+static void write_entity(struct buf *out, const struct render_entity *e)
+{
+    buf_add_str(out, out->len > 1 ? ",{" : "{");
+    jsonw_member_str(out, "type", render_kind_name(e->kind));
+    jsonw_member_int(out, "offset", (int64_t)e->offset);
+    jsonw_member_int(out, "length", (int64_t)e->length);
+    if (e->value && *e->value)
+        jsonw_member_str(out, e->kind == RENDER_LINK ? "url" : "language", e->value);
+    buf_add_str(out, "}");
+}
+
+static const char *entities_json(struct arena *arena, const struct rendered *r)
+{
+    CLEANUP_BUF struct buf out = {0};
+    buf_add_str(&out, "[");
+    for (size_t i = 0; i < r->count; i++)
+        write_entity(&out, &r->entities[i]);
+    buf_add_str(&out, "]");
+    return arena_strndup(arena, out.p, out.len);
+}
+
+/* Those of which nothing is seen are left out. */
+static size_t render_pieces(struct arena *arena, const struct doc *doc, const struct split *split,
+                            const struct render_target *target, struct tc_piece *pieces)
+{
+    struct rendered r = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < split->count; i++) {
+        render_doc(&r, doc, split->pieces[i], target);
+        if (r.text.len == 0)
+            continue;
+        pieces[n++] = (struct tc_piece){
+            .text = arena_strndup(arena, r.text.p, r.text.len),
+            .len = r.text.len,
+            .entities = target->form == RENDER_TELEGRAM ? entities_json(arena, &r) : NULL,
+        };
+    }
+    rendered_fini(&r);
+    return n;
+}
+
+static const char *fault_of(const struct tc_text *text)
+{
+    if (!text || text->size < sizeof *text)
+        return "there is no text";
+    if ((size_t)text->form >= FORM_COUNT)
+        return "there is no such form";
+    return text->markdown || !text->len ? NULL : "the text is NULL";
+}
+
+const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+                                      size_t *count)
+{
+    size_t ignored;
+    size_t *const n = count ? count : &ignored;
+    *n = 0;
+    struct arena *const arena = services_scratch(turn, 0, "tc_pieces");
+    if (!arena)
+        return NULL;
+    const char *const fault = fault_of(text);
+    if (fault) {
+        services_refuse(instance_check(turn->inst), "tc_pieces", fault);
+        return NULL;
+    }
+    const struct render_target target = {
+        .form = forms[text->form],
+        .budget = {.units = text->units, .bytes = text->bytes, .entities = text->entities},
+    };
+    const struct doc doc = parse(arena, text);
+    const struct split split = split_doc(arena, &doc, &target);
+    struct tc_piece *const pieces = arena_alloc(arena, (split.count + 1) * sizeof *pieces);
+    *n = render_pieces(arena, &doc, &split, &target, pieces);
+    return *n ? pieces : NULL;
+}
+
+size_t service_settled(struct tc_turn *turn, const char *text, size_t len)
+{
+    if (!services_scratch(turn, 0, "tc_settled") || !text)
+        return 0;
+    return markdown_settled((struct str){text, len});
+}

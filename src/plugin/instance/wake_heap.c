@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order of the heap: no wake is due before the one at half its place. */
+#include "plugin/instance/wake_heap.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void wakes_fini(struct wakes *w)
+{
+    free(w->heap);
+    *w = (struct wakes){0};
+}
+
+static void put(struct wakes *w, struct wake *wake, size_t at)
+{
+    w->heap[at - 1] = wake;
+    wake->at = at;
+}
+
+static int64_t due_at(const struct wakes *w, size_t at)
+{
+    return w->heap[at - 1]->due;
+}
+
+static size_t sooner_child(const struct wakes *w, size_t at)
+{
+    const size_t left = 2 * at;
+    return left < w->count && due_at(w, left + 1) < due_at(w, left) ? left + 1 : left;
+}
+
+/* Moves the wake from `at`, which is free, to where it belongs. */
+static void settle(struct wakes *w, struct wake *wake, size_t at)
+{
+    for (; at > 1 && wake->due < due_at(w, at / 2); at /= 2)
+        put(w, w->heap[at / 2 - 1], at);
+    for (size_t child; 2 * at <= w->count; at = child) {
+        child = sooner_child(w, at);
+        if (wake->due <= due_at(w, child))
+            break;
+        put(w, w->heap[child - 1], at);
+    }
+    put(w, wake, at);
+}
+
+void wakes_set(struct wakes *w, struct wake *wake, int64_t due)
+{
+    if (!wake->at) {
+        if (w->count == w->cap) {
+            w->cap = w->cap ? 2 * w->cap : 16;
+            w->heap = xrealloc(w->heap, w->cap * sizeof(struct wake *));
+        }
+        put(w, wake, ++w->count);
+    }
+    wake->due = due;
+    settle(w, wake, wake->at);
+}
+
+void wakes_clear(struct wakes *w, struct wake *wake)
+{
+    const size_t at = wake->at;
+    if (!at)
+        return;
+    struct wake *const last = w->heap[--w->count];
+    wake->at = 0;
+    if (last != wake)
+        settle(w, last, at);
+}
+
+int64_t wakes_due(const struct wakes *w)
+{
+    return w->count ? w->heap[0]->due : INT64_MAX;
+}
+
+struct wake *wakes_take(struct wakes *w, int64_t now)
+{
+    if (wakes_due(w) > now)
+        return NULL;
+    struct wake *const wake = w->heap[0];
+    wakes_clear(w, wake);
+    return wake;
+}

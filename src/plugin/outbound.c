@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the copies that letters, replies and batches are, and what a request may be. */
+#include "plugin/outbound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "plugin/validate.h"
+
+#define MAX_URL ((size_t)8 << 10)
+#define MAX_HEADERS 64
+#define MAX_HEADER_BYTES ((size_t)16 << 10) /* names and values of all */
+#define MAX_BODY ((size_t)64 << 20)
+#define MAX_TAG ((size_t)256 << 10) /* a step of a chain may carry a long answer */
+#define MAX_NAME ((size_t)512)      /* of a lane, a key, a method, a content type */
+
+#define TEXT(member, max, wrong)                                                                   \
+    {                                                                                              \
+        offsetof(struct tc_http, member), max, wrong                                               \
+    }
+
+static const struct {
+    size_t offset, max;
+    const char *wrong;
+} texts[] = {
+    TEXT(url, MAX_URL, "the URL is too long or not UTF-8"),
+    TEXT(method, MAX_NAME, "the method is too long or not UTF-8"),
+    TEXT(content_type, MAX_NAME, "the content type is too long or not UTF-8"),
+    TEXT(lane, MAX_NAME, "the lane is too long or not UTF-8"),
+    TEXT(key, MAX_NAME, "the key is too long or not UTF-8"),
+    TEXT(tag, MAX_TAG, "the tag is too long or not UTF-8"),
+};
+#define TEXT_COUNT (sizeof texts / sizeof *texts)
+
+static const char **text_of(struct tc_http *http, size_t i)
+{
+    void *const at = (char *)http + texts[i].offset;
+    return at;
+}
+
+/* A plugin built against an older header knows fewer members. */
+static struct tc_http complete(const struct tc_http *given)
+{
+    struct tc_http http = {0};
+    memcpy(&http, given, given->size < sizeof http ? given->size : sizeof http);
+    http.size = sizeof http;
+    http.method = http.method ? http.method : "POST";
+    http.tag = http.tag ? http.tag : "";
+    if (!http.body)
+        http.body_len = 0;
+    else if (!http.body_len)
+        http.body_len = strnlen(http.body, MAX_BODY + 1);
+    return http;
+}
+
+static const char *check_headers(const struct tc_http *http)
+{
+    size_t left = MAX_HEADER_BYTES;
+    if (http->header_count > MAX_HEADERS)
+        return "there are too many headers";
+    for (size_t i = 0; i < http->header_count; i++) {
+        const struct tc_header *const h = &http->headers[i];
+        if (!h->name || !h->value)
+            return "a header has no name or no value";
+        if (!claim_is_text(h->name, left))
+            return "the headers are too long or not UTF-8";
+        left -= strlen(h->name);
+        if (!claim_is_text(h->value, left))
+            return "the headers are too long or not UTF-8";
+        left -= strlen(h->value);
+    }
+    return NULL;
+}
+
+static const char *check(struct tc_http *http)
+{
+    if (!http->url)
+        return "there is no URL";
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        if (*text_of(http, i) && !claim_is_text(*text_of(http, i), texts[i].max))
+            return texts[i].wrong;
+    if (http->body_len > (http->flags & TC_DURABLE ? LETTER_MAX_DURABLE : MAX_BODY))
+        return "the body is too big";
+    if ((unsigned)http->priority > TC_P_LIVE)
+        return "there is no such priority";
+    if (http->timeout_ms < 0 || http->max_age_ms < 0 || http->delay_ms < 0)
+        return "a time is negative";
+    return check_headers(http);
+}
+
+static struct tc_header *copy_headers(struct arena *a, const struct tc_http *http)
+{
+    struct tc_header *const to = arena_alloc(a, (http->header_count + 1) * sizeof *to);
+    for (size_t i = 0; i < http->header_count; i++)
+        to[i] = (struct tc_header){arena_strdup(a, http->headers[i].name),
+                                   arena_strdup(a, http->headers[i].value)};
+    return to;
+}
+
+struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
+                          const char **why)
+{
+    struct tc_http from = complete(http);
+    *why = check(&from);
+    if (*why)
+        return NULL;
+    struct letter *const l = xcalloc(1, sizeof *l);
+    *l = (struct letter){.id = id, .http = from, .refs = 1};
+    l->turn = arena_strdup(&l->arena, turn);
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        *text_of(&l->http, i) = arena_strdup(&l->arena, *text_of(&from, i));
+    l->http.headers = copy_headers(&l->arena, &from);
+    l->http.body = from.body ? arena_copy(&l->arena, from.body, from.body_len) : NULL;
+    return l;
+}
+
+struct letter *letter_share(struct letter *l)
+{
+    atomic_fetch_add(&l->refs, 1);
+    return l;
+}
+
+void letter_free(struct letter *l)
+{
+    if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
+        return;
+    arena_fini(&l->arena);
+    free(l);
+}
+
+void letter_reply_free(struct letter_reply *r)
+{
+    if (!r)
+        return;
+    letter_free(r->about);
+    arena_fini(&r->arena);
+    free(r);
+}
+
+void batch_free(struct batch *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->count; i++)
+        letter_free(b->letters[i]);
+    free(b->letters);
+    free(b->turn);
+    free(b->memory);
+    free((char *)(uintptr_t)b->verdict.reason); /* drops const: owned here */
+    free(b);
+}

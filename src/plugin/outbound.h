@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * What an instance and the host's loop tell each other about requests: the request, what came of
+ * it, and the batch of one callback. Each owns all it points to, so it can cross threads; whoever
+ * holds it frees it. */
+#ifndef PLUGIN_OUTBOUND_H
+#define PLUGIN_OUTBOUND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+#include "base/bytes/buf.h"
+
+/* A request of a plugin. */
+struct letter {
+    uint64_t id; /* of its instance: odd when the plugin made it in this run, even when it was
+                    on disk */
+    char *turn;  /* correlation id; "" of the lobby */
+    struct tc_http http; /* its strings are the arena's; body_len is set, tag and method are not
+                            NULL */
+    struct arena arena;
+    atomic_uint refs;
+};
+
+/* A copy; NULL: not valid (no URL, sizes beyond the caps), with why. */
+struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
+                          const char **why);
+/* One more who frees it. Any thread; a letter is never changed. */
+struct letter *letter_share(struct letter *l);
+void letter_free(struct letter *l); /* NULL is fine */
+
+/* A durable body: what a row of the ledger holds, with room for the rest of the letter. */
+#define LETTER_MAX_DURABLE ((size_t)15 << 20)
+
+/* As it is kept on disk, and back: all but id and turn. NULL: it is not one, with why. */
+void letter_pack(struct buf *out, const struct letter *l);
+struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, const char **why);
+
+/* What came of a letter, on its way to on_reply. */
+struct letter_reply {
+    uint64_t letter;
+    bool last;                 /* `verdict` cannot be AGAIN: the letter is gone after it */
+    struct tc_reply reply;     /* strings in the arena, or of the letter, as http is */
+    struct letter *about;      /* shared */
+    struct tc_verdict verdict; /* as the host would decide */
+    struct arena arena;
+};
+
+void letter_reply_free(struct letter_reply *r); /* NULL is fine */
+
+enum batch_settles {
+    BATCH_NOTHING,
+    BATCH_OUTCOME, /* the outcome row of `turn` for this instance: on_final or on_error returned */
+    BATCH_LETTER,  /* `letter`: on_reply returned; each letter_reply is answered by one batch */
+};
+
+/* All that one callback sent: committed together. */
+struct batch {
+    enum batch_settles settles;
+    bool failed; /* the callback returned -1: an outcome becomes a dead letter; of a reply the
+                    verdict counts as it was */
+    char *turn;
+    uint64_t letter;
+    struct tc_verdict verdict; /* BATCH_LETTER; reason owned */
+    struct letter **letters;   /* in the order they were sent */
+    size_t count;
+    char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
+    bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and
+                     none of its letters is under way; one batch of each turn says so, even when
+                     there is nothing else in it */
+};
+
+void batch_free(struct batch *b); /* NULL is fine; the letters too */
+
+#endif

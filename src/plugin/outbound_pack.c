@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the form of a letter on disk: a line of JSON, then its body as it is. The line can be read
+ * by people; what it holds was never substituted, so no secret is in it. */
+#include <string.h>
+
+#include "event/json/json_reader.h"
+#include "event/json/json_writer.h"
+#include "plugin/outbound.h"
+
+#define FORM_VERSION 1
+
+static void pack_headers(struct buf *out, const struct tc_http *http)
+{
+    jsonw_key(out, "headers");
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < http->header_count; i++) {
+        const struct tc_header *const h = &http->headers[i];
+        buf_add_str(out, i ? ",[" : "[");
+        jsonw_string(out, h->name, strlen(h->name));
+        buf_add_char(out, ',');
+        jsonw_string(out, h->value, strlen(h->value));
+        buf_add_char(out, ']');
+    }
+    buf_add_char(out, ']');
+}
+
+void letter_pack(struct buf *out, const struct letter *l)
+{
+    const struct tc_http *const http = &l->http;
+    buf_add_char(out, '{');
+    jsonw_member_int(out, "v", FORM_VERSION);
+    jsonw_member_str(out, "method", http->method);
+    jsonw_member_str(out, "url", http->url);
+    if (http->header_count)
+        pack_headers(out, http);
+    jsonw_member_str(out, "content_type", http->content_type);
+    jsonw_member_str(out, "lane", http->lane);
+    jsonw_member_int(out, "priority", http->priority);
+    jsonw_member_str(out, "key", http->key);
+    jsonw_member_int(out, "rates", http->rates);
+    jsonw_member_int(out, "flags", http->flags);
+    jsonw_member_int(out, "timeout_ms", http->timeout_ms);
+    jsonw_member_int(out, "max_age_ms", http->max_age_ms);
+    jsonw_member_int(out, "delay_ms", http->delay_ms);
+    jsonw_member_str(out, "tag", http->tag);
+    if (http->body)
+        jsonw_member_int(out, "body", (int64_t)http->body_len);
+    buf_add_str(out, "}\n");
+    buf_add(out, http->body ? http->body : "", http->body_len);
+}
+
+/* The line as it is read. */
+struct packed {
+    struct tc_http http;
+    struct tc_header headers[64];
+    int64_t version, priority, rates, flags, body;
+    struct arena arena;
+};
+
+static const char *read_text(struct json *j, struct arena *a)
+{
+    struct str raw = {0};
+    return json_read_string(j, &raw) ? json_unescape(a, raw, NULL) : NULL;
+}
+
+static void read_headers(struct json *j, struct packed *p)
+{
+    if (!json_enter_array(j))
+        return;
+    while (json_next_element(j)) {
+        const char *pair[2] = {NULL, NULL};
+        size_t n = 0;
+        if (!json_enter_array(j))
+            continue;
+        for (; json_next_element(j); n++)
+            if (n < 2)
+                pair[n] = read_text(j, &p->arena);
+            else
+                json_skip(j, NULL);
+        if (p->http.header_count < sizeof p->headers / sizeof *p->headers)
+            p->headers[p->http.header_count] = (struct tc_header){pair[0], pair[1]};
+        p->http.header_count++; /* beyond the room: letter_new refuses it */
+    }
+}
+
+static bool read_number(struct json *j, struct str key, struct packed *p)
+{
+    const struct {
+        const char *key;
+        int64_t *to;
+    } numbers[] = {
+        {"v", &p->version},
+        {"priority", &p->priority},
+        {"rates", &p->rates},
+        {"flags", &p->flags},
+        {"timeout_ms", &p->http.timeout_ms},
+        {"max_age_ms", &p->http.max_age_ms},
+        {"delay_ms", &p->http.delay_ms},
+        {"body", &p->body},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (str_is(key, numbers[i].key)) {
+            json_read_int(j, numbers[i].to);
+            return true;
+        }
+    return false;
+}
+
+static bool read_member(struct json *j, struct str key, struct packed *p)
+{
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {
+        {"method", &p->http.method}, {"url", &p->http.url},
+        {"lane", &p->http.lane},     {"content_type", &p->http.content_type},
+        {"key", &p->http.key},       {"tag", &p->http.tag},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (str_is(key, texts[i].key)) {
+            *texts[i].to = read_text(j, &p->arena);
+            return true;
+        }
+    return false;
+}
+
+static int read_line(struct packed *p, struct str line)
+{
+    struct json j;
+    struct str key;
+    json_start(&j, line.p, line.len);
+    if (!json_enter_object(&j))
+        return -1;
+    while (json_next_key(&j, &key)) {
+        if (str_is(key, "headers"))
+            read_headers(&j, p);
+        else if (!read_number(&j, key, p) && !read_member(&j, key, p))
+            json_skip(&j, NULL);
+    }
+    return json_finish(&j);
+}
+
+/* Puts the parts together; a static text of what is wrong, or NULL. */
+static const char *assemble(struct packed *p, struct str body)
+{
+    if (p->version != FORM_VERSION)
+        return "the record is of another version";
+    if (p->body < -1 || (size_t)(p->body < 0 ? 0 : p->body) != body.len)
+        return "the record is cut";
+    if (p->priority < 0 || p->priority > TC_P_LIVE || p->rates < 0 || p->rates > UINT32_MAX ||
+        p->flags < 0 || p->flags > UINT32_MAX)
+        return "the record has a number out of range";
+    p->http.size = sizeof p->http;
+    p->http.headers = p->headers;
+    p->http.priority = (enum tc_priority)p->priority;
+    p->http.rates = (uint32_t)p->rates;
+    p->http.flags = (uint32_t)p->flags;
+    if (p->body >= 0)
+        p->http.body = body.len ? body.p : "";
+    p->http.body_len = body.len;
+    return NULL;
+}
+
+struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, const char **why)
+{
+    struct packed p = {.body = -1};
+    struct letter *l = NULL;
+    const char *const line_end = record.len ? memchr(record.p, '\n', record.len) : NULL;
+    *why = "the record is not one";
+    if (line_end && read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
+        const size_t head = (size_t)(line_end - record.p) + 1;
+        *why = assemble(&p, (struct str){record.p + head, record.len - head});
+        l = *why ? NULL : letter_new(id, turn, &p.http, why);
+    }
+    arena_fini(&p.arena);
+    return l;
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+libtcplugin_a_SOURCES += \
+	src/plugin/outbox/outbox.c \
+	src/plugin/outbox/outbox.h \
+	src/plugin/outbox/outbox_commit.c \
+	src/plugin/outbox/outbox_entry.c \
+	src/plugin/outbox/outbox_expand.c \
+	src/plugin/outbox/outbox_expand.h \
+	src/plugin/outbox/outbox_internal.h \
+	src/plugin/outbox/outbox_recovery.c \
+	src/plugin/outbox/outbox_trouble.c

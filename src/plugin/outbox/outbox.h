@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * The post of one instance: its requests from the batch that brought them to their last reply.
+ * Keeps the durable ones in the ledger, sends all through a courier, asks the plugin what an answer
+ * means. A disk that takes nothing costs the durability (logged), not the delivery. Loop thread
+ * only. */
+#ifndef PLUGIN_OUTBOX_OUTBOX_H
+#define PLUGIN_OUTBOX_OUTBOX_H
+
+#include "io/send/sender.h"
+#include "plugin/channel.h"
+
+struct ledger;
+struct post;
+
+struct post_spec {
+    const char *instance; /* its name */
+    struct loop *loop;
+    struct httpc *http;
+    struct ledger *ledger;       /* or NULL: durable requests live as long as the process */
+    const struct tc_rate *rates; /* of the plugin; or NULL */
+    const char *files;           /* directory for TC_SAVE; or NULL: refused */
+    /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
+    const char *(*option)(void *ctx, const char *name);
+    /* A turn with letters of an earlier run is opened before their replies come. Returns the handle
+     * for channel_ops.reply, or NULL. */
+    void *(*open)(void *ctx, const struct channel_turn *turn);
+    void *ctx;
+};
+
+struct post *post_new(const struct post_spec *spec);
+/* The channel that replies go to; once, before anything else. What the ledger still holds for this
+ * instance is sent from now on. The caller has called ledger_take_over before. */
+void post_start(struct post *p, struct channel *c);
+/* A row that was laid for this instance by somebody else is sent, too. */
+void post_take_row(struct post *p, int64_t seq);
+/* A turn has been opened; it ends with the batch that says so. */
+void post_open_turn(struct post *p, const char *id, void *handle);
+/* Takes over. */
+void post_batch(struct post *p, struct batch *b);
+/* Batches being committed, and requests under way that come to an end by themselves: all but
+ * TC_LONG_POLL. */
+size_t post_busy(const struct post *p);
+
+struct post_stats {
+    size_t waiting;                         /* for their turn */
+    size_t in_flight;                       /* from their turn until the verdict */
+    size_t dead;                            /* durable ones given up since the start */
+    uint64_t attempts[HTTPC_AMBIGUOUS + 1]; /* by what came of them, but for TC_LONG_POLL */
+    int64_t oldest_ms;   /* age of the oldest that is no TC_LONG_POLL, in this run; 0: none */
+    const char *trouble; /* why the service refuses all requests, for so long; or NULL; borrowed */
+    int64_t trouble_ms;
+    bool is_away; /* the service has not been reached for so long */
+    int64_t away_ms;
+};
+struct post_stats post_stats(const struct post *p);
+
+/* What is under way stays in the ledger, what is not durable is dropped. May be before
+ * ledger_close and before or after the channel has ended. NULL is fine. */
+void post_free(struct post *p);
+
+#endif

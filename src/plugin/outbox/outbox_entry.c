@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * Owns a letter under way: its attempts, and what the plugin is told of them. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/crash_point.h"
+#include "base/sys/log.h"
+#include "plugin/outbox/outbox_expand.h"
+#include "plugin/outbox/outbox_internal.h"
+
+/* Of what is not durable: that is bounded by the ledger. */
+#define MAX_LOOSE 4096
+#define MAX_LOOSE_BYTES ((size_t)128 << 20)
+
+#define DAY_MS ((int64_t)24 * 3600 * 1000)
+#define LIVE_MS ((int64_t)60 * 1000)
+
+/* An attempt that is being put on record. */
+struct post_recording {
+    struct post_item *item; /* NULL: it is gone */
+};
+
+static bool is_durable(const struct post_item *item)
+{
+    return item->letter->http.flags & TC_DURABLE;
+}
+
+static bool is_poll(const struct post_item *item)
+{
+    return item->letter->http.flags & TC_LONG_POLL;
+}
+
+static int64_t max_age_ms(const struct tc_http *http)
+{
+    if (http->max_age_ms)
+        return http->max_age_ms;
+    if (http->flags & TC_DURABLE)
+        return DAY_MS;
+    return http->priority == TC_P_LIVE ? LIVE_MS : 0;
+}
+
+/* ---- its life */
+
+struct post_item *post_add_item(struct post *p, struct post_turn *turn, struct letter *l)
+{
+    struct post_item *const item = xcalloc(1, sizeof *item);
+    *item = (struct post_item){
+        .post = p,
+        .next = p->items,
+        .at = &p->items,
+        .letter = l,
+        .turn = turn,
+        .since_ms = clock_mono_ms(),
+        .left_ms = max_age_ms(&l->http),
+        .delay_ms = l->http.delay_ms,
+    };
+    if (item->next)
+        item->next->at = &item->next;
+    p->items = item;
+    p->item_count++;
+    p->poll_count += is_poll(item);
+    if (!is_durable(item)) {
+        p->loose_count++;
+        p->loose_bytes += l->http.body_len;
+        item->is_excess = p->loose_count > MAX_LOOSE || p->loose_bytes > MAX_LOOSE_BYTES;
+    }
+    if (turn)
+        turn->items++;
+    return item;
+}
+
+void post_free_item(struct post_item *item)
+{
+    struct post *const p = item->post;
+    *item->at = item->next;
+    if (item->next)
+        item->next->at = item->at;
+    p->item_count--;
+    p->poll_count -= is_poll(item);
+    if (!is_durable(item)) {
+        p->loose_count--;
+        p->loose_bytes -= item->letter->http.body_len;
+    }
+    if (item->recording)
+        item->recording->item = NULL;
+    if (item->turn) {
+        item->turn->items--;
+        post_release_turn(p, item->turn);
+    }
+    letter_free(item->letter);
+    free(item->error);
+    free(item);
+}
+
+/* ---- what comes of it */
+
+/* Nobody is asked: the batch that would have come. */
+static void answer_for_plugin(struct post_item *item, const struct tc_verdict *verdict)
+{
+    struct batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct batch){.settles = BATCH_LETTER,
+                        .turn = xstrdup(item->letter->turn),
+                        .letter = item->letter->id,
+                        .verdict = *verdict};
+    b->verdict.reason = NULL;
+    item->is_asked = true;
+    post_batch(item->post, b);
+}
+
+static struct letter_reply *new_reply(const struct post_item *item, const struct tc_reply *what)
+{
+    struct letter_reply *const r = xcalloc(1, sizeof *r);
+    *r = (struct letter_reply){
+        .letter = item->letter->id, .about = letter_share(item->letter), .reply = *what};
+    r->reply.body = arena_copy(&r->arena, what->body, what->body_len);
+    r->reply.path = arena_strdup(&r->arena, what->path);
+    r->reply.error = arena_strdup(&r->arena, what->error);
+    r->reply.tag = item->letter->http.tag;
+    r->reply.http = &item->letter->http;
+    r->reply.attempts = item->attempts;
+    r->reply.in_doubt = item->in_doubt;
+    return r;
+}
+
+/* Asks the plugin. `last`: there is nothing to decide any more. */
+static void tell(struct post_item *item, const struct tc_reply *what, enum tc_next next, bool last,
+                 int64_t hold_ms)
+{
+    struct post *const p = item->post;
+    const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
+    free(item->error);
+    item->error = *what->error ? xstrdup(what->error) : NULL;
+    /* It was surely not done, and goes again: there is nothing to say. */
+    const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
+    if (is_silent)
+        log_line(LOG_DEBUG, p->spec.instance, "attempt %u of a request is not sent: %s",
+                 item->attempts, what->error);
+    if (is_silent || !item->turn || !p->channel) {
+        answer_for_plugin(item, &verdict);
+        return;
+    }
+    struct letter_reply *const r = new_reply(item, what);
+    r->last = last;
+    r->verdict = verdict;
+    r->verdict.reason = next == TC_NEXT_FAIL ? r->reply.error : NULL;
+    item->is_asked = true;
+    p->channel->ops->reply(p->channel, item->turn->handle, r);
+}
+
+void post_drop_item(struct post_item *item, const char *why)
+{
+    const struct tc_reply reply = {.outcome = TC_DROPPED, .body = "", .error = why};
+    item->has_left = true;
+    tell(item, &reply, TC_NEXT_FAIL, true, 0);
+}
+
+/* What is lost of a durable letter is asked for once more, and not a third time. */
+static void tell_answer(struct post_item *item, const struct httpc_reply *got)
+{
+    static const enum tc_outcome outcomes[] = {
+        [HTTPC_OK] = TC_OK,
+        [HTTPC_REJECTED] = TC_REJECTED,
+        [HTTPC_NOT_SENT] = TC_NOT_SENT,
+        [HTTPC_AMBIGUOUS] = TC_AMBIGUOUS,
+    };
+    item->post->attempts[got->outcome] += !is_poll(item);
+    item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
+    item->in_doubt |= item->was_ambiguous;
+    item->doubts += item->was_ambiguous;
+    const bool may_repeat =
+        item->letter->http.flags & TC_IDEMPOTENT || (is_durable(item) && item->doubts <= 1);
+    const struct verdict v = verdict_of(got, may_repeat);
+    const enum tc_next next = got->outcome == HTTPC_OK ? TC_NEXT_DONE
+                              : v.again                ? TC_NEXT_AGAIN
+                                                       : TC_NEXT_FAIL;
+    const struct tc_reply reply = {
+        .outcome = outcomes[got->outcome],
+        .status = got->status,
+        .body = got->body.p,
+        .body_len = got->body.len,
+        .path = got->path,
+        .error = got->error,
+    };
+    tell(item, &reply, next, false, v.hold_ms);
+}
+
+static void tell_unsent(struct post_item *item, enum httpc_outcome outcome, const char *error)
+{
+    const struct httpc_reply reply = {
+        .outcome = outcome, .body = {"", 0}, .retry_after_ms = -1, .error = error};
+    tell_answer(item, &reply);
+}
+
+/* ---- its attempts */
+
+static void go(struct post_item *item)
+{
+    const struct post *const p = item->post;
+    struct filled filled;
+    const char *const wrong =
+        letter_fill(&filled, item->letter, p->files, p->spec.option, p->spec.ctx);
+    if (wrong) {
+        tell_unsent(item, HTTPC_REJECTED, wrong);
+    } else {
+        item->attempts++;
+        courier_go(item->parcel, &filled.http);
+    }
+    filled_fini(&filled);
+}
+
+static void on_recorded(void *ctx, enum record_status status, const char *text)
+{
+    (void)text;
+    struct post_recording *const r = ctx;
+    struct post_item *const item = r->item;
+    free(r);
+    if (!item)
+        return;
+    item->recording = NULL;
+    if (status == RECORD_UNCHANGED)
+        post_drop_item(item, "it is among the dead letters by now");
+    else
+        go(item);
+}
+
+void post_start_item(void *ctx, struct parcel *parcel, void *arg)
+{
+    const struct post *const p = ctx;
+    struct post_item *const item = arg;
+    item->parcel = parcel;
+    if (item->asks_first) {
+        item->asks_first = false;
+        tell_unsent(item, HTTPC_AMBIGUOUS, "it was in flight when the host or the connector ended");
+        return;
+    }
+    if (!item->seq || item->is_on_record) {
+        go(item);
+        return;
+    }
+    item->recording = xmalloc(sizeof *item->recording);
+    *item->recording = (struct post_recording){.item = item};
+    ledger_start(p->spec.ledger, item->seq, on_recorded, item->recording);
+}
+
+void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply)
+{
+    (void)parcel;
+    struct post_item *const item = arg;
+    if (is_durable(item) && reply->outcome == HTTPC_OK)
+        CRASH_POINT("after-send-before-record");
+    post_note_reach(ctx, reply);
+    item->was_good = reply->outcome == HTTPC_OK;
+    item->was_limited = reply->status == 429;
+    tell_answer(item, reply);
+}
+
+/* Its time limit has passed: with what the last attempt came to, if there was one. */
+static void drop_expired(struct post_item *item)
+{
+    CLEANUP_BUF struct buf why = {0};
+    buf_add_str(&why, "not delivered within its time limit");
+    if (item->error)
+        buf_printf(&why, "; the last attempt: %s", item->error);
+    post_drop_item(item, why.p);
+}
+
+void post_end_item(void *ctx, void *arg, enum lanes_end end)
+{
+    (void)ctx;
+    struct post_item *const item = arg;
+    item->parcel = NULL;
+    switch (end) {
+    case LANES_DECIDED:
+    case LANES_CLOSED:
+        post_free_item(item);
+        return;
+    case LANES_REPLACED:
+        post_drop_item(item, "a newer one or the final has taken its place");
+        return;
+    case LANES_EXPIRED:
+        drop_expired(item);
+        return;
+    }
+}
+
+/* ---- its way */
+
+void post_submit_item(struct post_item *item, bool is_ahead)
+{
+    static const enum lane_priority priorities[] = {
+        [TC_P_FINAL] = LANE_FINAL,
+        [TC_P_REQUEST] = LANE_REQUEST,
+        [TC_P_NOTICE] = LANE_NOTICE,
+        [TC_P_LIVE] = LANE_LIVE,
+    };
+    const struct post *const p = item->post;
+    const struct tc_http *const http = &item->letter->http;
+    if (item->is_excess) {
+        post_drop_item(item, "too many requests are under way");
+        return;
+    }
+    const struct courier_letter letter = {
+        .lane = http->lane,
+        .priority = priorities[http->priority],
+        .key = http->priority == TC_P_LIVE ? http->key : NULL,
+        .rates = http->rates,
+        .max_age_ms = item->left_ms,
+        .delay_ms = item->delay_ms,
+        .is_ahead = is_ahead,
+        .spares_live = !*item->letter->turn, /* of the lobby */
+        .arg = item,
+    };
+    courier_send(p->courier, &letter);
+}
+
+/* One pause is told once, however many requests are told to wait. */
+static void note_pause(struct post_item *item, int64_t hold_ms)
+{
+    struct post *const p = item->post;
+    const int64_t now = clock_mono_ms();
+    if (!item->was_limited || hold_ms <= 0 || now < p->pause_ends_ms)
+        return;
+    p->pause_ends_ms = now + hold_ms;
+    log_line(LOG_WARN, "host", "instance %s: its service wants a pause of %.1f s", p->spec.instance,
+             (double)hold_ms / 1000);
+}
+
+void post_decide_item(struct post_item *item, const struct tc_verdict *verdict)
+{
+    static const enum verdict_scope scopes[] = {
+        [TC_HOLD_LANE] = VERDICT_LANE,
+        [TC_HOLD_RATES] = VERDICT_RATES,
+        [TC_HOLD_INSTANCE] = VERDICT_INSTANCE,
+    };
+    item->is_asked = false;
+    if (!item->parcel) {
+        post_free_item(item);
+        return;
+    }
+    struct parcel *const parcel = item->parcel;
+    item->parcel = NULL;
+    const struct verdict v = {.again = verdict->next == TC_NEXT_AGAIN,
+                              .hold_ms = verdict->hold_ms,
+                              .scope = scopes[verdict->scope]};
+    if (v.again)
+        note_pause(item, v.hold_ms);
+    courier_decide(parcel, &v);
+}

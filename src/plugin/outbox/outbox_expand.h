@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * A letter as it goes out: the texts of options in their places. What is made here holds secrets
+ * and is gone as soon as the request has been handed over. */
+#ifndef PLUGIN_OUTBOX_OUTBOX_EXPAND_H
+#define PLUGIN_OUTBOX_OUTBOX_EXPAND_H
+
+#include "io/http/client/httpc.h"
+#include "plugin/outbound.h"
+
+struct filled {
+    struct httpc_request http; /* its strings are the letter's or the arena's */
+    struct arena arena;
+};
+
+/* NULL, or why it cannot be sent: a text of the arena, without any option's text. `option` gives
+ * the text of an option, NULL when there is none of that name. */
+const char *letter_fill(struct filled *f, const struct letter *l, const char *save_dir,
+                        const char *(*option)(void *ctx, const char *name), void *ctx);
+void filled_fini(struct filled *f);
+
+#endif

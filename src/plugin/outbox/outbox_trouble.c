@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * What keeps an instance from its service, for `turncast status`: a reason that the plugin gave for
+ * all of its requests, and a service that is not reached. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/outbox/outbox_internal.h"
+
+/* The address without the query, which differs from request to request. */
+static size_t path_length(const char *url)
+{
+    return strcspn(url, "?#");
+}
+
+static bool is_same_path(const char *a, const char *b)
+{
+    const size_t n = path_length(a);
+    return n == path_length(b) && strncmp(a, b, n) == 0;
+}
+
+static void clear_trouble(struct post *p)
+{
+    free(p->trouble);
+    free(p->trouble_url);
+    p->trouble = p->trouble_url = NULL;
+}
+
+static void set_trouble(struct post *p, const char *reason, const char *url)
+{
+    if (!p->trouble)
+        p->trouble_since_ms = clock_mono_ms();
+    clear_trouble(p);
+    p->trouble = xstrdup(reason);
+    p->trouble_url = xstrdup(url);
+}
+
+void post_note_verdict(const struct post_item *item, const struct tc_verdict *v)
+{
+    struct post *const p = item->post;
+    const char *const url = item->letter->http.url;
+    if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason && v->next != TC_NEXT_DONE)
+        set_trouble(p, v->reason, v->next == TC_NEXT_FAIL ? url : NULL);
+    else if (p->trouble && item->was_good && v->next == TC_NEXT_DONE &&
+             (!p->trouble_url || is_same_path(p->trouble_url, url)))
+        clear_trouble(p);
+}
+
+/* Requests that go again unasked leave no other trace of a service that is away, or back. */
+void post_note_reach(struct post *p, const struct httpc_reply *reply)
+{
+    const bool is_away = reply->outcome == HTTPC_NOT_SENT;
+    if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
+        return;
+    p->is_away = is_away;
+    p->away_since_ms = clock_mono_ms();
+    if (is_away)
+        log_line(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
+                 reply->error);
+    else
+        log_line(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
+}
+
+void post_add_trouble(const struct post *p, struct post_stats *stats)
+{
+    const int64_t now = clock_mono_ms();
+    stats->trouble = p->trouble;
+    stats->trouble_ms = p->trouble ? now - p->trouble_since_ms : 0;
+    stats->is_away = p->is_away;
+    stats->away_ms = p->is_away ? now - p->away_since_ms : 0;
+}
+
+void post_free_trouble(struct post *p)
+{
+    clear_trouble(p);
+}

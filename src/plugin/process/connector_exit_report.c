@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * The log line about a connector process that has ended: why, in which callback and turn, which
+ * plugin, its age and what it used. Loop thread. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sys/log.h"
+#include "plugin/child/child.h"
+#include "plugin/process/connector_process.h"
+
+static void death_describe_cause(const struct guest *g, char *out, size_t size)
+{
+    const struct spawn_end *const e = &g->death.end;
+    if (g->hung)
+        snprintf(out, size, "was killed because it hung");
+    else if (limits_death(g->limits))
+        snprintf(out, size, "was killed because it %s", limits_death(g->limits));
+    else if (g->death.broke)
+        snprintf(out, size, "was killed because it sent %s", g->death.broke);
+    else if (g->refused)
+        snprintf(out, size, "would not start: %s", g->refused);
+    else if (e->by_signal && e->code == SIGKILL)
+        snprintf(out, size, "closed its connection, or was killed");
+    else if (e->by_signal)
+        snprintf(out, size, "died by signal %d (%s)", e->code, strsignal(e->code));
+    else if (e->code == CHILD_EXIT_BROKEN)
+        snprintf(
+            out, size,
+            "ended with status %d because memory that it shares with the host was overwritten, "
+            "most likely by the plugin,",
+            e->code);
+    else if (e->code == CHILD_EXIT_ALONE)
+        snprintf(out, size,
+                 "ended with status %d because its connection to the host was closed, most likely "
+                 "by the plugin,",
+                 e->code);
+    else
+        snprintf(out, size, "exited with status %d", e->code);
+}
+
+void death_report(const struct guest *g, const char *then)
+{
+    const struct guest_death *const d = &g->death;
+    const struct tc_plugin *const p = &g->loaded->plugin;
+    char how[256];
+    death_describe_cause(g, how, sizeof how);
+    log_line(LOG_ERR, g->label,
+             "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
+             " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
+             how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)", p->name,
+             p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid, d->lived_ms,
+             d->end.cpu_ms, g->peak >> 20, then);
+}

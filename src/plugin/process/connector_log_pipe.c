@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what an instance's process says on stderr: lines of its log go to the host's, under the
+ * instance's name; what else it says does, too. A flood of it is counted, not kept. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "event/json/json_reader.h"
+#include "plugin/process/connector_process.h"
+
+#define READ_SIZE 16384
+#define LINE_MAX_LEN ((size_t)8 << 10)
+#define LINES_PER_S 200
+#define ROUNDS 16
+
+static enum log_level level_of(struct str name)
+{
+    return str_is(name, "error")     ? LOG_ERR
+           : str_is(name, "warning") ? LOG_WARN
+           : str_is(name, "debug")   ? LOG_DEBUG
+                                     : LOG_INFO;
+}
+
+/* A line of log.c; NULL: it is none. */
+static const char *read_log_line(struct str line, struct arena *a, enum log_level *level)
+{
+    const char *text = NULL;
+    struct json j;
+    struct str key, raw;
+    json_start(&j, line.p, line.len);
+    if (!json_enter_object(&j))
+        return NULL;
+    while (json_next_key(&j, &key)) {
+        if (str_is(key, "level") && json_read_string(&j, &raw))
+            *level = level_of(raw);
+        else if (str_is(key, "text") && json_read_string(&j, &raw))
+            text = json_unescape(a, raw, NULL);
+        else
+            json_skip(&j, NULL);
+    }
+    return json_finish(&j) == 0 ? text : NULL;
+}
+
+/* False: there were too many of late. */
+static bool may_print(struct guest *g)
+{
+    const int64_t second = clock_mono_ms() / 1000;
+    if (second != g->print_second) {
+        if (g->unprinted)
+            log_line(LOG_WARN, g->label, "said %u lines more than are kept", g->unprinted);
+        g->print_second = second;
+        g->printed_lines = g->unprinted = 0;
+    }
+    if (g->printed_lines < LINES_PER_S) {
+        g->printed_lines++;
+        return true;
+    }
+    g->unprinted++;
+    return false;
+}
+
+static void tell(struct guest *g, struct str line)
+{
+    struct arena arena = {0};
+    enum log_level level = LOG_INFO;
+    if (!line.len || !may_print(g))
+        return;
+    const char *const text = read_log_line(line, &arena, &level);
+    if (text)
+        log_line(level, g->label, "%s", text);
+    else
+        log_line(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
+    arena_fini(&arena);
+}
+
+static void tell_lines(struct guest *g)
+{
+    struct buf *const b = &g->printed;
+    size_t at = 0;
+    for (const char *end; (end = memchr(b->p + at, '\n', b->len - at));) {
+        const size_t len = (size_t)(end - b->p) - at;
+        tell(g, (struct str){b->p + at, len < LINE_MAX_LEN ? len : LINE_MAX_LEN});
+        at += len + 1;
+    }
+    buf_consume(b, at);
+    if (b->len > LINE_MAX_LEN) {
+        tell(g, (struct str){b->p, LINE_MAX_LEN});
+        buf_reset(b);
+    }
+}
+
+void output_read(struct guest *g)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        const ssize_t n = read(g->spawn.output, buf_reserve(&g->printed, READ_SIZE), READ_SIZE);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0 && g->output)
+            loop_fd_set(g->output, 0); /* it has closed it: there is nothing to wait for */
+        if (n <= 0)
+            return;
+        g->printed.len += (size_t)n;
+        tell_lines(g);
+    }
+}
+
+void output_flush(struct guest *g)
+{
+    if (g->printed.len)
+        tell(g, (struct str){g->printed.p, g->printed.len});
+    buf_reset(&g->printed);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what an instance's process says. All of it is checked: a frame that is none, that speaks of
+ * what there is not, or that is too much, is the end of its sender, never of the host. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/process/connector_process.h"
+#include "plugin/validate.h"
+
+#define READ_SIZE ((size_t)256 << 10)
+#define ASK_MS 30000
+#define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
+/* Above what the services let a plugin do; who does more is not one that calls them. */
+#define BATCH_LETTERS ((size_t)512)
+#define TURN_LETTERS ((size_t)4096)         /* under way at once */
+#define UNDER_WAY_BYTES ((size_t)512 << 20) /* of all turns */
+#define SOCKETS ((size_t)64)                /* open at once */
+#define ROUTES ((size_t)256)
+#define SOCKETS_PER_LIFE ((uint64_t)1 << 32)
+
+/* ---- what the instance hands over ---- */
+
+static void forget_letters(struct guest *g)
+{
+    for (size_t i = 0; i < g->n_letters; i++)
+        letter_free(g->letters[i]);
+    free(g->letters);
+    g->letters = NULL;
+    g->n_letters = g->letter_bytes = 0;
+}
+
+/* All of it, as it lies in memory. */
+static size_t size_of(const struct letter *l)
+{
+    return l->arena.used;
+}
+
+/* Ids of letters are this run's: odd, and each greater than those before. */
+static const char *check_letter(const struct guest *g, const struct letter *l)
+{
+    if (*l->turn && !guest_find_turn(g, l->turn))
+        return "a request of a turn there is not";
+    if (l->id % 2 == 0 || l->id <= g->last_letter)
+        return "a request by a number that is not the next";
+    if (g->n_letters == BATCH_LETTERS)
+        return "more requests at once than a callback can";
+    if (g->under_way + g->letter_bytes + size_of(l) > UNDER_WAY_BYTES)
+        return "more requests than can be kept";
+    return NULL;
+}
+
+static const char *take_letter(struct guest *g, struct unpack *u)
+{
+    struct letter *const l = frame_unpack_letter(u);
+    const char *const why =
+        !l || unpack_finish(u) < 0 ? "a request that is none" : check_letter(g, l);
+    if (why) {
+        letter_free(l);
+        return why;
+    }
+    if (g->n_letters % 16 == 0)
+        g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct letter *));
+    g->letters[g->n_letters++] = l;
+    g->letter_bytes += size_of(l);
+    g->last_letter = l->id;
+    return NULL;
+}
+
+static enum tc_kind kind_of(const struct task *t)
+{
+    return t->box ? event_box_get(t->box)->kind : TC_RAW;
+}
+
+static bool is_of(const struct task *t, const char *turn)
+{
+    return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
+}
+
+/* What it was given, and has not settled; NULL: that it was not. */
+static struct task *find_settled(struct guest *g, const struct batch *b)
+{
+    struct task *t;
+    for (size_t i = 0; (t = window_at(&g->sent, i)); i++) {
+        const enum tc_kind kind = kind_of(t);
+        if (t->settled || !is_of(t, b->turn))
+            continue;
+        if (b->settles == BATCH_LETTER
+                ? t->type == FRAME_REPLY && t->mail->reply->letter == b->letter
+                : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
+            break;
+    }
+    return t;
+}
+
+/* The last of its turn: after done, or with the last reply. */
+static struct task *find_end(struct guest *g, const char *turn)
+{
+    struct task *t;
+    size_t i = 0;
+    while ((t = window_at(&g->sent, i)) && (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
+        i++;
+    return t;
+}
+
+/* No reply will come for it. */
+static void forget_letter(struct guest *g, struct guest_turn *turn, const struct letter_reply *r)
+{
+    size_t *const letters = turn ? &turn->letters : &g->lobby_letters;
+    const size_t size = r->letter % 2 && r->about ? size_of(r->about) : 0;
+    *letters -= *letters > 0;
+    g->under_way -= size < g->under_way ? size : g->under_way;
+}
+
+void intake_give_up_reply(struct guest *g, const struct task *t)
+{
+    forget_letter(g, t->turn, t->mail->reply);
+}
+
+/* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
+ */
+static const char *settle(struct guest *g, const struct batch *b, struct guest_turn **turn)
+{
+    if (b->settles == BATCH_NOTHING)
+        return NULL;
+    struct task *const t = find_settled(g, b);
+    if (!t)
+        return "an answer to what it was not asked";
+    if (b->settles == BATCH_LETTER && t->mail->reply->last && b->verdict.next == TC_NEXT_AGAIN)
+        return "another attempt after the last";
+    t->settled = true;
+    *turn = t->turn;
+    if (b->settles == BATCH_LETTER && b->verdict.next != TC_NEXT_AGAIN)
+        forget_letter(g, t->turn, t->mail->reply);
+    return NULL;
+}
+
+/* A callback may send for any turn of its instance. */
+static const char *count_letters(struct guest *g, struct guest_turn *turn)
+{
+    for (size_t i = 0; i < g->n_letters; i++) {
+        const char *const id = g->letters[i]->turn;
+        struct guest_turn *const t =
+            turn && strcmp(turn->named.id, id) == 0 ? turn : guest_find_turn(g, id);
+        if (*id && !t)
+            return "a request of a turn there is not";
+        if (++*(t ? &t->letters : &g->lobby_letters) > TURN_LETTERS)
+            return "more requests than a turn can have under way";
+    }
+    g->under_way += g->letter_bytes;
+    return NULL;
+}
+
+static const char *check_over(struct guest *g, const struct batch *b, struct guest_turn *turn)
+{
+    if (!b->over)
+        return NULL;
+    struct task *const end = b->settles == BATCH_LETTER ? NULL : find_end(g, b->turn);
+    turn = end ? end->turn : turn;
+    if (!turn || !turn->done || turn->letters || turn->closed)
+        return "the end of a turn that is not over";
+    turn->closed = true;
+    if (end)
+        end->settled = true;
+    return NULL;
+}
+
+static void remember(struct guest_turn *t, const char *memory)
+{
+    if (!t || !memory)
+        return;
+    free(t->memory);
+    t->memory = xstrdup(memory);
+}
+
+static const char *take_batch(struct guest *g, struct unpack *u)
+{
+    struct batch *const b = frame_unpack_batch(u);
+    if (!b)
+        return "a batch that is none";
+    struct guest_turn *turn = *b->turn ? guest_find_turn(g, b->turn) : NULL;
+    const char *why = *b->turn && !turn ? "a batch of a turn there is not" : settle(g, b, &turn);
+    if (!why && b->failed && b->settles != BATCH_NOTHING && g->n_letters)
+        why = "requests of a callback that failed";
+    why = why ? why : count_letters(g, turn);
+    why = why ? why : check_over(g, b, turn);
+    if (why) {
+        batch_free(b);
+        return why;
+    }
+    remember(turn, b->memory);
+    b->letters = g->letters;
+    b->count = g->n_letters;
+    g->letters = NULL;
+    g->n_letters = g->letter_bytes = 0;
+    g->host.batch(g->host.ctx, b);
+    return NULL;
+}
+
+static const char *take_over(struct guest *g, struct unpack *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    struct guest_turn *t = g->turns;
+    while (t && t->number != number)
+        t = t->next;
+    if (unpack_finish(u) < 0 || !t || !t->done || t->letters || t->over ||
+        t->closed != (g->host.batch != NULL))
+        return "the end of a turn that is not over";
+    t->over = true;
+    if (!t->tasks)
+        guest_free_turn(g, t);
+    return NULL;
+}
+
+/* ---- questions ---- */
+
+static void answer(struct guest *g, uint64_t number, enum tc_accepted accepted, const char *turn,
+                   const char *text)
+{
+    const size_t begun = frame_begin(&g->out, FRAME_ASKED);
+    pack_number(&g->out, (int64_t)number);
+    frame_pack_asked(&g->out, &(struct frame_asked){accepted, turn, text});
+    frame_end(&g->out, begun);
+    traffic_flush_soon(g);
+}
+
+static void on_answered(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+{
+    struct question *const q = ctx;
+    struct guest *const g = q->guest;
+    for (struct question **at = g ? &g->questions : NULL; at && *at; at = &(*at)->next)
+        if (*at == q) {
+            *at = q->next;
+            break;
+        }
+    if (g) {
+        g->waits_ms = clock_mono_ms();
+        answer(g, q->number, accepted, turn, text);
+    }
+    free(q);
+}
+
+static void drop_questions(struct guest *g)
+{
+    for (struct question *q = g->questions; q; q = q->next)
+        q->guest = NULL; /* it is freed when the host answers */
+    g->questions = NULL;
+}
+
+void intake_refuse(struct guest *g, struct question *q)
+{
+    for (struct question **at = &g->questions; *at; at = &(*at)->next)
+        if (*at == q) {
+            *at = q->next;
+            break;
+        }
+    q->guest = NULL; /* it is freed when the host answers */
+    answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
+}
+
+void intake_refuse_late(struct guest *g)
+{
+    while (g->questions && clock_mono_ms() - g->questions->since_ms > ASK_MS)
+        intake_refuse(g, g->questions);
+}
+
+/* It waits for the answer: there is one at a time, unless it is lying. */
+static const char *take_ask(struct guest *g, struct unpack *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    if (g->questions)
+        return "a question before the answer to the last";
+    struct ask *const a = frame_unpack_ask(u, g->name);
+    if (!a)
+        return "a question that is none";
+    if (!g->host.ask || g->closing || g->stage != GUEST_RUNNING) {
+        ask_drop(a);
+        answer(g, number, TC_NOT_KEPT, NULL, NULL);
+        return NULL;
+    }
+    struct question *const q = xmalloc(sizeof *q);
+    *q = (struct question){g->questions, g, number, clock_mono_ms()};
+    g->questions = q;
+    ask_tell(a, on_answered, q);
+    g->host.ask(g->host.ctx, a);
+    return NULL;
+}
+
+/* ---- routes and sockets ---- */
+
+static const char *take_route(struct guest *g, struct unpack *u)
+{
+    const char *const path = unpack_required(u);
+    if (unpack_finish(u) < 0 || !claim_is_path(path) || !g->host.has_server || !g->host.route)
+        return "a route that is none";
+    if (++g->routes > ROUTES)
+        return "more routes than there can be";
+    g->host.route(g->host.ctx, path);
+    return NULL;
+}
+
+/* The numbers that the host knows are those of all lives, one behind the other. */
+static const char *take_socket_open(struct guest *g, struct unpack *u)
+{
+    struct tc_socket spec;
+    const uint64_t number = (uint64_t)unpack_number(u);
+    frame_unpack_socket_spec(u, &spec);
+    if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->last_socket + 1 ||
+        number >= SOCKETS_PER_LIFE)
+        return "a socket that is none";
+    if (++g->open_sockets > SOCKETS)
+        return "more sockets than can be open";
+    g->last_socket = number;
+    g->host.socket_open(g->host.ctx, (int64_t)(g->socket_base + number), &spec);
+    return NULL;
+}
+
+static const char *take_socket_send(struct guest *g, struct unpack *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    const struct str text = unpack_bytes(u);
+    if (unpack_finish(u) < 0 || !number || number > g->last_socket || !claim_is_frame(text))
+        return "a frame of no socket";
+    g->host.socket_send(g->host.ctx, (int64_t)(g->socket_base + number), text);
+    return NULL;
+}
+
+static const char *take_socket_close(struct guest *g, struct unpack *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    if (unpack_finish(u) < 0 || !number || number > g->last_socket)
+        return "the end of no socket";
+    g->host.socket_close(g->host.ctx, (int64_t)(g->socket_base + number));
+    return NULL;
+}
+
+bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer)
+{
+    struct pending_hit **at = &g->hits;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    struct pending_hit *const hit = *at;
+    if (!hit)
+        return false;
+    *at = hit->next;
+    hit->answered(hit->arg, answer);
+    free(hit);
+    return true;
+}
+
+static const char *take_answer(struct guest *g, struct unpack *u)
+{
+    struct tc_answer into = {0};
+    const uint64_t number = (uint64_t)unpack_number(u);
+    const struct tc_answer *const answer = frame_unpack_answer(u, &into);
+    if (unpack_finish(u) < 0)
+        return "an answer that is none";
+    return intake_finish_hit(g, number, answer) ? NULL : "an answer to what it was not asked";
+}
+
+/* ---- its life ---- */
+
+static const char *take_started(struct guest *g, struct unpack *u)
+{
+    if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
+        (g->stage != GUEST_STARTING && !g->was_held))
+        return "a start in the middle";
+    g->was_held = false;
+    if (g->stage == GUEST_STARTING)
+        life_started(g);
+    return NULL;
+}
+
+static const char *take_refused(struct guest *g, struct unpack *u)
+{
+    const char *const why = unpack_text(u);
+    if (unpack_finish(u) < 0 || g->stage != GUEST_STARTING || g->refused ||
+        !claim_is_text(why, 1024))
+        return "a refusal in the middle";
+    g->refused = xstrdup(why && *why ? why : "its init failed");
+    return NULL;
+}
+
+static const char *take_room(struct guest *g, struct unpack *u)
+{
+    const uint64_t handled = unpack_count(u, SIZE_MAX / 2);
+    if (unpack_finish(u) < 0 || !handled)
+        return "a count that is none";
+    traffic_done(g, handled);
+    return NULL;
+}
+
+/* Each returns what is wrong, or NULL. */
+static const char *(*const takers[FRAME_TYPES])(struct guest *g, struct unpack *u) = {
+    [FRAME_STARTED] = take_started,
+    [FRAME_REFUSED] = take_refused,
+    [FRAME_LETTER] = take_letter,
+    [FRAME_BATCH] = take_batch,
+    [FRAME_OVER] = take_over,
+    [FRAME_ASK] = take_ask,
+    [FRAME_ROUTE] = take_route,
+    [FRAME_SOCKET_OPEN] = take_socket_open,
+    [FRAME_SOCKET_SEND] = take_socket_send,
+    [FRAME_SOCKET_CLOSE] = take_socket_close,
+    [FRAME_ANSWER] = take_answer,
+    [FRAME_ROOM] = take_room,
+};
+
+/* Before the instance has started only its start is news, and what its init may say. */
+static bool is_expected(const struct guest *g, enum frame_type type)
+{
+    if (!takers[type] || (!g->host.batch && (type == FRAME_LETTER || type == FRAME_BATCH)))
+        return false;
+    return g->stage != GUEST_STARTING || type != FRAME_ROOM;
+}
+
+/* Looks for its verdict alone; all it has said stays, in its order. */
+static void look_for_start(struct guest *g)
+{
+    struct frame f;
+    int64_t n;
+    for (; g->stage == GUEST_STARTING && g->looked < g->in.len; g->looked += (size_t)n) {
+        n = frame_next((struct str){g->in.p + g->looked, g->in.len - g->looked}, &f);
+        if (n < 0 || g->in.len > HELD_MAX) {
+            life_break(g, n < 0 ? "bytes that are no frame" : "too much before it has started");
+            return;
+        }
+        if (n == 0)
+            return;
+        if (f.type == FRAME_STARTED)
+            life_started(g);
+        else if (f.type == FRAME_REFUSED)
+            take_refused(g, &f.in);
+        else if (!is_expected(g, f.type))
+            life_break(g, "a frame that it has no right to");
+    }
+}
+
+static void take_frames(struct guest *g)
+{
+    struct frame f;
+    size_t at = 0;
+    int64_t n;
+    if (g->held) {
+        look_for_start(g);
+        return;
+    }
+    while (!g->broke && (n = frame_next((struct str){g->in.p + at, g->in.len - at}, &f)) != 0) {
+        const char *const why = n < 0                     ? "bytes that are no frame"
+                                : !is_expected(g, f.type) ? "a frame that it has no right to"
+                                                          : takers[f.type](g, &f.in);
+        if (why)
+            life_break(g, why);
+        else
+            at += (size_t)n;
+    }
+    if (at)
+        buf_consume(&g->in, at);
+}
+
+void intake_release(struct guest *g)
+{
+    if (!g->held)
+        return;
+    g->held = false;
+    g->was_held = g->stage != GUEST_STARTING;
+    take_frames(g);
+}
+
+void intake_release_awaited(struct guest *g)
+{
+    if (g->awaited)
+        intake_release(g);
+}
+
+bool intake_read(struct guest *g)
+{
+    for (size_t all = 0; all < ROUND_BYTES && !g->broke;) {
+        const ssize_t n =
+            recv(g->spawn.socket, buf_reserve(&g->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return true;
+        if (n <= 0) {
+            g->gone = true;
+            return false;
+        }
+        g->in.len += (size_t)n;
+        all += (size_t)n;
+        take_frames(g);
+        if ((size_t)n < READ_SIZE)
+            return !g->broke;
+    }
+    return false;
+}
+
+/* ---- the end of a life ---- */
+
+static void close_sockets(struct guest *g)
+{
+    for (uint64_t i = 1; i <= g->last_socket && g->host.socket_close; i++)
+        g->host.socket_close(g->host.ctx, (int64_t)(g->socket_base + i));
+    g->socket_base += g->last_socket;
+    g->last_socket = 0;
+}
+
+void intake_forget(struct guest *g)
+{
+    forget_letters(g);
+    drop_questions(g);
+    close_sockets(g);
+    buf_fini(&g->in);
+    g->looked = 0;
+    g->lobby_letters = g->open_sockets = g->routes = 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the start and the end of an instance's process as the kernel sees them. */
+#include "plugin/process/connector_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "io/process/libexec.h"
+#include "plugin/abi/connector_program.h"
+#include "plugin/child/child.h"
+
+extern char **environ;
+
+#define ENV_MAX 32
+#define LIFTED 16 /* descriptors from here on are no places of files */
+
+/* What libraries look at: language, time zone, and how sanitizers speak. No other of the host's
+ * environment reaches an instance. */
+static size_t choose_env(char **env, size_t max)
+{
+    static const char *const fronts[] = {
+        "LANG=",          "LC_",           "TZ=",           "ASAN_OPTIONS=",
+        "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "LSAN_OPTIONS=", "MALLOC_"};
+    size_t n = 0;
+    for (char **e = environ; *e && n < max - 1; e++)
+        for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+            if (strncmp(*e, fronts[i], strlen(fronts[i])) == 0) {
+                env[n++] = *e;
+                break;
+            }
+    env[n] = NULL;
+    return n;
+}
+
+/* A descriptor that is already at its place has to lose its close-on-exec flag, which a copy onto
+ * itself does; so all are copied beyond the places first. */
+static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_FILES])
+{
+    int rc = 0;
+    for (int i = 0; i < CHILD_FILES && !rc; i++)
+        rc = posix_spawn_file_actions_adddup2(files, from[i], i);
+    return rc ? rc : posix_spawn_file_actions_addclosefrom_np(files, CHILD_FILES);
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setpgroup(attr, 0);
+    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
+}
+
+/* An errno, or 0. */
+static int run(struct spawn *s, const char *program, const char *name, const int files[CHILD_FILES])
+{
+    char *env[ENV_MAX], self[] = CONNECTOR_PROGRAM, host[32], version[] = PACKAGE_VERSION;
+    CLEANUP_FREE char *instance = xstrdup(name);
+    char *const argv[] = {self, instance, host, version, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    snprintf(host, sizeof host, "%ld", (long)getpid());
+    choose_env(env, ENV_MAX);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    int rc = place_files(&actions, files);
+    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : posix_spawn(&s->pid, program, &actions, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Beyond the places that files are copied to. */
+static int lift(int fd)
+{
+    const int lifted = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, LIFTED) : -1;
+    const int saved = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return lifted;
+}
+
+static void close_all(const int *fds, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The two ends of what one side says and the other hears: `mine` is non-blocking, `theirs` lifted.
+ */
+struct line_ends {
+    int mine, theirs;
+};
+
+static int open_pipe(struct line_ends *to)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    *to = (struct line_ends){ends[0], lift(ends[1])};
+    fcntl(to->mine, F_SETFL, O_NONBLOCK);
+    return to->theirs < 0 ? -1 : 0;
+}
+
+static int open_socket(struct line_ends *to)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return -1;
+    *to = (struct line_ends){ends[0], lift(ends[1])};
+    fcntl(to->mine, F_SETFL, O_NONBLOCK);
+    return to->theirs < 0 ? -1 : 0;
+}
+
+/* An errno, or 0. */
+static int start(struct spawn *s, const char *program, const char *name, const int shared[2],
+                 const int theirs[3])
+{
+    const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
+    const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
+    const int mine[] = {null, gauge, plugin};
+    const bool complete = null >= 0 && gauge >= 0 && plugin >= 0;
+    const int files[CHILD_FILES] = {
+        null, theirs[2] < 0 ? theirs[1] : theirs[2], theirs[1], theirs[0], gauge, plugin};
+    const int rc = complete ? run(s, program, name, files) : errno;
+    close_all(mine, sizeof mine / sizeof *mine);
+    return rc;
+}
+
+int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
+                struct tc_err *err)
+{
+    struct line_ends socket = {-1, -1}, output = {-1, -1}, printed = {-1, -1};
+    CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
+    if (!program)
+        return -1;
+    int rc = 0;
+    if (open_socket(&socket) < 0 || open_pipe(&output) < 0 || (prints && open_pipe(&printed) < 0))
+        rc = errno;
+    const int theirs[] = {socket.theirs, output.theirs, printed.theirs};
+    const int mine[] = {socket.mine, output.mine, printed.mine};
+    *s = (struct spawn){.socket = mine[0], .output = mine[1], .printed = mine[2]};
+    rc = rc ? rc : start(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
+    close_all(theirs, sizeof theirs / sizeof *theirs);
+    if (!rc)
+        return 0;
+    close_all(mine, sizeof mine / sizeof *mine);
+    return err_sys(err, rc, NULL, "no process for instance %s", name);
+}
+
+bool spawn_has_ended(const struct spawn *s)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
+}
+
+static int64_t to_ms(struct timeval t)
+{
+    return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+void spawn_kill(struct spawn *s)
+{
+    kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
+    kill(s->pid, SIGKILL);
+    kill(-s->pid, SIGKILL); /* what it may have begun in its group */
+    close(s->socket);
+    close(s->output);
+    s->socket = s->output = -1;
+}
+
+bool spawn_reap(struct spawn *s, struct spawn_end *end)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    pid_t pid;
+    do
+        pid = wait4(s->pid, &status, WNOHANG, &usage);
+    while (pid < 0 && errno == EINTR);
+    if (pid == 0)
+        return false;
+    *end = (struct spawn_end){
+        .by_signal = WIFSIGNALED(status),
+        .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+        .cpu_ms = to_ms(usage.ru_utime) + to_ms(usage.ru_stime),
+    };
+    return true;
+}
+
+int64_t spawn_rss(const struct spawn *s)
+{
+    char path[64];
+    long long size, pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)s->pid);
+    FILE *const f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%lld %lld", &size, &pages) != 2)
+        pages = 0;
+    fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+int64_t spawn_peak(const struct spawn *s)
+{
+    char path[64], line[128];
+    long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)s->pid);
+    FILE *const f = fopen(path, "re");
+    if (!f)
+        return 0;
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+            break;
+    fclose(f);
+    return kib << 10;
+}

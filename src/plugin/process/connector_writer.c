@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what goes to an instance's process, and what of it is done: nothing is forgotten before the
+ * instance says so, in its gauge, so that another life of it can go on there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/attr.h"
+#include "base/sys/clock.h"
+#include "plugin/process/connector_process.h"
+
+#define WINDOW_BYTES ((size_t)1 << 20)
+#define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
+/* Between two times that it is woken for events: who writes one a millisecond is not held up. */
+#define GATHER_US 800
+#define GATHER_MS 1 /* and then it is, whatever it says */
+#define BOXES_AHEAD 4
+#define TURNS_APART 16 /* events between two pieces of mail */
+
+/* ---- lists ---- */
+
+static void list_init(struct task_list *l)
+{
+    *l = (struct task_list){.end = &l->first};
+}
+
+static void list_add(struct task_list *l, struct task *t)
+{
+    t->next = NULL;
+    *l->end = t;
+    l->end = &t->next;
+    l->count++;
+}
+
+static struct task *list_take(struct task_list *l)
+{
+    struct task *const t = l->first;
+    if (!t)
+        return NULL;
+    l->first = t->next;
+    if (!l->first)
+        l->end = &l->first;
+    l->count--;
+    return t;
+}
+
+static struct task make_task(enum frame_type type, struct guest_turn *turn)
+{
+    if (turn)
+        turn->tasks++;
+    return (struct task){.type = type, .turn = turn};
+}
+
+static void queue_task(struct task_list *l, const struct task *task)
+{
+    struct task *const t = xmalloc(sizeof *t);
+    *t = *task;
+    list_add(l, t);
+}
+
+/* What it holds; its memory is the caller's. */
+static void release_task(struct guest *g, const struct task *t)
+{
+    struct guest_turn *const turn = t->turn;
+    event_box_unref(t->box);
+    if (t->mail)
+        mail_free(t->mail);
+    if (turn && --turn->tasks == 0 && turn->over)
+        guest_free_turn(g, turn);
+}
+
+static void free_list(struct guest *g, struct task_list *l)
+{
+    for (struct task *t; (t = list_take(l));) {
+        release_task(g, t);
+        free(t);
+    }
+}
+
+/* ---- what it is at ---- */
+
+static size_t size_of(const struct task *t)
+{
+    return t->box ? event_box_size(t->box) : sizeof *t;
+}
+
+/* False: there was none. */
+static bool window_take(struct window *w, struct task *t)
+{
+    if (!w->count)
+        return false;
+    *t = w->tasks[w->first];
+    w->first = --w->count ? (w->first + 1) % WINDOW_TASKS : 0;
+    w->bytes -= size_of(t);
+    return true;
+}
+
+void traffic_init(struct guest *g)
+{
+    list_init(&g->again);
+    list_init(&g->mail);
+}
+
+void traffic_fini(struct guest *g)
+{
+    while (g->n_casts)
+        event_box_unref(g->casts[--g->n_casts].box);
+    for (struct task t; window_take(&g->sent, &t);)
+        release_task(g, &t);
+    free_list(g, &g->again);
+    free_list(g, &g->mail);
+}
+
+/* ---- turns ---- */
+
+static size_t bucket_of(const char *id)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *id; id++)
+        hash = (hash ^ (unsigned char)*id) * 0x100000001b3u;
+    return hash % GUEST_IDS;
+}
+
+struct guest_turn *guest_find_turn(const struct guest *g, const char *id)
+{
+    struct guest_turn *found = NULL;
+    for (struct guest_turn *t = g->ids[bucket_of(id)]; t; t = t->next_id)
+        if (!t->closed && strcmp(t->named.id, id) == 0 && (!found || found->late))
+            found = t;
+    return found;
+}
+
+void guest_link_turn(struct guest *g, struct guest_turn *t)
+{
+    struct guest_turn **const bucket = &g->ids[bucket_of(t->named.id)];
+    t->next_id = *bucket;
+    *bucket = t;
+    t->next = g->turns;
+    if (g->turns)
+        g->turns->prev = t;
+    g->turns = t;
+}
+
+void guest_free_turn(struct guest *g, struct guest_turn *t)
+{
+    struct guest_turn **at = &g->ids[bucket_of(t->named.id)];
+    while (*at != t)
+        at = &(*at)->next_id;
+    *at = t->next_id;
+    *(t->prev ? &t->prev->next : &g->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    arena_fini(&t->arena);
+    free(t->memory);
+    free(t);
+}
+
+/* ---- encoding ---- */
+
+#define EVENT_HEAD (FRAME_HEAD + sizeof(int64_t)) /* and the number of its turn */
+
+/* What has been made goes into the ring, which there is room in (has_room); what is too big for it
+ * to the socket, and the ring says so. */
+static void put_frame(struct guest *g)
+{
+    struct buf *const f = &g->frame;
+    if (f->len <= RING_PIECE_MAX) {
+        memcpy(ring_place(&g->ring), f->p, f->len);
+        ring_add(&g->ring, f->len);
+        buf_reset(f);
+        return;
+    }
+    frame_write_head(ring_place(&g->ring), FRAME_AWAY, 0);
+    ring_add(&g->ring, FRAME_HEAD);
+    buf_add(&g->out, f->p, f->len);
+    buf_fini(f);
+}
+
+static void put_open(struct guest *g, struct guest_turn *t)
+{
+    struct channel_turn named = t->named;
+    named.memory = t->memory ? t->memory : named.memory;
+    named.letters = t->letters;
+    named.over = t->done && !t->ends;
+    const size_t begun = frame_begin(&g->frame, FRAME_OPEN);
+    pack_number(&g->frame, (int64_t)t->number);
+    frame_pack_turn(&g->frame, &named);
+    frame_end(&g->frame, begun);
+    put_frame(g);
+    t->opened = true;
+}
+
+static void write_event(char *to, size_t size, const struct task *t, struct str line)
+{
+    const int64_t number = (int64_t)t->turn->number;
+    frame_write_head(to, FRAME_EVENT, size - FRAME_HEAD);
+    memcpy(to + FRAME_HEAD, &number, sizeof number);
+    event_box_flatten(to + EVENT_HEAD, t->box, line);
+}
+
+/* Where the instance will find it. The line is made once for all who want it. */
+static void put_event(struct guest *g, const struct task *t)
+{
+    struct str line = {0};
+    if (loader_has(g->loaded, DESCRIPTOR_ON_EVENT))
+        line.p = event_box_line(t->box, &line.len);
+    const size_t size = EVENT_HEAD + event_box_flat_size(t->box, line);
+    if (size <= RING_PIECE_MAX) {
+        write_event(ring_place(&g->ring), size, t, line);
+        ring_add(&g->ring, size);
+        return;
+    }
+    write_event(buf_reserve(&g->frame, size), size, t, line);
+    g->frame.len = size;
+    put_frame(g);
+}
+
+static void pack_what(struct buf *out, const struct task *t)
+{
+    if (t->type == FRAME_REPLY) {
+        pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
+        frame_pack_reply(out, t->mail->reply);
+    } else if (t->type == FRAME_HIT) {
+        pack_number(out, (int64_t)t->mail->hit_id);
+        frame_pack_hit(out, &t->mail->hit->hit);
+    } else if (t->type == FRAME_SOCKET) {
+        frame_pack_socket(out, &t->mail->frame);
+    }
+}
+
+static void put_task(struct guest *g, const struct task *t)
+{
+    if (t->turn && !t->turn->opened)
+        put_open(g, t->turn);
+    if (t->type == FRAME_EVENT) {
+        put_event(g, t);
+        return;
+    }
+    const size_t begun = frame_begin(&g->frame, t->type);
+    pack_what(&g->frame, t);
+    frame_end(&g->frame, begun);
+    put_frame(g);
+}
+
+/* ---- sending ---- */
+
+/* The one that has been made at window_place. */
+static void send_made(struct guest *g)
+{
+    const struct task *const t = window_place(&g->sent);
+    if (!g->sent.count)
+        g->waits_ms = clock_mono_ms();
+    if (t->turn)
+        t->turn->told = true;
+    put_task(g, t);
+    g->sent.bytes += size_of(t);
+    g->sent.count++;
+}
+
+/* A task may open its turn, and behind it may be the end. */
+static bool has_room(struct guest *g)
+{
+    return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
+           g->out.len - g->out_at < OUT_BYTES && ring_has_room(&g->ring, 3);
+}
+
+static void send_event(struct guest *g, const struct backlog_item *item)
+{
+    struct guest_turn *const turn = item->turn;
+    struct task *const t = window_place(&g->sent);
+    *t = make_task(FRAME_EVENT, turn);
+    t->box = item->box;
+    send_made(g);
+    turn->done = turn->done || event_box_get(item->box)->kind == TC_DONE;
+}
+
+/* While little is under way it is encoded at once, and with it all that others are sent of it. */
+static void take_cast(struct guest *g, struct lane *lane, struct event_box *box, int64_t now_ms)
+{
+    struct backlog_item item;
+    if (g->stage == GUEST_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
+        !g->mail.first && has_room(g) && backlog_pass(&g->backlog, lane, box, &item))
+        send_event(g, &item);
+    else
+        backlog_push(&g->backlog, lane, box, now_ms);
+}
+
+static void gather(struct guest *g)
+{
+    if (g->flush_set || g->gathered)
+        return;
+    g->gathered = true;
+    loop_timer_set(g->flush, GATHER_MS);
+}
+
+void traffic_take_casts(struct guest *g)
+{
+    if (!g->n_casts)
+        return;
+    const bool idle = !g->sent.count;
+    const int64_t now_ms = clock_mono_ms();
+    for (size_t i = 0; i < g->n_casts; i++)
+        take_cast(g, g->casts[i].lane, g->casts[i].box, now_ms);
+    g->n_casts = 0;
+    /* While it is at something, what comes is gathered: it says when it is done. */
+    if (idle || traffic_has_caught_up(g))
+        traffic_flush_soon(g);
+    else
+        gather(g);
+}
+
+void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
+{
+    g->casts[g->n_casts++] = (struct cast){lane, box};
+    if (!g->gathers || g->n_casts == GUEST_CASTS)
+        traffic_take_casts(g);
+}
+
+static void send_events(struct guest *g, size_t max)
+{
+    struct backlog_item item;
+    const int64_t now_ms = clock_mono_ms();
+    for (size_t n = 0; n < max && has_room(g) && backlog_pop(&g->backlog, &item, 1, now_ms); n++)
+        send_event(g, &item);
+}
+
+static void send_from(struct guest *g, struct task_list *l)
+{
+    struct task *const t = list_take(l);
+    if (!t)
+        return;
+    *window_place(&g->sent) = *t;
+    send_made(g);
+    free(t);
+}
+
+/* What came of a request never waits behind a long row of events, nor they behind replies. */
+static void choose(struct guest *g)
+{
+    if (g->stop_sent)
+        return;
+    while (g->again.first && has_room(g))
+        send_from(g, &g->again);
+    while (has_room(g)) {
+        const size_t before = g->sent.count;
+        send_from(g, &g->mail);
+        send_events(g, TURNS_APART);
+        if (g->sent.count == before)
+            break;
+    }
+}
+
+void traffic_stop(struct guest *g)
+{
+    if (g->stop_sent)
+        return;
+    frame_end(&g->frame, frame_begin(&g->frame, FRAME_STOP));
+    put_frame(g);
+    g->stop_sent = true;
+    g->stage = GUEST_STOPPING;
+    g->waits_ms = clock_mono_ms();
+    traffic_flush_soon(g);
+}
+
+void traffic_write(struct guest *g)
+{
+    if (ring_publish(&g->ring))
+        frame_end(&g->out, frame_begin(&g->out, FRAME_BELL));
+    while (g->out_at < g->out.len) {
+        const ssize_t n =
+            send(g->spawn.socket, g->out.p + g->out_at, g->out.len - g->out_at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break; /* later; when it is gone, that is read */
+        g->out_at += (size_t)n;
+    }
+    /* What is gone may be more than what is left: one that never catches up would gather it. */
+    if (g->out_at > g->out.len / 2) {
+        buf_consume(&g->out, g->out_at);
+        g->out_at = 0;
+    }
+    const bool reads = !guest_is_held(g) || g->in.len < HELD_MAX;
+    loop_fd_set(g->socket, (reads ? LOOP_READ : 0u) | (g->out.len ? LOOP_WRITE : 0u));
+}
+
+static void set_pace(struct guest *g)
+{
+    const int64_t due = backlog_due(&g->backlog);
+    if (due == INT64_MAX || g->flush_set)
+        return;
+    const int64_t left = due - clock_mono_ms();
+    loop_timer_set(g->flush, left > 0 ? left : 0);
+}
+
+/* One of both sees what the other one has written: it that there is more, or we that it is done. */
+bool traffic_has_caught_up(const struct guest *g)
+{
+    if (!g->gauge || g->flush_set)
+        return false;
+    if (!atomic_load(&g->gauge->awaited)) {
+        if (clock_mono_us() - g->flushed_us < GATHER_US)
+            return false;
+        atomic_store(&g->gauge->awaited, true);
+    }
+    return atomic_load(&g->gauge->handled) >= g->out_until;
+}
+
+void traffic_flush(struct guest *g)
+{
+    g->flush_set = g->gathered = false;
+    if (g->gauge)
+        atomic_store(&g->gauge->awaited, false);
+    if (g->stage == GUEST_STARTING || (guest_is_held(g) && guest_has_process(g)))
+        traffic_write(g);
+    if (guest_is_held(g) || (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING))
+        return;
+    do {
+        choose(g);
+        if (g->closing && traffic_is_idle(g))
+            traffic_stop(g);
+        traffic_write(g);
+    } while (!g->out.len && !g->stop_sent && has_room(g) &&
+             (g->again.first || g->mail.first || g->backlog.n_ready));
+    /* What is left is to follow at once. */
+    if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))
+        atomic_store(&g->gauge->awaited, true);
+    g->out_until = g->handled + g->sent.count;
+    g->flushed_us = clock_mono_us();
+    set_pace(g);
+}
+
+void traffic_flush_soon(struct guest *g)
+{
+    if (g->flush_set)
+        return;
+    g->flush_set = true;
+    loop_timer_set(g->flush, 0);
+}
+
+void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *turn,
+                      struct mail *m)
+{
+    struct task t = make_task(type, turn);
+    t.mail = m;
+    queue_task(&g->mail, &t);
+    traffic_flush_soon(g);
+}
+
+void traffic_ping(struct guest *g)
+{
+    const struct task t = make_task(FRAME_PING, NULL);
+    queue_task(&g->mail, &t);
+    traffic_flush_soon(g);
+}
+
+bool traffic_is_idle(const struct guest *g)
+{
+    return !g->again.first && !g->mail.first && !g->sent.count && !g->backlog.stats.events;
+}
+
+/* ---- what is done ---- */
+
+static void finish_task(struct guest *g, const struct task *t)
+{
+    if (t->type == FRAME_HIT)
+        intake_finish_hit(g, t->mail->hit_id, NULL);
+    release_task(g, t);
+}
+
+/* The count of its references, long out of the first cache, is changed soon. */
+static void expect_box(const struct task *t)
+{
+    if (t && t->box)
+        __builtin_prefetch((const char *)t->box + sizeof(struct event), 1);
+}
+
+void traffic_done(struct guest *g, uint64_t handled)
+{
+    if (handled <= g->handled)
+        return;
+    for (struct task t; g->handled < handled && window_take(&g->sent, &t);) {
+        g->handled++;
+        expect_box(window_at(&g->sent, BOXES_AHEAD));
+        finish_task(g, &t);
+    }
+    if (g->handled < handled)
+        life_break(g, "a count of more than there was to do");
+    g->waits_ms = clock_mono_ms();
+}
+
+struct task *traffic_current(struct guest *g)
+{
+    return window_at(&g->sent, 0);
+}
+
+void traffic_drop_current(struct guest *g)
+{
+    struct task t;
+    if (window_take(&g->sent, &t))
+        finish_task(g, &t);
+}
+
+/* ---- another life ---- */
+
+/* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
+static bool can_be_done_again(const struct task *t)
+{
+    return (t->type == FRAME_EVENT || t->type == FRAME_REPLY) && !t->settled &&
+           !(t->turn && t->turn->closed);
+}
+
+static enum tc_kind kind_of(const struct task *t)
+{
+    return t->box ? event_box_get(t->box)->kind : TC_RAW;
+}
+
+static void do_again(struct guest *g, const struct task *t)
+{
+    if (!can_be_done_again(t)) {
+        finish_task(g, t);
+        return;
+    }
+    if (t->turn) {
+        t->turn->starts = t->turn->starts || kind_of(t) == TC_START;
+        t->turn->ends = t->turn->ends || kind_of(t) == TC_DONE;
+    }
+    queue_task(&g->again, t);
+}
+
+static void do_list_again(struct guest *g, struct task_list *from)
+{
+    for (struct task *t; (t = list_take(from));) {
+        do_again(g, t);
+        free(t);
+    }
+}
+
+static void add_resumed(struct task_list *to, struct guest_turn *turn)
+{
+    struct event start;
+    event_init_resumed(&start, turn->named.id, clock_wall());
+    struct task t = make_task(FRAME_EVENT, turn);
+    t.box = event_box_new(&start);
+    queue_task(to, &t);
+}
+
+/* Every turn it knew of is told again, before what is left of it. */
+static void resume_turns(struct guest *g, struct task_list *starts)
+{
+    for (struct guest_turn *t = g->turns; t; t = t->next) {
+        t->opened = false;
+        if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
+            add_resumed(starts, t);
+    }
+}
+
+/* Of one whose last batch has arrived nothing is left to do. */
+static void end_closed(struct guest *g)
+{
+    for (struct guest_turn *t = g->turns, *next; t; t = next) {
+        next = t->next;
+        t->over = t->over || t->closed;
+        if (t->over && !t->tasks)
+            guest_free_turn(g, t);
+    }
+}
+
+static void append(struct task_list *to, struct task_list *from)
+{
+    for (struct task *t; (t = list_take(from));)
+        list_add(to, t);
+}
+
+void traffic_recall(struct guest *g)
+{
+    struct task_list left, mail, starts;
+    list_init(&left);
+    list_init(&mail);
+    list_init(&starts);
+    end_closed(g);
+    append(&left, &g->again);
+    append(&mail, &g->mail);
+    for (struct guest_turn *t = g->turns; t; t = t->next)
+        t->starts = t->ends = false;
+    for (struct task t; window_take(&g->sent, &t);)
+        do_again(g, &t);
+    do_list_again(g, &left);
+    do_list_again(g, &mail);
+    append(&left, &g->again);
+    resume_turns(g, &starts);
+    append(&g->again, &starts);
+    append(&g->again, &left);
+    g->handled = g->out_until = 0;
+    buf_fini(&g->out);
+    g->out_at = 0;
+}

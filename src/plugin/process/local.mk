@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+libtcplugin_a_SOURCES += \
+	src/plugin/process/channel_process.c \
+	src/plugin/process/connector_exit_report.c \
+	src/plugin/process/connector_log_pipe.c \
+	src/plugin/process/connector_process.h \
+	src/plugin/process/connector_reader.c \
+	src/plugin/process/connector_spawn.c \
+	src/plugin/process/connector_spawn.h \
+	src/plugin/process/connector_supervisor.c \
+	src/plugin/process/connector_writer.c \
+	src/plugin/process/restart_backoff.c \
+	src/plugin/process/restart_backoff.h \
+	src/plugin/process/stdout_forwarder.c \
+	src/plugin/process/stdout_forwarder.h

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the back-off between the lives of an instance, and when it counts as broken. */
+#include "plugin/process/restart_backoff.h"
+
+/* The oldest of the last deaths is not long ago. */
+static bool dies_often(const struct revival *r, int64_t now)
+{
+    return r->deaths >= REVIVAL_DEATHS &&
+           now - r->died[r->deaths % REVIVAL_DEATHS] < REVIVAL_WINDOW_MS;
+}
+
+int64_t revival_died(struct revival *r, int64_t began, int64_t now)
+{
+    revival_lives(r, began, now);
+    r->died[r->deaths++ % REVIVAL_DEATHS] = now;
+    const int64_t doubled = r->delay_ms ? 2 * r->delay_ms : REVIVAL_FIRST_MS;
+    r->open = r->open || dies_often(r, now);
+    r->delay_ms = r->open || doubled > REVIVAL_MAX_MS ? REVIVAL_MAX_MS : doubled;
+    return r->delay_ms;
+}
+
+bool revival_lives(struct revival *r, int64_t began, int64_t now)
+{
+    if (!r->deaths || now - began < REVIVAL_WINDOW_MS)
+        return false;
+    const bool news = r->open;
+    *r = (struct revival){0};
+    return news;
+}

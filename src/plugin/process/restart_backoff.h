@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * When the process of an instance that died may start again: soon, then later and later, and when
+ * it dies too often, once in a while. Pure. */
+#ifndef PLUGIN_PROCESS_RESTART_BACKOFF_H
+#define PLUGIN_PROCESS_RESTART_BACKOFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REVIVAL_DEATHS 5 /* within REVIVAL_WINDOW_MS: it is tried once in REVIVAL_MAX_MS only */
+#define REVIVAL_WINDOW_MS ((int64_t)600000)
+#define REVIVAL_FIRST_MS ((int64_t)1000)
+#define REVIVAL_MAX_MS ((int64_t)300000)
+
+/* All-zero: it has never died. Times are monotonic ms. */
+struct revival {
+    int64_t died[REVIVAL_DEATHS]; /* a ring */
+    uint64_t deaths;
+    int64_t delay_ms; /* of the last death */
+    bool open;        /* it is broken, as far as is known */
+};
+
+/* How long to wait; began: when the life that ended now had begun. */
+int64_t revival_died(struct revival *r, int64_t began, int64_t now);
+/* It lives, and has for as long as it takes to be believed. True: that is news. */
+bool revival_lives(struct revival *r, int64_t began, int64_t now);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the bytes between an instance's pipe and the standard output of the host.
+ *
+ * A pipe that poll calls writable takes PIPE_BUF bytes without blocking: no more is written at
+ * once. Regular files are always writable. */
+#include "plugin/process/stdout_forwarder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+
+#define READ_SIZE ((size_t)64 << 10)
+#define LINE_MAX_LEN ((size_t)1 << 20) /* a longer line is forwarded in pieces */
+#define ROUNDS 64
+#define RETRY_MS 10 /* until the host's output is tried again when it is full */
+
+struct print {
+    struct loop *loop;
+    const char *label;
+    int fd; /* -1: closed, by either side */
+    struct loop_fd *watch;
+    struct loop_timer *retry;
+    struct buf held;
+    size_t at;    /* of held: written */
+    size_t ready; /* of held: whole lines */
+    bool full;    /* the host's output does not take more now */
+};
+
+static void close_pipe(struct print *p)
+{
+    loop_fd_free(p->watch);
+    p->watch = NULL;
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
+}
+
+/* Waits until then, at most. */
+static bool can_write(int64_t deadline_ms)
+{
+    struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    const int64_t left = deadline_ms ? deadline_ms - clock_mono_ms() : 0;
+    return poll(&fd, 1, left > 0 ? (int)left : 0) > 0;
+}
+
+/* Nobody reads it any more, as behind head(1), is no failure of the host. */
+static void give_up(struct print *p, int error)
+{
+    if (error != EPIPE)
+        log_line(LOG_ERR, p->label, "cannot write what it prints to standard output: %s",
+                 strerrordesc_np(error));
+    close_pipe(p);
+    buf_reset(&p->held);
+    p->at = p->ready = 0;
+}
+
+/* False: the host's output takes no more until then; 0: now. */
+static bool write_ready(struct print *p, int64_t deadline_ms)
+{
+    while (p->at < p->ready) {
+        const size_t left = p->ready - p->at;
+        if (!can_write(deadline_ms))
+            return false;
+        const ssize_t n =
+            write(STDOUT_FILENO, p->held.p + p->at, left < PIPE_BUF ? left : PIPE_BUF);
+        if (n < 0 && errno == EAGAIN)
+            return false;
+        if (n < 0 && errno != EINTR) {
+            give_up(p, errno);
+            return true;
+        }
+        p->at += n > 0 ? (size_t)n : 0;
+    }
+    buf_consume(&p->held, p->at);
+    p->at = p->ready = 0;
+    return true;
+}
+
+static void find_lines(struct print *p, bool all)
+{
+    const char *const end = p->held.len ? memrchr(p->held.p, '\n', p->held.len) : NULL;
+    p->ready = all || p->held.len > LINE_MAX_LEN ? p->held.len
+               : end                             ? (size_t)(end - p->held.p) + 1
+                                                 : 0;
+}
+
+/* False: there is nothing now. */
+static bool read_more(struct print *p)
+{
+    const ssize_t n = read(p->fd, buf_reserve(&p->held, READ_SIZE), READ_SIZE);
+    if (n == 0)
+        close_pipe(p);
+    p->held.len += n > 0 ? (size_t)n : 0;
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+void print_pump(struct print *p)
+{
+    if (!p)
+        return;
+    p->full = !write_ready(p, 0);
+    for (int i = 0; i < ROUNDS && !p->full && p->fd >= 0 && read_more(p); i++) {
+        find_lines(p, false);
+        p->full = !write_ready(p, 0);
+    }
+    if (p->watch)
+        loop_fd_set(p->watch, p->full ? 0 : LOOP_READ);
+    loop_timer_set(p->retry, p->full ? RETRY_MS : -1);
+}
+
+static void on_ready(void *arg, unsigned ready)
+{
+    (void)ready;
+    print_pump(arg);
+}
+
+static void on_retry(void *arg)
+{
+    print_pump(arg);
+}
+
+struct print *print_new(struct loop *loop, int fd, const char *label)
+{
+    struct print *const p = xcalloc(1, sizeof *p);
+    *p = (struct print){.loop = loop, .label = label, .fd = fd};
+    p->watch = loop_fd_new(loop, fd, LOOP_READ, on_ready, p);
+    p->retry = loop_timer_new(loop, on_retry, p);
+    return p;
+}
+
+struct pollfd print_wants(const struct print *p)
+{
+    if (!p)
+        return (struct pollfd){.fd = -1};
+    return p->full ? (struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}
+                   : (struct pollfd){.fd = p->fd, .events = POLLIN};
+}
+
+void print_finish(struct print *p, int wait_ms)
+{
+    if (!p)
+        return;
+    const int64_t deadline_ms = clock_mono_ms() + wait_ms;
+    bool more = true, written = true;
+    while (more && written) {
+        more = p->fd >= 0 && read_more(p);
+        find_lines(p, !more);
+        written = write_ready(p, deadline_ms);
+    }
+    if (!written)
+        log_line(LOG_WARN, p->label, "standard output is full: some of what it printed is lost");
+    close_pipe(p);
+    loop_timer_free(p->retry);
+    buf_fini(&p->held);
+    free(p);
+}

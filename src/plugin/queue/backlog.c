@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order of what waits, the pace, and the notice for what was dropped. */
+#include "plugin/queue/backlog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "event/json/json_writer.h"
+#include "plugin/queue/event_coalesce.h"
+#include "plugin/queue/overflow_policy.h"
+
+#define SPARE_MAX ((size_t)256)
+
+void backlog_init(struct backlog *b, const struct backlog_limits *limits)
+{
+    *b = (struct backlog){
+        .limits = *limits,
+        .again_events = limits->events,
+        .again_bytes = limits->bytes,
+    };
+}
+
+static struct waiting *take_spare(struct backlog *b)
+{
+    struct waiting *const w = b->spare;
+    if (!w)
+        return xcalloc(1, sizeof *w);
+    b->spare = w->next;
+    b->n_spare--;
+    *w = (struct waiting){0};
+    return w;
+}
+
+static void give_spare(struct backlog *b, struct waiting *w)
+{
+    buf_fini(&w->text);
+    if (b->n_spare == SPARE_MAX) {
+        free(w);
+        return;
+    }
+    w->next = b->spare;
+    b->spare = w;
+    b->n_spare++;
+}
+
+static void list_append(struct waiting_list *list, struct waiting *w)
+{
+    w->next = NULL;
+    w->prev = list->last;
+    *(list->last ? &list->last->next : &list->first) = w;
+    list->last = w;
+}
+
+static void list_remove(struct waiting_list *list, struct waiting *w)
+{
+    *(w->prev ? &w->prev->next : &list->first) = w->next;
+    *(w->next ? &w->next->prev : &list->last) = w->prev;
+}
+
+static void begin_holding(struct backlog *b, struct lane *lane)
+{
+    lane->prev_holding = NULL;
+    lane->next_holding = b->holding;
+    if (b->holding)
+        b->holding->prev_holding = lane;
+    b->holding = lane;
+}
+
+static void end_holding(struct backlog *b, struct lane *lane)
+{
+    *(lane->prev_holding ? &lane->prev_holding->next_holding : &b->holding) = lane->next_holding;
+    if (lane->next_holding)
+        lane->next_holding->prev_holding = lane->prev_holding;
+}
+
+static void append_ready(struct backlog *b, struct waiting *w)
+{
+    w->held = false;
+    list_append(&b->ready, w);
+    b->n_ready++;
+}
+
+static void append_held(struct backlog *b, struct waiting *w)
+{
+    if (!w->lane->held.first)
+        begin_holding(b, w->lane);
+    w->held = true;
+    list_append(&w->lane->held, w);
+}
+
+static void unlink_waiting(struct backlog *b, struct waiting *w)
+{
+    if (!w->held) {
+        list_remove(&b->ready, w);
+        b->n_ready--;
+        return;
+    }
+    list_remove(&w->lane->held, w);
+    if (!w->lane->held.first)
+        end_holding(b, w->lane);
+}
+
+static void release_lane(struct backlog *b, struct lane *lane)
+{
+    if (!lane->held.first)
+        return;
+    for (struct waiting *w = lane->held.first, *next; w; w = next) {
+        next = w->next;
+        append_ready(b, w);
+    }
+    lane->held = (struct waiting_list){0};
+    end_holding(b, lane);
+}
+
+static void measure(struct backlog *b, struct waiting *w)
+{
+    b->stats.bytes -= w->size;
+    w->size = event_box_size(w->box) + w->text.cap;
+    b->stats.bytes += w->size;
+}
+
+/* Unlinks and forgets it; what it held is released. */
+void backlog_remove(struct backlog *b, struct waiting *w)
+{
+    unlink_waiting(b, w);
+    if (w->lane->last == w)
+        w->lane->last = NULL;
+    b->stats.bytes -= w->size;
+    b->stats.events--;
+    event_box_unref(w->box);
+    give_spare(b, w);
+}
+
+static void count_dropped(struct backlog *b, struct lane *lane, const struct event *ev,
+                          uint64_t parts)
+{
+    lane->dropped[ev->kind] += parts;
+    if (ev->meta.seq > lane->drop_seq)
+        lane->drop_seq = ev->meta.seq;
+    b->stats.dropped += parts;
+}
+
+void backlog_drop(struct backlog *b, struct waiting *w)
+{
+    count_dropped(b, w->lane, event_box_get(w->box), w->parts);
+    backlog_remove(b, w);
+}
+
+void backlog_replace_box(struct backlog *b, struct waiting *w, struct event_box *box)
+{
+    event_box_unref(w->box);
+    w->box = box;
+    measure(b, w);
+}
+
+/* Takes over the box, whose text is `more`. The first join copies the text that is there; later
+ * ones only append. */
+static void join_text_of(struct backlog *b, struct waiting *w, struct event_box *box,
+                         struct str more)
+{
+    if (!w->text.p) {
+        const struct str first = join_text(event_box_get(w->box));
+        buf_add(&w->text, first.p, first.len);
+    }
+    buf_add(&w->text, more.p, more.len);
+    b->stats.joined++;
+    backlog_replace_box(b, w, box);
+}
+
+void backlog_join(struct backlog *b, struct waiting *w, struct waiting *newer)
+{
+    const struct str more = newer->text.p ? (struct str){newer->text.p, newer->text.len}
+                                          : join_text(event_box_get(newer->box));
+    const bool was_last = newer->lane->last == newer;
+    w->parts += newer->parts;
+    join_text_of(b, w, event_box_ref(newer->box), more);
+    backlog_remove(b, newer);
+    if (was_last)
+        w->lane->last = w;
+}
+
+static bool over(const struct backlog *b)
+{
+    return b->stats.events >= b->limits.events || b->stats.bytes >= b->limits.bytes;
+}
+
+/* From where on a squeeze is worth it: the limit; or, where only reserved events were left, an
+ * eighth more than they are, so that looking through them goes with their number. */
+static size_t next_squeeze(size_t now, size_t limit)
+{
+    return now < limit ? limit : now + now / 8 + 1;
+}
+
+/* Called when what waits has reached a limit. */
+static void relieve(struct backlog *b)
+{
+    if (b->stats.events < b->again_events && b->stats.bytes < b->again_bytes)
+        return;
+    squeeze_run(b);
+    b->again_events = next_squeeze(b->stats.events, b->limits.events);
+    b->again_bytes = next_squeeze(b->stats.bytes, b->limits.bytes);
+}
+
+/* What was taken makes the limits count again. */
+static void forget_squeeze(struct backlog *b)
+{
+    if (over(b))
+        return;
+    b->again_events = b->limits.events;
+    b->again_bytes = b->limits.bytes;
+}
+
+static bool may_drop(enum tc_kind kind)
+{
+    const enum kind_pressure pressure = kind_pressure(kind);
+    return pressure == PRESSURE_DROP || pressure == PRESSURE_REPLACE;
+}
+
+static bool may_enter(const struct backlog *b, const struct lane *lane, enum tc_kind kind)
+{
+    const enum kind_pressure pressure = kind_pressure(kind);
+    if (lane->bare)
+        return pressure == PRESSURE_KEEP || pressure == PRESSURE_MERGE;
+    return !over(b) || !may_drop(kind);
+}
+
+static bool is_paced(enum tc_kind kind)
+{
+    return kind == TC_NARRATION || kind == TC_THINKING;
+}
+
+/* What a person waits for brings along what is held back before it. */
+static bool flushes(enum tc_kind kind)
+{
+    return kind == TC_FINAL || kind == TC_ERROR || kind == TC_REQUEST || kind == TC_TOOL_CALL ||
+           kind == TC_DONE;
+}
+
+static bool must_hold(const struct backlog *b, const struct lane *lane, enum tc_kind kind,
+                      int64_t now_ms)
+{
+    if (b->limits.pace_ms == 0 || flushes(kind))
+        return false;
+    return lane->held.first || (is_paced(kind) && now_ms < lane->hold_until);
+}
+
+static bool join_last(struct backlog *b, struct lane *lane, struct event_box *box)
+{
+    if (!lane->last || (b->limits.pace_ms == 0 && !over(b)) ||
+        !join_possible(event_box_get(lane->last->box), event_box_get(box), true))
+        return false;
+    lane->last->parts++;
+    join_text_of(b, lane->last, box, join_text(event_box_get(box)));
+    return true;
+}
+
+static void append(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms)
+{
+    const enum tc_kind kind = event_box_get(box)->kind;
+    const bool hold = must_hold(b, lane, kind, now_ms);
+    struct waiting *const w = take_spare(b);
+    w->lane = lane;
+    w->box = box;
+    w->parts = 1;
+    if (hold) {
+        append_held(b, w);
+    } else {
+        release_lane(b, lane);
+        append_ready(b, w);
+    }
+    lane->last = w;
+    b->stats.events++;
+    measure(b, w);
+}
+
+void backlog_push(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms)
+{
+    b->stats.pushed++;
+    if (over(b))
+        relieve(b);
+    const struct event *const ev = event_box_get(box);
+    if (!may_enter(b, lane, ev->kind)) {
+        count_dropped(b, lane, ev, 1);
+        event_box_unref(box);
+        return;
+    }
+    if (!join_last(b, lane, box))
+        append(b, lane, box, now_ms);
+}
+
+/* ---- what the consumer takes ---- */
+
+static void release_due(struct backlog *b, int64_t now_ms)
+{
+    for (struct lane *lane = b->holding, *next; lane; lane = next) {
+        next = lane->next_holding;
+        if (lane->hold_until <= now_ms)
+            release_lane(b, lane);
+    }
+}
+
+static void write_counts(struct buf *x, const struct lane *lane, uint64_t total)
+{
+    buf_add_char(x, '{');
+    jsonw_member_int(x, "count", (int64_t)total);
+    for (int kind = 0; kind < TC_KINDS; kind++)
+        if (lane->dropped[kind])
+            jsonw_member_int(x, kind_name((enum tc_kind)kind), (int64_t)lane->dropped[kind]);
+    buf_add_char(x, '}');
+}
+
+/* Stands where the newest dropped event would have been: its seq is free. */
+static struct event_box *make_notice(struct lane *lane, const struct tc_meta *next)
+{
+    uint64_t total = 0;
+    for (int kind = 0; kind < TC_KINDS; kind++)
+        total += lane->dropped[kind];
+    CLEANUP_BUF struct buf x = {0}, text = {0};
+    write_counts(&x, lane, total);
+    buf_printf(&text, "%llu event%s dropped: this connector does not keep up",
+               (unsigned long long)total, total == 1 ? " was" : "s were");
+    struct event ev;
+    event_init_notice(&ev, "warn", "dropped", text.p);
+    ev.meta.seq = lane->drop_seq;
+    ev.meta.ts = next->ts;
+    ev.meta.src = next->src;
+    ev.meta.correlation_id = next->correlation_id;
+    ev.meta.session_id = next->session_id;
+    ev.meta.x = x.p;
+    memset(lane->dropped, 0, sizeof lane->dropped);
+    lane->drop_seq = 0;
+    return event_box_new(&ev);
+}
+
+static struct event_box *take_box(struct waiting *w)
+{
+    if (!w->text.p)
+        return event_box_ref(w->box);
+    return join_box(event_box_get(w->box), &w->text);
+}
+
+void backlog_close(struct backlog *b, struct lane *lane)
+{
+    *(lane->prev ? &lane->prev->next : &b->lanes) = lane->next;
+    if (lane->next)
+        lane->next->prev = lane->prev;
+    free(lane);
+}
+
+static void take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
+{
+    struct waiting *const w = b->ready.first;
+    struct lane *const lane = w->lane;
+    const struct event *const ev = event_box_get(w->box);
+    if (lane->drop_seq && lane->drop_seq < ev->meta.seq) {
+        *item = (struct backlog_item){lane->turn, make_notice(lane, &ev->meta)};
+        return;
+    }
+    const enum tc_kind kind = ev->kind;
+    *item = (struct backlog_item){lane->turn, take_box(w)};
+    backlog_remove(b, w);
+    if (is_paced(kind))
+        lane->hold_until = now_ms + b->limits.pace_ms;
+    if (kind == TC_DONE)
+        backlog_close(b, lane);
+}
+
+size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
+{
+    release_due(b, now_ms);
+    size_t n = 0;
+    while (n < max && b->ready.first)
+        take_first(b, &items[n++], now_ms);
+    forget_squeeze(b);
+    return n;
+}
+
+int64_t backlog_due(const struct backlog *b)
+{
+    int64_t due = INT64_MAX;
+    for (const struct lane *lane = b->holding; lane; lane = lane->next_holding)
+        if (lane->hold_until < due)
+            due = lane->hold_until;
+    return due;
+}
+
+void backlog_release(struct backlog *b)
+{
+    while (b->holding)
+        release_lane(b, b->holding);
+}
+
+double backlog_fill(const struct backlog *b)
+{
+    const double events = (double)b->stats.events / (double)b->limits.events;
+    const double bytes = (double)b->stats.bytes / (double)b->limits.bytes;
+    return events > bytes ? events : bytes;
+}
+
+struct lane *backlog_open(struct backlog *b, void *turn)
+{
+    struct lane *const lane = xcalloc(1, sizeof *lane);
+    lane->turn = turn;
+    lane->next = b->lanes;
+    if (b->lanes)
+        b->lanes->prev = lane;
+    b->lanes = lane;
+    return lane;
+}
+
+void backlog_fini(struct backlog *b)
+{
+    backlog_release(b);
+    while (b->ready.first)
+        backlog_remove(b, b->ready.first);
+    while (b->lanes)
+        backlog_close(b, b->lanes);
+    while (b->spare) {
+        struct waiting *const w = b->spare;
+        b->spare = w->next;
+        free(w);
+    }
+    *b = (struct backlog){0};
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what "the same message" means when two events are joined. */
+#include "plugin/queue/event_coalesce.h"
+
+#include <string.h>
+
+/* Where two events can be sewn together: members of the payload, by offset. */
+struct seam {
+    size_t owner; /* the message or the tool */
+    size_t text, len;
+};
+
+#define SEAM(type, owner, text, len)                                                               \
+    {                                                                                              \
+        offsetof(struct type, owner), offsetof(struct type, text), offsetof(struct type, len)      \
+    }
+
+static const struct seam narration_seam = SEAM(tc_narration, message_id, text, text_len);
+static const struct seam thinking_seam = SEAM(tc_thinking, message_id, text, text_len);
+static const struct seam args_seam = SEAM(tc_progress, tool_use_id, args_delta, args_delta_len);
+static const struct seam output_seam = SEAM(tc_progress, tool_use_id, output, output_len);
+
+/* NULL: nothing can continue it. */
+static const struct seam *seam_of(const struct event *ev)
+{
+    if (ev->kind == TC_NARRATION)
+        return &narration_seam;
+    if (ev->kind == TC_THINKING)
+        return ev->u.thinking.encrypted ? NULL : &thinking_seam;
+    if (ev->kind != TC_PROGRESS || !ev->u.progress.args_delta == !ev->u.progress.output)
+        return NULL;
+    return ev->u.progress.output ? &output_seam : &args_seam;
+}
+
+static const void *member(const struct event *ev, size_t offset)
+{
+    return (const char *)&ev->u + offset;
+}
+
+static const char *string(const struct event *ev, size_t offset)
+{
+    return *(const char *const *)member(ev, offset);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_place(const struct tc_meta *a, const struct tc_meta *b)
+{
+    return same(a->parent_id, b->parent_id) && same(a->agent, b->agent) &&
+           same(a->audience, b->audience) && a->hidden == b->hidden;
+}
+
+bool join_possible(const struct event *older, const struct event *newer, bool strict)
+{
+    const struct seam *const seam = seam_of(older);
+    return seam && seam == seam_of(newer) &&
+           same(string(older, seam->owner), string(newer, seam->owner)) &&
+           same_place(&older->meta, &newer->meta) &&
+           (!strict || same(older->meta.x, newer->meta.x));
+}
+
+struct str join_text(const struct event *ev)
+{
+    const struct seam *const seam = seam_of(ev);
+    if (!seam)
+        return (struct str){0};
+    return (struct str){string(ev, seam->text), *(const size_t *)member(ev, seam->len)};
+}
+
+struct event_box *join_box(const struct event *newest, const struct buf *text)
+{
+    struct event ev = *newest;
+    const struct seam *const seam = seam_of(newest);
+    ev.u.meta = &ev.meta;
+    if (seam) {
+        memcpy((char *)&ev.u + seam->text, &text->p, sizeof text->p);
+        memcpy((char *)&ev.u + seam->len, &text->len, sizeof text->len);
+    }
+    return event_box_new(&ev);
+}

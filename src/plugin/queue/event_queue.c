@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the lock of one instance's queue, and when which side is woken.
+ *
+ * Two things cost more than the event they are about: a lock that the other side holds, and a
+ * wake-up. So the producer puts into a ring, and locks only to empty it when it is full (or the
+ * instance has a pace: then what is due must be known at once). And it wakes only a consumer
+ * that sleeps: one that ran out of work in a burst naps for a moment first, until the ring is
+ * full or the moment is over, while events that come alone are told at once. The consumer rests on
+ * a futex, since a condition's lock would be one more call into the kernel on the way. */
+#include "plugin/queue/event_queue.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "plugin/queue/control_msg.h"
+#include "plugin/queue/event_ring.h"
+
+#define INBOX_PART ((size_t)2)     /* of the limits may be in the ring */
+#define GATHER_EVENTS ((size_t)64) /* told at the latest */
+#define GATHER_BYTES ((size_t)64 << 10)
+#define TAKE_MAX ((size_t)64)
+#define NAP_NS ((int64_t)500000)
+#define LONG_NAP_NS ((int64_t)2000000)
+#define FLOOD_EVENTS ((size_t)128) /* so many in one nap: the next one is long */
+#define BRISK_NS ((int64_t)200000) /* a sleep shorter than that: more will come */
+#define BRISK_EVENTS ((size_t)2)   /* so many in one nap: still more will come */
+/* A source that can wait does not use all of a large queue: events that wait long leave the caches.
+ */
+#define AHEAD_EVENTS ((size_t)2048)
+#define AHEAD_BYTES ((size_t)2 << 20)
+#define NS_PER_MS ((int64_t)1000000)
+
+enum consumer { AWAKE, NAPPING, ASLEEP };
+
+struct queue {
+    struct inbox inbox;
+    bool gathers; /* the producer's own */
+    struct mailbox mail;
+    /* Laid down by itself under the lock, taken up by anybody. */
+    _Alignas(64) _Atomic enum consumer consumer;
+    _Alignas(64) pthread_mutex_t lock;
+    pthread_cond_t room;
+    struct backlog backlog;
+    bool brisk;           /* the consumer's next rest is a nap */
+    size_t taken;         /* by the consumer since its last rest */
+    int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
+    bool closed, producer_waits;
+    bool consumer_waits;          /* for the producer, see queue_excuse */
+    _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
+};
+
+_Static_assert(sizeof(_Atomic enum consumer) == sizeof(int), "a futex is an int");
+
+static void init_cond(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+/* The ring's two ends are on cache lines of their own. */
+static struct queue *make_queue(void)
+{
+    struct queue *const q =
+        alloc_check(aligned_alloc(_Alignof(struct queue), sizeof *q), sizeof *q);
+    *q = (struct queue){0};
+    return q;
+}
+
+struct queue *queue_new(const struct backlog_limits *limits)
+{
+    struct queue *const q = make_queue();
+    pthread_mutex_init(&q->lock, NULL);
+    init_cond(&q->room);
+    backlog_init(&q->backlog, limits);
+    inbox_init(&q->inbox, limits->events / INBOX_PART);
+    return q;
+}
+
+void queue_free(struct queue *q)
+{
+    if (!q)
+        return;
+    inbox_fini(&q->inbox);
+    mailbox_fini(&q->mail);
+    backlog_fini(&q->backlog);
+    pthread_cond_destroy(&q->room);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+static int64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 * NS_PER_MS + now.tv_nsec;
+}
+
+/* Waits on the condition for at most ns; real time, whatever the clock of the tests says. */
+static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
+{
+    const int64_t end = real_ns() + ns;
+    const struct timespec until = {
+        .tv_sec = end / (1000 * NS_PER_MS),
+        .tv_nsec = end % (1000 * NS_PER_MS),
+    };
+    pthread_cond_timedwait(cond, &q->lock, &until);
+}
+
+static bool has_come(const struct queue *q)
+{
+    return inbox_count(&q->inbox) > 0 || !mailbox_is_empty(&q->mail);
+}
+
+/* Under the lock, which others may have meanwhile. What came just before it lay down it finds by
+ * looking again (see inbox_tell). */
+static void lie_down(struct queue *q, enum consumer how, int64_t ns)
+{
+    const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
+                                  .tv_nsec = ns % (1000 * NS_PER_MS)};
+    q->consumer = how;
+    if (!has_come(q)) {
+        pthread_mutex_unlock(&q->lock);
+        syscall(SYS_futex, &q->consumer, FUTEX_WAIT_PRIVATE, how, &most, NULL, 0);
+        pthread_mutex_lock(&q->lock);
+    }
+    q->consumer = AWAKE;
+}
+
+static void wake(struct queue *q)
+{
+    if (atomic_exchange(&q->consumer, AWAKE) != AWAKE)
+        syscall(SYS_futex, &q->consumer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void push_slots(struct queue *q, const struct inbox_slot *slots, size_t n, int64_t now_ms)
+{
+    for (size_t i = 0; i < n; i++)
+        backlog_push(&q->backlog, slots[i].lane, slots[i].box, now_ms);
+}
+
+/* Under the lock: what is in the ring now enters by the rules of the backlog. */
+static void drain(struct queue *q, int64_t now_ms)
+{
+    struct inbox_slot slots[TAKE_MAX];
+    size_t left = inbox_count(&q->inbox);
+    while (left > 0) {
+        const size_t n = inbox_take(&q->inbox, slots, left < TAKE_MAX ? left : TAKE_MAX);
+        push_slots(q, slots, n, now_ms);
+        left -= n;
+    }
+}
+
+static void publish(struct queue *q)
+{
+    atomic_store_explicit(&q->events, q->backlog.stats.events, memory_order_relaxed);
+    atomic_store_explicit(&q->bytes, q->backlog.stats.bytes, memory_order_relaxed);
+}
+
+static size_t count_events(const struct queue *q)
+{
+    return atomic_load_explicit(&q->events, memory_order_relaxed) + inbox_count(&q->inbox);
+}
+
+static size_t count_bytes(const struct queue *q)
+{
+    return atomic_load_explicit(&q->bytes, memory_order_relaxed) + inbox_bytes(&q->inbox);
+}
+
+double queue_fill(const struct queue *q)
+{
+    const double by_events = (double)count_events(q) / (double)q->backlog.limits.events;
+    const double by_bytes = (double)count_bytes(q) / (double)q->backlog.limits.bytes;
+    return by_events > by_bytes ? by_events : by_bytes;
+}
+
+struct lane *queue_open(struct queue *q, void *turn)
+{
+    pthread_mutex_lock(&q->lock);
+    struct lane *const lane = backlog_open(&q->backlog, turn);
+    pthread_mutex_unlock(&q->lock);
+    return lane;
+}
+
+/* Under the lock. */
+static bool must_wake(const struct queue *q)
+{
+    return q->consumer != AWAKE &&
+           (q->backlog.n_ready > 0 || backlog_due(&q->backlog) < q->sleeps_until);
+}
+
+/* Empties the ring, and wakes the consumer if there is something for it. */
+static void push_through(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    drain(q, clock_mono_ms());
+    publish(q);
+    const bool due = must_wake(q);
+    pthread_mutex_unlock(&q->lock);
+    if (due)
+        wake(q);
+}
+
+/* What has been put becomes visible, and who sleeps for it awake. */
+static void tell(struct queue *q, bool is_full)
+{
+    inbox_tell(&q->inbox);
+    if (is_full || q->backlog.limits.pace_ms > 0 ||
+        inbox_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
+        push_through(q);
+    else if (q->consumer == ASLEEP)
+        wake(q);
+}
+
+void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+{
+    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box}, event_box_size(box));
+    if (!room || !q->gathers || inbox_untold(&q->inbox) >= GATHER_EVENTS ||
+        inbox_untold_bytes(&q->inbox) >= GATHER_BYTES)
+        tell(q, !room);
+}
+
+static void tell_rest(struct queue *q)
+{
+    if (inbox_untold(&q->inbox) > 0)
+        tell(q, false);
+}
+
+void queue_gather(struct queue *q, bool on)
+{
+    q->gathers = on;
+    if (!on)
+        tell_rest(q);
+}
+
+void queue_put_mail(struct queue *q, struct mail *m)
+{
+    mailbox_put(&q->mail, m);
+    wake(q);
+}
+
+bool queue_has_mail(const struct queue *q)
+{
+    return !mailbox_is_empty(&q->mail);
+}
+
+struct mail *queue_take_mail(struct queue *q)
+{
+    return mailbox_take(&q->mail);
+}
+
+void queue_excuse(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->consumer_waits = true;
+    pthread_cond_signal(&q->room);
+    pthread_mutex_unlock(&q->lock);
+}
+
+void queue_close(struct queue *q)
+{
+    inbox_tell(&q->inbox);
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    backlog_release(&q->backlog);
+    pthread_cond_signal(&q->room);
+    pthread_mutex_unlock(&q->lock);
+    wake(q);
+}
+
+static size_t at_most(size_t n, size_t most)
+{
+    return n < most ? n : most;
+}
+
+static bool below(const struct queue *q, size_t part)
+{
+    const struct backlog_limits *const l = &q->backlog.limits;
+    return count_events(q) <= at_most(l->events, AHEAD_EVENTS) / part &&
+           count_bytes(q) <= at_most(l->bytes, AHEAD_BYTES) / part;
+}
+
+bool queue_wait_room(struct queue *q, int timeout_ms)
+{
+    tell_rest(q);
+    if (below(q, 2))
+        return true;
+    const int64_t end = clock_mono_ms() + timeout_ms;
+    pthread_mutex_lock(&q->lock);
+    wake(q); /* nothing more comes before it has taken what is there */
+    while (!below(q, 4) && !q->closed && !q->consumer_waits) {
+        const int64_t left = end - clock_mono_ms();
+        if (left <= 0)
+            break;
+        q->producer_waits = true;
+        wait_ns(q, &q->room, left * NS_PER_MS);
+    }
+    q->producer_waits = false;
+    const bool room = below(q, 2) || q->consumer_waits;
+    pthread_mutex_unlock(&q->lock);
+    return room;
+}
+
+static void nap(struct queue *q)
+{
+    lie_down(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
+    q->taken = 0;
+}
+
+static void sleep_for(struct queue *q, int64_t ms)
+{
+    const int64_t before = real_ns();
+    lie_down(q, ASLEEP, ms * NS_PER_MS);
+    q->brisk = real_ns() - before < BRISK_NS;
+    q->taken = BRISK_EVENTS;
+}
+
+/* Until something is due, for at most ms. */
+static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
+{
+    const int64_t due = backlog_due(&q->backlog);
+    q->sleeps_until = due;
+    if (q->brisk && q->taken >= BRISK_EVENTS)
+        nap(q);
+    else
+        sleep_for(q, (due < until_ms ? due : until_ms) - now_ms);
+}
+
+/* What is in the ring goes straight to a consumer that keeps up. */
+static size_t take(struct queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
+{
+    struct inbox_slot slots[TAKE_MAX];
+    const size_t there = inbox_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
+    size_t n = 0;
+    while (n < there && backlog_pass(&q->backlog, slots[n].lane, slots[n].box, &items[n]))
+        n++;
+    if (n < there) {
+        push_slots(q, slots + n, there - n, now_ms);
+        drain(q, now_ms);
+    }
+    return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
+}
+
+size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wait_ms, bool *closed)
+{
+    int64_t now_ms = clock_mono_ms();
+    const int64_t until_ms = now_ms + wait_ms;
+    size_t n;
+    pthread_mutex_lock(&q->lock);
+    q->consumer_waits = false;
+    while ((n = take(q, items, max, now_ms)) == 0 && mailbox_is_empty(&q->mail) && !q->closed &&
+           now_ms < until_ms) {
+        rest(q, now_ms, until_ms);
+        now_ms = clock_mono_ms();
+    }
+    *closed = n == 0 && q->closed && mailbox_is_empty(&q->mail);
+    q->taken += n;
+    publish(q);
+    const bool tell = q->producer_waits && below(q, 4);
+    pthread_mutex_unlock(&q->lock);
+    if (tell)
+        pthread_cond_signal(&q->room);
+    return n;
+}
+
+struct backlog_stats queue_stats(struct queue *q)
+{
+    inbox_tell(&q->inbox);
+    pthread_mutex_lock(&q->lock);
+    drain(q, clock_mono_ms());
+    publish(q);
+    const struct backlog_stats stats = q->backlog.stats;
+    pthread_mutex_unlock(&q->lock);
+    return stats;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order in which the two sides of the ring see each other's writes. */
+#include "plugin/queue/event_ring.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void inbox_init(struct inbox *in, size_t size)
+{
+    in->size = 4;
+    while (in->size * 2 <= size)
+        in->size *= 2;
+    in->slots = xcalloc(in->size, sizeof *in->slots);
+    in->next = in->next_bytes = in->known_head = 0;
+    atomic_init(&in->tail, 0);
+    atomic_init(&in->head, 0);
+    atomic_init(&in->bytes_in, 0);
+    atomic_init(&in->bytes_out, 0);
+}
+
+void inbox_fini(struct inbox *in)
+{
+    inbox_tell(in);
+    struct inbox_slot slot;
+    while (inbox_take(in, &slot, 1))
+        event_box_unref(slot.box);
+    free(in->slots);
+}
+
+/* The tail is stored, and the consumer's state is looked at behind it (event_queue.c), in one order
+ * for all threads: either the producer sees that the consumer sleeps, or that one sees the event.
+ */
+void inbox_tell(struct inbox *in)
+{
+    atomic_store_explicit(&in->bytes_in, in->next_bytes, memory_order_relaxed);
+    atomic_store(&in->tail, in->next);
+}
+
+size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)
+{
+    const size_t head = atomic_load_explicit(&in->head, memory_order_relaxed);
+    const size_t there = atomic_load(&in->tail) - head;
+    const size_t n = there < max ? there : max;
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        slots[i] = in->slots[(head + i) & (in->size - 1)];
+    for (size_t i = 0; i < n; i++)
+        bytes += event_box_size(slots[i].box);
+    if (n == 0)
+        return 0;
+    const size_t before = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
+    atomic_store_explicit(&in->bytes_out, before + bytes, memory_order_relaxed);
+    atomic_store_explicit(&in->head, head + n, memory_order_release);
+    return n;
+}
+
+size_t inbox_count(const struct inbox *in)
+{
+    const size_t head = atomic_load_explicit(&in->head, memory_order_acquire);
+    return atomic_load(&in->tail) - head;
+}
+
+/* The two sums are of slightly different moments; never less than nothing. */
+size_t inbox_bytes(const struct inbox *in)
+{
+    const size_t out = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
+    const size_t all = atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
+    return all > out ? all - out : 0;
+}

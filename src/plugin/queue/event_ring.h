@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * A ring of events on their way into a backlog: the producer puts without a lock; whoever holds
+ * the queue's lock takes. It keeps the loop's thread out of the way of the consumers'. */
+#ifndef PLUGIN_QUEUE_EVENT_RING_H
+#define PLUGIN_QUEUE_EVENT_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "event/event.h"
+#include "plugin/queue/backlog.h"
+
+struct inbox_slot {
+    struct lane *lane;
+    struct event_box *box; /* one reference, owned */
+};
+
+struct inbox {
+    struct inbox_slot *slots;
+    size_t size; /* a power of two */
+    /* The producer's own. */
+    size_t next, next_bytes; /* what it has put, told or not */
+    size_t known_head;       /* maybe old */
+    _Alignas(64) _Atomic size_t tail;
+    _Atomic size_t bytes_in; /* ever told */
+    _Alignas(64) _Atomic size_t head;
+    _Atomic size_t bytes_out; /* ever taken */
+};
+
+/* `size` is rounded down to a power of two, at least 4. */
+void inbox_init(struct inbox *in, size_t size);
+/* Unreferences what is left. */
+void inbox_fini(struct inbox *in);
+/* Producer: there is room; takes over the reference to a box of that many bytes. Nobody sees it
+ * before it is told. False: that was the last room, somebody has to take before the next put. */
+static inline bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes)
+{
+    in->slots[in->next++ & (in->size - 1)] = slot;
+    in->next_bytes += bytes;
+    if (in->next - in->known_head < in->size)
+        return true;
+    in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);
+    return in->next - in->known_head < in->size;
+}
+/* Producer: tells what has been put. */
+void inbox_tell(struct inbox *in);
+/* Producer: how many are put and not told, and their bytes. */
+static inline size_t inbox_untold(const struct inbox *in)
+{
+    return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
+}
+static inline size_t inbox_untold_bytes(const struct inbox *in)
+{
+    return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
+}
+/* Under the lock, up to max. 0: empty. */
+size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max);
+/* Any thread: what has been told and not taken. */
+size_t inbox_count(const struct inbox *in);
+size_t inbox_bytes(const struct inbox *in);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how long text is cut. */
+#include "plugin/queue/event_truncate.h"
+
+#include "base/bytes/utf8.h"
+#include "event/json/json_writer.h"
+
+void trim_text(struct buf *out, struct str text, size_t keep)
+{
+    if (text.len <= keep) {
+        buf_add(out, text.p, text.len);
+        return;
+    }
+    const size_t head = utf8_cut(text.p, text.len, keep / 2);
+    size_t tail = text.len - keep / 2;
+    while (tail < text.len && ((unsigned char)text.p[tail] & 0xc0) == 0x80)
+        tail++;
+    buf_add(out, text.p, head);
+    buf_printf(out, "\n[… %zu bytes left out …]\n", tail - head);
+    buf_add(out, text.p + tail, text.len - tail);
+}
+
+/* The buffers one trimmed event borrows from. */
+struct trimmed {
+    struct event ev;
+    struct buf text[2];
+    bool changed;
+};
+
+static void trimmed_fini(struct trimmed *t)
+{
+    buf_fini(&t->text[0]);
+    buf_fini(&t->text[1]);
+}
+
+static void cut(struct trimmed *t, size_t slot, const char **text, size_t *len, size_t keep)
+{
+    if (!*text || *len <= keep)
+        return;
+    trim_text(&t->text[slot], (struct str){*text, *len}, keep);
+    *text = t->text[slot].p;
+    *len = t->text[slot].len;
+    t->changed = true;
+}
+
+/* JSON cannot be cut; what is left out of the canonical text goes whole. */
+static void leave_out(struct trimmed *t, const char **json)
+{
+    if (!*json || strlen(*json) <= TRIM_TOOL)
+        return;
+    *json = NULL;
+    t->changed = true;
+}
+
+static void trim_call(struct trimmed *t)
+{
+    struct tc_tool_call *const call = &t->ev.u.tool_call;
+    if (call->args_len > TRIM_TOOL) {
+        struct buf *const args = &t->text[0];
+        buf_add_str(args, "{\"_truncated\":");
+        jsonw_string(args, call->args, utf8_cut(call->args, call->args_len, TRIM_TOOL / 2));
+        buf_printf(args, ",\"_bytes\":%zu}", call->args_len);
+        call->args = args->p;
+        call->args_len = args->len;
+        t->changed = true;
+    }
+    cut(t, 1, &call->args_raw, &call->args_raw_len, TRIM_TOOL);
+}
+
+static void trim_result(struct trimmed *t)
+{
+    struct tc_tool_result *const result = &t->ev.u.tool_result;
+    size_t diff_len = result->diff ? strlen(result->diff) : 0;
+    cut(t, 0, &result->content, &result->content_len, TRIM_TOOL);
+    cut(t, 1, &result->diff, &diff_len, TRIM_TOOL);
+    leave_out(t, &result->structured);
+    leave_out(t, &result->patch);
+    result->truncated = result->truncated || t->changed;
+}
+
+static void trim_message(struct trimmed *t)
+{
+    struct tc_message *const message = &t->ev.u.message;
+    cut(t, 0, &message->text, &message->text_len, TRIM_TOOL);
+    cut(t, 1, &message->reasoning, &message->reasoning_len, TRIM_TOOL);
+}
+
+static struct event_box *finish(struct trimmed *t)
+{
+    t->ev.u.meta = &t->ev.meta;
+    struct event_box *const box = t->changed ? event_box_new(&t->ev) : NULL;
+    trimmed_fini(t);
+    return box;
+}
+
+struct event_box *trim_tool(const struct event *ev)
+{
+    struct trimmed t = {.ev = *ev};
+    if (ev->kind == TC_TOOL_CALL)
+        trim_call(&t);
+    else if (ev->kind == TC_TOOL_RESULT)
+        trim_result(&t);
+    else if (ev->kind == TC_MESSAGE)
+        trim_message(&t);
+    return finish(&t);
+}
+
+struct event_box *trim_narration(const struct event *ev)
+{
+    struct trimmed t = {.ev = *ev};
+    cut(&t, 0, &t.ev.u.narration.text, &t.ev.u.narration.text_len, TRIM_NARRATION);
+    return finish(&t);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Makes big events small: head and tail of long text with a mark between them. Pure. */
+#ifndef PLUGIN_QUEUE_EVENT_TRUNCATE_H
+#define PLUGIN_QUEUE_EVENT_TRUNCATE_H
+
+#include "base/bytes/buf.h"
+#include "event/event.h"
+
+#define TRIM_TOOL ((size_t)4096)       /* what stays of one text of a tool or message */
+#define TRIM_NARRATION ((size_t)65536) /* what stays of narration beyond the hard limit */
+
+/* Appends text, or its head and tail with "[… N bytes left out …]" between when it is longer than
+ * `keep`. Cuts between characters; the result is never longer than keep and a few dozen. */
+void trim_text(struct buf *out, struct str text, size_t keep);
+/* A smaller copy of a tool_call, tool_result or message: arguments become
+ * {"_truncated":head,"_bytes":N}, results say `truncated`. NULL: nothing in it is long. The caller
+ * owns it. */
+struct event_box *trim_tool(const struct event *ev);
+/* The same for narration. */
+struct event_box *trim_narration(const struct event *ev);
+
+#endif

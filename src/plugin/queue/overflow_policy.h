@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * Makes room in a backlog that reached its limits. Pure. */
+#ifndef PLUGIN_QUEUE_OVERFLOW_POLICY_H
+#define PLUGIN_QUEUE_OVERFLOW_POLICY_H
+
+#include "plugin/queue/backlog.h"
+
+/* One measure after the other, mildest first, until three quarters of the limits are reached. */
+void squeeze_run(struct backlog *b);
+
+#endif

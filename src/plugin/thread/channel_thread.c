@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the channel to an instance in a thread of the host: the seam's functions, on the loop. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/queue/control_msg.h"
+#include "plugin/thread/channel_thread_internal.h"
+
+#define INIT_MS 10000
+#define CALLBACK_MS 5000
+#define LOOK_EVERY 64 /* sends between two looks at the callback that runs */
+#define GONE_FILL 4.0 /* one that hangs or starts with that much waiting gets no new turns */
+
+static struct thread_channel *self(struct channel *c)
+{
+    return (struct thread_channel *)(void *)c;
+}
+
+/* ---- turns ---- */
+
+static void link_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    pthread_mutex_lock(&c->lock);
+    t->next = c->turns;
+    if (c->turns)
+        c->turns->prev = t;
+    c->turns = t;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- the loop's thread ---- */
+
+/* Waits until the stage is there, for at most ms of real time; what it is then. */
+static enum thread_stage await_stage(struct thread_channel *c, bool (*there)(enum thread_stage),
+                                     int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t nsec = until.tv_nsec + (ms > 0 ? ms : 0) % 1000 * 1000000;
+    until.tv_sec += (ms > 0 ? ms : 0) / 1000 + nsec / 1000000000;
+    until.tv_nsec = nsec % 1000000000;
+    pthread_mutex_lock(&c->lock);
+    int rc = 0;
+    while (!there(c->stage) && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&c->changed, &c->lock, &until);
+    const enum thread_stage stage = c->stage;
+    pthread_mutex_unlock(&c->lock);
+    return stage;
+}
+
+static bool has_verdict(enum thread_stage stage)
+{
+    return stage > THREAD_STARTING;
+}
+
+static bool has_ended(enum thread_stage stage)
+{
+    return stage == THREAD_ENDED || stage == THREAD_REFUSED;
+}
+
+static enum thread_stage stage_of(struct thread_channel *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const enum thread_stage stage = c->stage;
+    pthread_mutex_unlock(&c->lock);
+    return stage;
+}
+
+/* False: it has ended after all and is still the caller's. */
+static bool give_up(struct thread_channel *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool ended = has_ended(c->stage);
+    if (!ended) {
+        pthread_detach(c->thread);
+        c->abandoned = true;
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return !ended;
+}
+
+static void look(struct thread_channel *c)
+{
+    int64_t since_ms;
+    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
+    if (!callback)
+        return;
+    const int64_t ms = clock_mono_coarse_ms() - since_ms;
+    if (ms <= c->callback_ms || stage_of(c) == THREAD_STARTING || atomic_exchange(&c->hung, true))
+        return;
+    log_line(LOG_ERR, thread_label(c),
+             "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait", callback, ms,
+             c->callback_ms);
+}
+
+static void *thread_open(struct channel *channel, const struct channel_turn *turn)
+{
+    struct thread_channel *const c = self(channel);
+    look(c);
+    if ((atomic_load(&c->hung) || stage_of(c) <= THREAD_STARTING) &&
+        queue_fill(c->queue) >= GONE_FILL)
+        return NULL;
+    struct thread_turn *const t = xcalloc(1, sizeof *t);
+    t->named = (struct channel_turn){
+        .id = arena_strdup(&t->arena, turn->id),
+        .agent = arena_strdup(&t->arena, turn->agent),
+        .conversation = arena_strdup(&t->arena, turn->conversation),
+        .route = arena_strdup(&t->arena, turn->route),
+        .memory = arena_strdup(&t->arena, turn->memory),
+        .letters = turn->letters,
+        .over = turn->over,
+    };
+    t->lane = turn->over ? NULL : queue_open(c->queue, t);
+    link_turn(c, t);
+    return t;
+}
+
+static void thread_send(struct channel *channel, void *turn, struct event_box *box)
+{
+    struct thread_channel *const c = self(channel);
+    struct thread_turn *const t = turn;
+    const bool done = event_box_get(box)->kind == TC_DONE;
+    queue_push(c->queue, t->lane, box);
+    if (done || ++c->sends % LOOK_EVERY == 0)
+        look(c);
+}
+
+static void thread_gather(struct channel *channel, bool on)
+{
+    queue_gather(self(channel)->queue, on);
+}
+
+static void thread_reply(struct channel *channel, void *turn, struct letter_reply *r)
+{
+    struct thread_channel *const c = self(channel);
+    queue_put_mail(c->queue, mail_reply(turn, r));
+    look(c);
+}
+
+static void thread_hit(struct channel *channel, struct channel_hit *h)
+{
+    struct thread_channel *const c = self(channel);
+    look(c);
+    queue_put_mail(c->queue, mail_hit(line_expect(c->line, h->answered, h->arg), h));
+}
+
+static void thread_frame(struct channel *channel, const struct tc_frame *frame)
+{
+    struct thread_channel *const c = self(channel);
+    queue_put_mail(c->queue, mail_frame(frame));
+    look(c);
+}
+
+static bool thread_wait_room(struct channel *channel, int timeout_ms)
+{
+    struct thread_channel *const c = self(channel);
+    const bool room = queue_wait_room(c->queue, timeout_ms);
+    if (!room)
+        look(c);
+    return room;
+}
+
+static struct channel_health thread_health(struct channel *channel)
+{
+    struct thread_channel *const c = self(channel);
+    const struct gauge *const g = instance_gauge(c->instance);
+    look(c);
+    return (struct channel_health){
+        .delivered = gauge_delivered(g),
+        .failed = gauge_failed(g),
+        .dropped = queue_stats(c->queue).dropped,
+        .times = gauge_times(g),
+        .hung = atomic_load(&c->hung),
+        .fill = queue_fill(c->queue),
+        .starting = stage_of(c) <= THREAD_STARTING,
+    };
+}
+
+static void thread_stop(struct channel *channel)
+{
+    struct thread_channel *const c = self(channel);
+    c->stopped = true;
+    line_hush(c->line);
+    queue_close(c->queue);
+    pthread_mutex_lock(&c->lock);
+    c->dropped = !c->released;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The loop's side of the line ends; the channel itself may be gone already. */
+static void end_line(struct line *l, bool deliver)
+{
+    line_close(l, deliver);
+    line_unref(l);
+}
+
+/* The thread does nothing but end, if there is one. */
+static void free_ended(struct thread_channel *c, enum thread_stage stage, bool deliver)
+{
+    if (stage != THREAD_NEW)
+        pthread_join(c->thread, NULL);
+    end_line(c->line, deliver);
+    thread_free(c);
+}
+
+/* -1: it was abandoned, and nothing of it may be touched any more. */
+static int abandon(struct thread_channel *c)
+{
+    char name[256];
+    int64_t since_ms;
+    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
+    const size_t left = queue_stats(c->queue).events;
+    const bool told = c->stopped; /* else it has failed to start, which its owner tells */
+    snprintf(name, sizeof name, "%s", thread_label(c));
+    if (!give_up(c))
+        return 0;
+    if (told)
+        log_line(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
+                 callback ? callback : "its queue", left);
+    return -1;
+}
+
+static int thread_join(struct channel *channel, int64_t deadline_ms)
+{
+    struct thread_channel *const c = self(channel);
+    struct line *const line = c->line;
+    enum thread_stage stage = stage_of(c);
+    if (stage != THREAD_NEW)
+        stage = await_stage(c, has_ended, deadline_ms - clock_mono_ms());
+    if (stage != THREAD_NEW && !has_ended(stage) && abandon(c) < 0) {
+        end_line(line, true);
+        return -1;
+    }
+    free_ended(c, stage, true);
+    return 0;
+}
+
+/* What waits is dropped unseen: `join` does not wait for more. */
+static bool thread_kill(struct channel *channel)
+{
+    (void)channel;
+    return true;
+}
+
+/* ---- its start ---- */
+
+static void fail_start(struct thread_channel *c, int rc)
+{
+    pthread_mutex_lock(&c->lock);
+    err_sys(&c->why, rc, NULL, "no thread for it");
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void thread_launch(struct channel *channel)
+{
+    struct thread_channel *const c = self(channel);
+    c->began_ms = clock_mono_ms();
+    thread_set_stage(c, THREAD_STARTING);
+    const int rc = thread_start(c);
+    if (rc == 0)
+        return;
+    fail_start(c, rc);
+    thread_set_stage(c, THREAD_NEW); /* there is no thread to join */
+}
+
+static void tell_failure(struct thread_channel *c, enum thread_stage stage, struct tc_err *err)
+{
+    struct tc_err why;
+    pthread_mutex_lock(&c->lock);
+    why = c->why;
+    pthread_mutex_unlock(&c->lock);
+    if (*why.text)
+        err_set(err, *why.place ? why.place : c->place, "%s is disabled: %s", thread_label(c),
+                why.text);
+    else if (stage == THREAD_STARTING)
+        err_set(err, c->place, "%s is disabled: its init did not return within %" PRId64 " ms",
+                thread_label(c), c->init_ms);
+    else
+        err_set(err, c->place, "%s is disabled: its init failed", thread_label(c));
+}
+
+static enum channel_state judge_stage(const struct thread_channel *c, enum thread_stage stage)
+{
+    if (stage == THREAD_NEW)
+        return c->stopped ? CHANNEL_ENDED : c->began_ms ? CHANNEL_FAILED : CHANNEL_NEW;
+    if (c->stopped)
+        return has_ended(stage) ? CHANNEL_ENDED : CHANNEL_STOPPING;
+    if (stage == THREAD_STARTING)
+        return clock_mono_ms() - c->began_ms > c->init_ms ? CHANNEL_FAILED : CHANNEL_STARTING;
+    return stage == THREAD_RUNNING ? CHANNEL_RUNNING : CHANNEL_FAILED;
+}
+
+static enum channel_state thread_state(struct channel *channel, struct tc_err *err)
+{
+    struct thread_channel *const c = self(channel);
+    const enum thread_stage stage = stage_of(c);
+    const enum channel_state state = judge_stage(c, stage);
+    if (err && state == CHANNEL_FAILED)
+        tell_failure(c, stage, err);
+    return state;
+}
+
+static void thread_release(struct channel *channel)
+{
+    struct thread_channel *const c = self(channel);
+    line_release(c->line);
+    pthread_mutex_lock(&c->lock);
+    c->released = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static int thread_await(struct channel *channel, struct tc_err *err)
+{
+    struct thread_channel *const c = self(channel);
+    if (stage_of(c) == THREAD_NEW)
+        thread_launch(channel);
+    if (stage_of(c) != THREAD_NEW &&
+        await_stage(c, has_verdict, c->began_ms + c->init_ms - clock_mono_ms()) == THREAD_RUNNING) {
+        thread_release(channel);
+        return 0;
+    }
+    struct line *const line = c->line;
+    const enum thread_stage stage = stage_of(c);
+    tell_failure(c, stage, err);
+    queue_close(c->queue);
+    if (stage == THREAD_STARTING && give_up(c))
+        end_line(line, false);
+    else
+        free_ended(c, stage, false);
+    return -1;
+}
+
+/* The instance's thread reads its turns: this is for the time before. */
+static void thread_remind(struct channel *channel, void *turn, const char *memory)
+{
+    (void)channel;
+    struct thread_turn *const t = turn;
+    t->named.memory = arena_strdup(&t->arena, memory);
+}
+
+static const struct channel_ops thread_ops = {
+    .launch = thread_launch,
+    .state = thread_state,
+    .release = thread_release,
+    .await = thread_await,
+    .remind = thread_remind,
+    .open = thread_open,
+    .send = thread_send,
+    .gather = thread_gather,
+    .reply = thread_reply,
+    .hit = thread_hit,
+    .frame = thread_frame,
+    .wait_room = thread_wait_room,
+    .health = thread_health,
+    .stop = thread_stop,
+    .kill = thread_kill,
+    .join = thread_join,
+};
+
+static struct thread_channel *make_channel(const struct conf_instance *spec, struct loaded *loaded,
+                                           const struct channel_host *host)
+{
+    struct thread_channel *const c = xcalloc(1, sizeof *c);
+    c->channel.ops = &thread_ops;
+    c->loaded = loaded;
+    c->queue = queue_new(&(struct backlog_limits){
+        .events = (size_t)spec->queue_events,
+        .bytes = (size_t)spec->queue_bytes,
+        .pace_ms = loaded->plugin.pace_ms,
+    });
+    c->line = line_new(host, c->queue);
+    c->callback_ms = (int)(spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return c;
+}
+
+struct channel *channel_thread_new(const struct conf *conf, const struct conf_instance *spec,
+                                   struct loaded *loaded, const struct channel_host *host,
+                                   struct tc_err *err)
+{
+    struct thread_channel *const c = make_channel(spec, loaded, host);
+    c->instance = instance_new(conf, spec, loaded, line_host(c->line), NULL, err);
+    if (!c->instance) {
+        end_line(c->line, false);
+        thread_free(c);
+        return NULL;
+    }
+    c->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
+    c->name = xstrdup(spec->name);
+    c->place = spec->line > 0 ? xasprintf("%s:%d", conf->file, spec->line) : NULL;
+    return &c->channel;
+}

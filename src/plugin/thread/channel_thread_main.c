@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what the thread of an instance does: its start with a verdict, its work, its end. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/queue/control_msg.h"
+#include "plugin/thread/channel_thread_internal.h"
+
+#define BATCH 64
+#define REST_MS 60000
+
+static void free_turn(struct thread_turn *t)
+{
+    arena_fini(&t->arena);
+    free(t);
+}
+
+static void end_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    pthread_mutex_lock(&c->lock);
+    *(t->prev ? &t->prev->next : &c->turns) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    pthread_mutex_unlock(&c->lock);
+    instance_turn_free(t->instance);
+    free_turn(t);
+}
+
+/* ---- its life ---- */
+
+void thread_set_stage(struct thread_channel *c, enum thread_stage stage)
+{
+    pthread_mutex_lock(&c->lock);
+    c->stage = stage;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_recovery(struct thread_channel *c)
+{
+    if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
+        log_line(LOG_WARN, thread_label(c), "the callback returned%s",
+                 atomic_load(&c->abandoned) ? ", too late" : "; going on");
+}
+
+static bool is_abandoned(const struct thread_channel *c)
+{
+    return atomic_load_explicit(&c->abandoned, memory_order_relaxed);
+}
+
+static struct instance_turn *find_instance_turn(struct thread_channel *c, struct thread_turn *t)
+{
+    if (!t->instance)
+        t->instance = instance_turn_new(c->instance, &t->named);
+    return t->instance;
+}
+
+static void deliver(struct thread_channel *c, const struct backlog_item *item)
+{
+    struct thread_turn *const t = item->turn;
+    instance_deliver(c->instance, find_instance_turn(c, t), item->box);
+    tell_recovery(c);
+    if (instance_turn_is_over(t->instance))
+        end_turn(c, t);
+}
+
+static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct letter_reply *r)
+{
+    instance_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
+    if (t && instance_turn_is_over(t->instance))
+        end_turn(c, t);
+}
+
+struct asked_hit {
+    struct line *line;
+    uint64_t id;
+};
+
+static void answer_hit(void *arg, const struct tc_answer *answer)
+{
+    const struct asked_hit *const asked = arg;
+    line_answer(asked->line, asked->id, answer);
+}
+
+static void deliver_mail(struct thread_channel *c, struct mail *m)
+{
+    switch (m->kind) {
+    case MAIL_REPLY:
+        deliver_reply(c, m->turn, m->reply);
+        m->reply = NULL;
+        break;
+    case MAIL_HIT:
+        instance_hit(c->instance, &m->hit->hit, answer_hit,
+                     &(struct asked_hit){c->line, m->hit_id});
+        break;
+    case MAIL_FRAME:
+        instance_frame(c->instance, &m->frame);
+        break;
+    }
+    tell_recovery(c);
+}
+
+/* Up to max; false: there was none. */
+static bool take_mail(struct thread_channel *c, size_t max)
+{
+    size_t n = 0;
+    for (struct mail *m; n < max && !is_abandoned(c) && (m = queue_take_mail(c->queue)); n++) {
+        deliver_mail(c, m);
+        mail_free(m);
+    }
+    return n > 0;
+}
+
+/* While another thread makes the line of an event, this one makes that of the next: so each is made
+ * once, and several instances that are at the same place share the work. */
+static void make_lines(const struct backlog_item *items, size_t n)
+{
+    for (size_t i = 0; i < n && !event_box_make_line(items[i].box); i++)
+        ;
+}
+
+/* What came of a request never waits behind a long queue of events, nor they behind replies: they
+ * take turns. */
+static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
+{
+    bool mail = false;
+    const bool lines = instance_takes_lines(c->instance);
+    instance_begin_run(c->instance);
+    for (size_t i = 0; i < n; i++) {
+        if (queue_has_mail(c->queue))
+            mail = take_mail(c, 1) || mail;
+        if (lines)
+            make_lines(&items[i], n - i);
+        if (!is_abandoned(c))
+            deliver(c, &items[i]);
+        event_box_unref(items[i].box);
+    }
+    instance_end_run(c->instance);
+    return (n ? mail : take_mail(c, BATCH)) || n;
+}
+
+static int rest_ms(const struct thread_channel *c)
+{
+    const int64_t due = instance_due(c->instance);
+    if (due == INT64_MAX)
+        return REST_MS;
+    const int64_t left = due - clock_mono_ms();
+    return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
+}
+
+static void work(struct thread_channel *c)
+{
+    struct backlog_item items[BATCH];
+    bool closed = false, busy = false;
+    while (!closed && !is_abandoned(c)) {
+        const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : rest_ms(c), &closed);
+        bool any = take_events(c, items, n);
+        if (!closed && !is_abandoned(c))
+            any = instance_wake(c->instance) || any;
+        if (!any && busy)
+            instance_idle(c->instance);
+        busy = any;
+    }
+}
+
+void thread_free(struct thread_channel *c)
+{
+    queue_free(c->queue);
+    line_unref(c->line);
+    while (c->turns) {
+        struct thread_turn *const t = c->turns;
+        c->turns = t->next;
+        free_turn(t);
+    }
+    instance_free(c->instance);
+    loader_free(c->loaded);
+    free(c->place);
+    free(c->name);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* The last the thread does: if nobody waits for it any more, the channel is its own to free. Else
+ * the loop's thread joins this one before it frees the channel. */
+static void finish(struct thread_channel *c, enum thread_stage stage)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool own = c->abandoned;
+    c->stage = stage;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    if (own)
+        thread_free(c);
+    else
+        line_tell_change(c->line);
+}
+
+/* Runs what the file has to run as it is loaded, which may take any time. */
+static int load_code(struct thread_channel *c)
+{
+    struct tc_err why = {0};
+    if (loader_link(c->loaded, &why) == 0)
+        return 0;
+    pthread_mutex_lock(&c->lock);
+    c->why = why;
+    pthread_mutex_unlock(&c->lock);
+    return -1;
+}
+
+/* False: what waits in its queue is not its own. */
+static bool await_release(struct thread_channel *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (!c->released && !c->dropped && !c->abandoned)
+        pthread_cond_wait(&c->changed, &c->lock);
+    const bool released = c->released;
+    pthread_mutex_unlock(&c->lock);
+    return released;
+}
+
+static void *run_instance(void *arg)
+{
+    struct thread_channel *const c = arg;
+    if (load_code(c) < 0 || instance_init(c->instance) < 0) {
+        finish(c, THREAD_REFUSED);
+        return NULL;
+    }
+    line_open(c->line);
+    thread_set_stage(c, THREAD_RUNNING);
+    line_tell_change(c->line);
+    if (await_release(c))
+        work(c);
+    instance_teardown(c->instance);
+    finish(c, THREAD_ENDED);
+    return NULL;
+}
+
+/* Names over 15 characters are cut: the kernel keeps no more. */
+static void thread_name(const struct thread_channel *c)
+{
+    char cut[16];
+    snprintf(cut, sizeof cut, "%.15s", c->name);
+    pthread_setname_np(c->thread, cut);
+}
+
+/* Signals are the loop's; only those of the thread's own faults come through. */
+int thread_start(struct thread_channel *c)
+{
+    sigset_t block, before;
+    sigfillset(&block);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&block, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &block, &before);
+    const int rc = pthread_create(&c->thread, NULL, run_instance, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0)
+        thread_name(c);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * What a plugin may say: sizes, UTF-8, ranges. Asked where it calls a service, and again where it
+ * comes from another process, which may say anything. Pure. */
+#ifndef PLUGIN_VALIDATE_H
+#define PLUGIN_VALIDATE_H
+
+#include <stdbool.h>
+
+#include <turncast/plugin.h>
+
+#include "base/str.h"
+
+#define CLAIM_ANSWER_MAX ((size_t)1 << 20)
+#define CLAIM_MEMORY_MAX ((size_t)4 << 10) /* of what a turn remembers */
+#define CLAIM_REASON_MAX ((size_t)512)     /* of a verdict */
+
+/* Not longer than max, and UTF-8. NULL is none. */
+bool claim_is_text(const char *text, size_t max);
+/* The same of what names a person, a chat, a turn: it has to be there. */
+bool claim_is_id(const char *text);
+/* The path of a route. */
+bool claim_is_path(const char *path);
+/* A text for a socket. */
+bool claim_is_frame(struct str text);
+/* Each: what is wrong with it, or NULL. */
+const char *claim_inbound(const struct tc_inbound *in);
+const char *claim_decision(const struct tc_decision *d);
+const char *claim_socket(const struct tc_socket *s);
+const char *claim_answer(const struct tc_answer *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * What a rule that allows takes: arguments that are plain, which means that no shell, file system
+ * or client of the web makes anything of them but what stands there. Pure. */
+#ifndef POLICY_MATCH_STRICT_H
+#define POLICY_MATCH_STRICT_H
+
+#include "conf/conf.h"
+#include "policy/tool_argument.h"
+
+/* Whether the rule, which has a pattern, is about this text. */
+bool match_strict(const struct conf_rule *rule, enum argument_kind kind, struct str text);
+/* Whether the tool is one of the rule's; `strict`: nothing but a plain name fits a glob. */
+bool match_tool(const char *pattern, const char *tool, bool strict);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the order of the rules, and what a doubt about one of them means for those behind it. */
+#include "policy/policy.h"
+
+#include "event/json/json_reader.h"
+#include "policy/glob.h"
+#include "policy/match_loose.h"
+#include "policy/match_strict.h"
+#include "policy/tool_argument.h"
+
+/* A call as it is judged; memory for the time of it. */
+struct call {
+    struct arena *arena;
+    const char *tool; /* never NULL */
+    struct argument_call args;
+};
+
+enum fit { FITS_NOT, FITS, FITS_PERHAPS };
+
+static enum fit fit_deny(const struct call *c, const struct conf_rule *rule,
+                         const struct argument *arg)
+{
+    enum fit fit = arg->unread ? FITS_PERHAPS : FITS_NOT;
+    for (size_t i = 0; i < arg->n; i++)
+        switch (match_loose(c->arena, rule, arg->kind, arg->texts[i])) {
+        case MATCH_YES:
+            return FITS;
+        case MATCH_PERHAPS:
+            fit = FITS_PERHAPS;
+            break;
+        case MATCH_NO:
+            break;
+        }
+    return fit;
+}
+
+static enum fit fit_rule(const struct call *c, const struct conf_rule *rule)
+{
+    const bool allows = rule->action == CONF_ALLOW;
+    if (!match_tool(rule->tool, c->tool, allows))
+        return FITS_NOT;
+    if (rule->match == CONF_ANY)
+        return FITS;
+    const struct argument arg = argument_find(c->arena, &c->args, c->tool, rule->argument);
+    if (!allows)
+        return fit_deny(c, rule, &arg);
+    return arg.clear && match_strict(rule, arg.kind, arg.text) ? FITS : FITS_NOT;
+}
+
+static struct policy_verdict judge(const struct conf_agent *agent, const struct call *c)
+{
+    const struct conf_rule *doubt = NULL;
+    for (size_t i = 0; i < agent->n_rules; i++) {
+        const struct conf_rule *const rule = &agent->rules[i];
+        const enum fit fit = fit_rule(c, rule);
+        if (fit == FITS_PERHAPS && !doubt)
+            doubt = rule;
+        if (fit != FITS)
+            continue;
+        if (rule->action == CONF_ALLOW && doubt)
+            break;
+        return (struct policy_verdict){(enum policy_action)rule->action, rule};
+    }
+    return (struct policy_verdict){POLICY_ASK, doubt};
+}
+
+struct policy_verdict policy_judge(const struct conf_agent *agent, const char *tool,
+                                   const char *args, size_t len)
+{
+    struct arena arena = {0};
+    const struct call c = {&arena, tool ? tool : "", argument_read(&arena, args, len)};
+    const struct policy_verdict verdict = judge(agent, &c);
+    arena_fini(&arena);
+    return verdict;
+}
+
+char *policy_argument(struct arena *a, const char *tool, const char *args, size_t len)
+{
+    const struct argument_call call = argument_read(a, args, len);
+    const struct argument main = argument_find(a, &call, tool, NULL);
+    if (!call.valid || !call.n)
+        return NULL;
+    if (main.alone && *main.text.p != '{')
+        return arena_strndup(a, main.text.p, main.text.len);
+    return json_compact_dup(a, (struct str){args, len}, NULL);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what is an address. */
+#include "text/link_url.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_unsafe(unsigned char c)
+{
+    return c <= 0x20 || c == 0x7f || strchr("\"<>\\^`{|}", c) != NULL;
+}
+
+void url_clean(struct buf *out, struct str raw)
+{
+    for (size_t i = 0; i < raw.len; i++) {
+        const unsigned char c = (unsigned char)raw.p[i];
+        if (is_unsafe(c))
+            buf_printf(out, "%%%02X", c);
+        else
+            buf_add_char(out, (char)c);
+    }
+}
+
+/* What follows the prefix, or NULL. */
+static const char *after(const char *url, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return strncasecmp(url, prefix, n) == 0 ? url + n : NULL;
+}
+
+static const char *after_web(const char *url)
+{
+    const char *rest = after(url, "https://");
+    return rest ? rest : after(url, "http://");
+}
+
+static bool is_host_char(unsigned char c)
+{
+    return isalnum(c) || c == '-' || c == '_' || c >= 0x80;
+}
+
+static bool is_port(const char *p, size_t n)
+{
+    if (n == 0)
+        return true;
+    if (*p != ':' || n < 2 || n > 6)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (!isdigit((unsigned char)p[i]))
+            return false;
+    return true;
+}
+
+static bool is_bracketed(const char *p, size_t n)
+{
+    const size_t inner = strspn(p + 1, "0123456789abcdefABCDEF:.");
+    return inner >= 2 && inner + 2 <= n && p[inner + 1] == ']' &&
+           is_port(p + inner + 2, n - inner - 2);
+}
+
+/* Labels with characters in them, two at least; a last one of two characters at least. */
+static bool is_dotted(const char *p, size_t n)
+{
+    size_t at = 0, label = 0, dots = 0;
+    for (; at < n && p[at] != ':'; at++) {
+        if (p[at] == '.' ? label == 0 : !is_host_char((unsigned char)p[at]))
+            return false;
+        dots += p[at] == '.';
+        label = p[at] == '.' ? 0 : label + 1;
+    }
+    return dots > 0 && label > 0 && is_port(p + at, n - at);
+}
+
+static bool has_public_host(const char *rest)
+{
+    const size_t n = strcspn(rest, "/?#");
+    return n > 0 && n < 256 && (*rest == '[' ? is_bracketed(rest, n) : is_dotted(rest, n));
+}
+
+bool url_fits_telegram(const char *url)
+{
+    const char *rest = after_web(url);
+    if (rest)
+        return has_public_host(rest);
+    rest = after(url, "tg://");
+    if (rest)
+        return *rest && !after(rest, "user");
+    return after(url, "ton://") || after(url, "tonsite://");
+}
+
+bool url_fits_slack(const char *url)
+{
+    const char *rest = after_web(url);
+    return (rest && *rest) || after(url, "mailto:");
+}
+
+static bool is_text(const char *s, struct str label)
+{
+    return s && strlen(s) == label.len && memcmp(s, label.p, label.len) == 0;
+}
+
+bool url_is_label(const char *url, struct str label)
+{
+    return is_text(url, label) || is_text(after_web(url), label) ||
+           is_text(after(url, "mailto:"), label);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * Addresses of links: made harmless, and judged by what a service accepts. Pure. */
+#ifndef TEXT_LINK_URL_H
+#define TEXT_LINK_URL_H
+
+#include <stdbool.h>
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+#define URL_MAX 2048 /* a longer one is no link */
+
+/* Appends the address with blanks, controls, quotes and brackets that delimit percent-encoded. */
+void url_clean(struct buf *out, struct str raw);
+/* http and https with a host that has a dot or is a bracketed address; tg, ton, tonsite; never a
+ * user, whom it would mention. A server of Telegram refuses a whole message for one other link. */
+bool url_fits_telegram(const char *url);
+/* http, https, mailto. */
+bool url_fits_slack(const char *url);
+/* The label says where the link goes: the address itself, or without its scheme. */
+bool url_is_label(const char *url, struct str label);
+
+#endif

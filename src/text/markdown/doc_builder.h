@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Makes a doc: text is appended, spans are opened and closed around it, blocks are set apart. A
+ * span begins with its first character and is forgotten when it gets none. Pure. */
+#ifndef TEXT_MARKDOWN_DOC_BUILDER_H
+#define TEXT_MARKDOWN_DOC_BUILDER_H
+
+#include "base/arena.h"
+#include "base/bytes/buf.h"
+#include "text/doc.h"
+
+#define BUILDER_TEXT_MAX (1u << 20) /* bytes of text and addresses of one doc */
+
+struct builder {
+    struct arena *arena;
+    struct buf text;
+    struct doc_span *spans;
+    size_t count, cap;
+    uint32_t open[DOC_DEPTH];
+    unsigned depth;    /* of `open` */
+    unsigned too_deep; /* opened beyond it */
+    unsigned newlines; /* owed before the next text */
+    size_t attr_bytes;
+};
+
+/* All-zero but for the arena, which is the caller's, is valid and empty. */
+void builder_fini(struct builder *b);
+void builder_open(struct builder *b, enum doc_mark mark, unsigned level, const char *attr);
+void builder_close(struct builder *b);
+void builder_text(struct builder *b, const char *p, size_t n);
+void builder_fill(struct builder *b, char c, size_t n);
+/* At least n newlines before the next text, unless it is the first. */
+void builder_part(struct builder *b, unsigned n);
+bool builder_is_full(const struct builder *b);
+/* A copy in the arena; all spans are closed. */
+struct doc builder_doc(const struct builder *b);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * Character references of HTML ("&amp;", "&#8364;", "&#x20ac;") as characters. */
+#ifndef TEXT_MARKDOWN_HTML_ENTITY_H
+#define TEXT_MARKDOWN_HTML_ENTITY_H
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+/* Appends what `ref` (with & and ;) stands for, cleaned; an unknown name stays as it is. */
+void charref_decode(struct buf *out, struct str ref);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Owns where a text that still grows stops changing. */
+#include "text/markdown/markdown.h"
+
+struct fence {
+    char mark; /* 0: none is open */
+    size_t length;
+};
+
+/* The run of ` or ~ that could be a fence, of three at least; 0 when it is none. */
+static size_t fence_length(struct str line, size_t *at)
+{
+    size_t start = 0, end;
+    while (start < line.len && line.p[start] == ' ')
+        start++;
+    for (end = start; end < line.len && line.p[end] == line.p[start]; end++)
+        ;
+    *at = start;
+    const bool marks = start < line.len && (line.p[start] == '`' || line.p[start] == '~');
+    return marks && end - start >= 3 ? end - start : 0;
+}
+
+static bool is_blank(struct str line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (!strchr(" \t\r", line.p[i]))
+            return false;
+    return true;
+}
+
+static void read_fence(struct fence *f, struct str line)
+{
+    size_t at;
+    const size_t length = fence_length(line, &at);
+    if (length == 0)
+        return;
+    const struct str rest = {line.p + at + length, line.len - at - length};
+    if (!f->mark) {
+        if (line.p[at] == '~' || !memchr(rest.p, '`', rest.len))
+            *f = (struct fence){line.p[at], length};
+    } else if (line.p[at] == f->mark && length >= f->length && is_blank(rest)) {
+        f->mark = 0;
+    }
+}
+
+/* A line that goes on with what was before the blank line: deeper in a list, or a fence in it. */
+static bool is_indented(const char *p, const char *end)
+{
+    return p == end || *p == ' ' || *p == '\t';
+}
+
+size_t markdown_settled(struct str source)
+{
+    const char *const end = source.p + source.len;
+    struct fence fence = {0};
+    size_t settled = 0;
+    const char *newline;
+    for (const char *p = source.p; p < end && (newline = memchr(p, '\n', (size_t)(end - p)));
+         p = newline + 1) {
+        const struct str line = {p, (size_t)(newline - p)};
+        read_fence(&fence, line);
+        if (!fence.mark && is_blank(line) && !is_indented(newline + 1, end))
+            settled = (size_t)(newline + 1 - source.p);
+    }
+    return settled;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * A table as aligned lines: cells are gathered, then written into a doc with their columns. */
+#ifndef TEXT_MARKDOWN_TEXT_TABLE_H
+#define TEXT_MARKDOWN_TEXT_TABLE_H
+
+#include "text/markdown/doc_builder.h"
+
+enum table_align { TABLE_LEFT, TABLE_CENTER, TABLE_RIGHT };
+
+struct table_cell {
+    size_t at, len; /* in the table's text */
+    enum table_align align;
+};
+
+struct table {
+    struct buf text;
+    struct table_cell *cells; /* row by row, each of `columns` cells, the header first */
+    size_t count, cap;
+    size_t columns;
+};
+
+/* All-zero is empty. */
+void table_fini(struct table *t);
+/* Forgets the cells and begins with this many columns. */
+void table_begin(struct table *t, size_t columns);
+/* Begins a cell; text is then appended to t->text. */
+void table_add_cell(struct table *t, enum table_align align);
+/* Writes DOC_TABLE with its rows and cells. */
+void table_build(struct table *t, struct builder *b);
+/* How many columns of a terminal the text takes: wide characters two, marks none. */
+size_t table_text_width(struct str text);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * A range of a doc as one service shows it, and its size as that service counts. Pure. */
+#ifndef TEXT_RENDER_RENDER_H
+#define TEXT_RENDER_RENDER_H
+
+#include "base/bytes/buf.h"
+#include "text/doc.h"
+
+enum render_form {
+    RENDER_PLAIN,    /* text only; a link as "label (address)" */
+    RENDER_TELEGRAM, /* text and entities; never with a parse_mode */
+    RENDER_MRKDWN,   /* Slack's own markup; & < > escaped, mentions disarmed */
+    RENDER_MARKDOWN, /* Slack's markdown block; the same there */
+};
+
+/* What one message holds; 0: no limit. */
+struct render_budget {
+    size_t units;    /* UTF-16 */
+    size_t bytes;    /* UTF-8 */
+    size_t entities; /* RENDER_TELEGRAM */
+};
+
+struct render_target {
+    enum render_form form;
+    struct render_budget budget;
+};
+
+enum render_kind {
+    RENDER_BOLD,
+    RENDER_ITALIC,
+    RENDER_STRIKE,
+    RENDER_CODE,
+    RENDER_PRE,
+    RENDER_LINK,
+    RENDER_QUOTE,
+    RENDER_FOLD,
+    RENDER_KINDS
+};
+
+/* As Telegram has them: sorted by offset, the longer one first; they nest; nothing is in code. */
+struct render_entity {
+    enum render_kind kind;
+    size_t offset, length; /* UTF-16 units */
+    const char *value;     /* address or language, of the doc; NULL: none */
+};
+
+struct rendered {
+    struct buf text; /* p may be NULL when empty */
+    struct render_entity *entities;
+    size_t count, cap;
+};
+
+/* All-zero is empty. */
+void rendered_fini(struct rendered *r);
+/* Replaces what is in `out`, whose memory it uses again. */
+void render_doc(struct rendered *out, const struct doc *d, struct doc_range r,
+                const struct render_target *target);
+bool render_fits(const struct rendered *r, const struct render_budget *budget);
+/* Length in UTF-16 units of valid UTF-8. */
+size_t render_units(const char *p, size_t n);
+/* "bold", "text_link", …: the type of an entity. */
+const char *render_kind_name(enum render_kind kind);
+
+#endif

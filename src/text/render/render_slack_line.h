@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Lines for Slack: what is in front of each (of a quote, of a list item), and what is escaped in
+ * them. */
+#ifndef TEXT_RENDER_RENDER_SLACK_LINE_H
+#define TEXT_RENDER_RENDER_SLACK_LINE_H
+
+#include <stdbool.h>
+
+#include "base/bytes/buf.h"
+#include "base/str.h"
+
+#define SLACK_PREFIX_MAX 16 /* bytes; quotes and lists nested deeper are shown less deep */
+
+/* Shows nothing and parts words: markup is only read at the edges of words. */
+#define SLACK_JOINT "\xe2\x80\x8b"
+
+enum slack_start { SLACK_WITHIN, SLACK_FRESH, SLACK_DIGITS };
+
+struct slack_lines {
+    struct buf *out;
+    bool block;             /* the markdown block, else mrkdwn */
+    bool line_begun;        /* its prefix is written */
+    enum slack_start start; /* where in the text of a line we are: what opens a block there? */
+    bool unjoined;          /* a closing mark was the last thing written */
+    unsigned backticks;     /* in a row, in code */
+    size_t prefix_len;
+    char prefix[SLACK_PREFIX_MAX];
+};
+
+/* Our own markup, as it is. */
+void slack_raw(struct slack_lines *l, struct str s);
+void slack_raw_str(struct slack_lines *l, const char *s);
+/* Text of the doc: nothing in it is markup or mentions anybody. */
+void slack_text(struct slack_lines *l, struct str s);
+/* Text in a fence. */
+void slack_code(struct slack_lines *l, struct str s);
+size_t slack_longest_backticks(struct str s);
+void slack_backticks(struct slack_lines *l, size_t n);
+/* Code within a line, with its backticks around it. */
+void slack_inline_code(struct slack_lines *l, struct str code);
+/* An address in a link; `&` escaped, and parentheses where they would end it. */
+void slack_address(struct slack_lines *l, const char *url);
+/* What slack_text or slack_address make of it, at most. */
+size_t slack_shown(const char *url);
+bool slack_is_word(char c);
+bool slack_ends_in_word(const struct slack_lines *l);
+/* In front of every line from the next on. */
+void slack_push(struct slack_lines *l, const char *prefix, size_t n);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Owns text with entities. One entity that the server refuses costs the whole message, so rules of
+ * the server are kept here: nothing in or around code, quotes not in quotes, addresses it takes. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "text/link_url.h"
+#include "text/render/render_internal.h"
+
+#define STYLES 3 /* RENDER_BOLD to RENDER_STRIKE */
+
+struct telegram {
+    struct rendered *out;
+    const struct render_job *job;
+    size_t units;
+    unsigned styles[STYLES]; /* how many spans of it are open */
+    size_t styled_at[STYLES];
+    const struct doc_span *code, *link, *quote; /* the outermost open one */
+    size_t code_at, link_at, quote_at;
+};
+
+static void add_entity(struct telegram *t, enum render_kind kind, size_t from, const char *value)
+{
+    struct rendered *out = t->out;
+    if (from == t->units)
+        return;
+    if (out->count == out->cap) {
+        out->cap = out->cap ? 2 * out->cap : 16;
+        out->entities = xrealloc(out->entities, out->cap * sizeof *out->entities);
+    }
+    out->entities[out->count++] = (struct render_entity){kind, from, t->units - from, value};
+}
+
+static enum render_kind style_of(const struct doc_span *s)
+{
+    return s->mark == DOC_ITALIC   ? RENDER_ITALIC
+           : s->mark == DOC_STRIKE ? RENDER_STRIKE
+                                   : RENDER_BOLD;
+}
+
+static void open_style(struct telegram *t, const struct doc_span *s)
+{
+    const enum render_kind style = style_of(s);
+    if (t->styles[style]++ == 0)
+        t->styled_at[style] = t->units;
+}
+
+static void close_style(struct telegram *t, const struct doc_span *s)
+{
+    const enum render_kind style = style_of(s);
+    if (--t->styles[style] == 0)
+        add_entity(t, style, t->styled_at[style], NULL);
+}
+
+/* Styles end where code begins and go on behind it. */
+static void open_code(struct telegram *t, const struct doc_span *s)
+{
+    if (t->code || t->link)
+        return;
+    for (unsigned i = 0; i < STYLES; i++)
+        if (t->styles[i])
+            add_entity(t, i, t->styled_at[i], NULL);
+    t->code = s;
+    t->code_at = t->units;
+}
+
+static void close_code(struct telegram *t, const struct doc_span *s)
+{
+    if (t->code != s)
+        return;
+    const bool inlined = s->mark == DOC_CODE;
+    const char *language = s->attr && *s->attr ? s->attr : NULL;
+    add_entity(t, inlined ? RENDER_CODE : RENDER_PRE, t->code_at, language);
+    t->code = NULL;
+    for (unsigned i = 0; i < STYLES; i++)
+        t->styled_at[i] = t->units;
+}
+
+static void append(struct telegram *t, struct str s)
+{
+    buf_add(&t->out->text, s.p, s.len);
+    t->units += render_units(s.p, s.len);
+}
+
+static bool is_linked(const struct telegram *t, const struct doc_span *s)
+{
+    return !t->code && strlen(s->attr) <= t->job->link_max && url_fits_telegram(s->attr);
+}
+
+static void open_link(struct telegram *t, const struct doc_span *s)
+{
+    if (!is_linked(t, s))
+        return;
+    t->link = s;
+    t->link_at = t->units;
+}
+
+static void close_link(struct telegram *t, const struct doc_span *s)
+{
+    if (t->link == s) {
+        add_entity(t, RENDER_LINK, t->link_at, s->attr);
+        t->link = NULL;
+    } else if (!t->code && render_tells_address(t->job, s, strlen(s->attr))) {
+        append(t, STR(" ("));
+        append(t, (struct str){s->attr, strlen(s->attr)});
+        append(t, STR(")"));
+    }
+}
+
+static void open_quote(struct telegram *t, const struct doc_span *s)
+{
+    if (t->quote)
+        return;
+    t->quote = s;
+    t->quote_at = t->units;
+}
+
+static void close_quote(struct telegram *t, const struct doc_span *s)
+{
+    if (t->quote != s)
+        return;
+    add_entity(t, s->mark == DOC_FOLD ? RENDER_FOLD : RENDER_QUOTE, t->quote_at, NULL);
+    t->quote = NULL;
+}
+
+static const struct {
+    void (*open)(struct telegram *t, const struct doc_span *s);
+    void (*close)(struct telegram *t, const struct doc_span *s);
+} spans[] = {
+    [DOC_BOLD] = {open_style, close_style},
+    [DOC_HEADING] = {open_style, close_style},
+    [DOC_ITALIC] = {open_style, close_style},
+    [DOC_STRIKE] = {open_style, close_style},
+    [DOC_CODE] = {open_code, close_code},
+    [DOC_PRE] = {open_code, close_code},
+    [DOC_TABLE] = {open_code, close_code},
+    [DOC_LINK] = {open_link, close_link},
+    [DOC_QUOTE] = {open_quote, close_quote},
+    [DOC_FOLD] = {open_quote, close_quote},
+    [DOC_RULE] = {NULL, NULL}, /* the last mark; what is not named here looks as its text does */
+};
+
+static void telegram_open(void *arg, const struct doc_span *s)
+{
+    if (spans[s->mark].open)
+        spans[s->mark].open(arg, s);
+}
+
+static void telegram_close(void *arg, const struct doc_span *s)
+{
+    if (spans[s->mark].close)
+        spans[s->mark].close(arg, s);
+}
+
+static void telegram_text(void *arg, struct str run)
+{
+    append(arg, run);
+}
+
+static const struct doc_visitor visitor = {telegram_open, telegram_close, telegram_text};
+
+/* Of entities over the same text those of quotes are the outer ones. */
+static int compare_entities(const void *a, const void *b)
+{
+    const struct render_entity *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    if (x->length != y->length)
+        return x->length > y->length ? -1 : 1;
+    return (int)y->kind - (int)x->kind;
+}
+
+void render_telegram(struct rendered *out, const struct render_job *job)
+{
+    struct telegram t = {.out = out, .job = job};
+    doc_walk(job->doc, job->range, &visitor, &t);
+    if (out->count > 1)
+        qsort(out->entities, out->count, sizeof *out->entities, compare_entities);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * Owns where texts are cut. */
+#include "text/render/split.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+
+/* Better places first. */
+enum place { AT_BLOCK, AT_BLANK_LINE, AT_LINE, AT_SENTENCE, AT_BLANK, NOWHERE };
+
+struct cutter {
+    const struct doc *doc;
+    struct render_target target;
+    struct rendered scratch;
+    struct doc_range *pieces;
+    size_t count, cap;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+static size_t trimmed(const struct cutter *c, size_t from, size_t to)
+{
+    while (to > from && is_space(c->doc->text.p[to - 1]))
+        to--;
+    return to;
+}
+
+static bool fits(struct cutter *c, size_t from, size_t to)
+{
+    const struct doc_range r = {from, trimmed(c, from, to)};
+    render_doc(&c->scratch, c->doc, r, &c->target);
+    return render_fits(&c->scratch, &c->target.budget);
+}
+
+/* No message of the budget shows more bytes of text: markup adds to it, but for the padding of
+ * tables, which some forms leave out. */
+static size_t reach(const struct cutter *c)
+{
+    const struct render_budget *b = &c->target.budget;
+    const size_t by_units = b->units ? 4 * b->units : SIZE_MAX;
+    const size_t by_bytes = b->bytes ? 2 * b->bytes : SIZE_MAX;
+    return by_units < by_bytes ? by_units : by_bytes;
+}
+
+/* Greatest end within `bound` bytes up to which the text fits, not in a grapheme; the first
+ * character always does. */
+static size_t furthest(struct cutter *c, size_t from, size_t bound)
+{
+    const char *p = c->doc->text.p + from;
+    const size_t n = c->doc->text.len - from;
+    size_t low;
+    utf8_decode(p, n, &low);
+    size_t high = bound < reach(c) ? bound : reach(c);
+    if (high >= n && fits(c, from, from + n))
+        return from + n;
+    while (low < high) {
+        const size_t middle = low + (high - low + 1) / 2;
+        if (fits(c, from, from + utf8_cut(p, n, middle)))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return from + utf8_cut(p, n, low);
+}
+
+static bool is_code(const struct doc_span *s)
+{
+    return s->mark == DOC_PRE || s->mark == DOC_TABLE;
+}
+
+/* Kept whole where possible. */
+static bool is_atom(const struct doc_span *s)
+{
+    return s->mark == DOC_LINK || s->mark == DOC_CODE || s->mark == DOC_MARKER;
+}
+
+/* The outermost span around the place that `is` true of. */
+static const struct doc_span *around(const struct cutter *c, size_t at,
+                                     bool (*is)(const struct doc_span *))
+{
+    const struct doc_span *found = NULL;
+    for (const struct doc_span *s = doc_inside(c->doc, at); s; s = doc_parent(c->doc, s))
+        if (is(s))
+            found = s;
+    return found;
+}
+
+static bool ends_here(const struct cutter *c, size_t at, enum doc_mark mark, unsigned level)
+{
+    for (const struct doc_span *s = doc_inside(c->doc, at - 1); s; s = doc_parent(c->doc, s))
+        if (s->end == at && s->mark == mark && s->level >= level)
+            return true;
+    return false;
+}
+
+static bool ends_with(struct str s, const char *end)
+{
+    const size_t n = strlen(end);
+    return s.len >= n && memcmp(s.p + s.len - n, end, n) == 0;
+}
+
+static bool ends_wide_sentence(struct str s)
+{
+    return ends_with(s, "。") || ends_with(s, "！") || ends_with(s, "？");
+}
+
+static bool ends_sentence(struct str s)
+{
+    if (s.len > 1 && strchr(")\"'", s.p[s.len - 1]))
+        s.len--;
+    return (s.len > 0 && strchr(".!?", s.p[s.len - 1])) || ends_with(s, "…") ||
+           ends_wide_sentence(s);
+}
+
+static bool is_outermost(const struct cutter *c, size_t at)
+{
+    const struct doc_span *s = doc_inside(c->doc, at);
+    return !s || s->mark == DOC_FOLD;
+}
+
+static enum place line_end(const struct cutter *c, size_t at)
+{
+    const struct str text = c->doc->text;
+    if (ends_here(c, at, DOC_HEADING, 0))
+        return AT_BLANK; /* what it is the heading of should follow */
+    if (at + 1 >= text.len || text.p[at + 1] != '\n')
+        return AT_LINE;
+    return is_outermost(c, at) ? AT_BLOCK : AT_BLANK_LINE;
+}
+
+static enum place place_at(const struct cutter *c, size_t from, size_t at)
+{
+    const struct str before = {c->doc->text.p + from, at - from};
+    const char next = c->doc->text.p[at];
+    if (!is_space(next) && !ends_wide_sentence(before))
+        return NOWHERE;
+    if (is_space(c->doc->text.p[at - 1]) || around(c, at, is_atom) ||
+        ends_here(c, at, DOC_MARKER, 0))
+        return NOWHERE;
+    if (around(c, at, is_code))
+        return next == '\n' && !ends_here(c, at, DOC_ROW, 1) ? AT_LINE : NOWHERE;
+    if (next == '\n')
+        return line_end(c, at);
+    return ends_sentence(before) ? AT_SENTENCE : AT_BLANK;
+}
+
+/* The last of the best places in (floor, far]; 0: there is none. */
+static size_t best_place(const struct cutter *c, size_t from, size_t floor, size_t far)
+{
+    size_t found = 0;
+    enum place best = NOWHERE;
+    for (size_t at = far; at > floor && best != AT_BLOCK; at--) {
+        const enum place place = place_at(c, from, at);
+        if (place < best) {
+            best = place;
+            found = at;
+        }
+    }
+    return found;
+}
+
+/* No white space to cut at: before a link or code, else where the message is full. */
+static size_t hard_place(const struct cutter *c, size_t from, size_t far)
+{
+    const struct doc_span *atom = around(c, far, is_atom);
+    const bool movable = atom && atom->start > from && !ends_here(c, atom->start, DOC_MARKER, 0);
+    return movable ? atom->start : far;
+}
+
+/* A good place that leaves most of the message empty is worse than another one. */
+static size_t cut_place(const struct cutter *c, size_t from, size_t far)
+{
+    size_t at = best_place(c, from, from + (far - from) / 3, far);
+    if (!at)
+        at = best_place(c, from, from, far);
+    return at ? at : hard_place(c, from, far);
+}
+
+/* A part of a table may take more than the whole, so the place found is tried. */
+static size_t next_cut(struct cutter *c, size_t from)
+{
+    for (size_t bound = SIZE_MAX;;) {
+        const size_t far = furthest(c, from, bound);
+        if (far == c->doc->text.len)
+            return far;
+        const size_t at = cut_place(c, from, far);
+        if (at == far || fits(c, from, at))
+            return at;
+        bound = (at - from) - (at - from) / 8 - 1;
+    }
+}
+
+/* Where the text goes on behind a cut. */
+static size_t resume(const struct cutter *c, size_t at)
+{
+    const struct str text = c->doc->text;
+    if (at < text.len && around(c, at, is_code))
+        return text.p[at] == '\n' ? at + 1 : at;
+    while (at < text.len && is_space(text.p[at]) && !around(c, at + 1, is_code))
+        at++;
+    return at;
+}
+
+static void add_piece(struct cutter *c, size_t from, size_t to)
+{
+    to = trimmed(c, from, to);
+    if (to == from)
+        return;
+    if (c->count == c->cap) {
+        c->cap = c->cap ? 2 * c->cap : 8;
+        c->pieces = xrealloc(c->pieces, c->cap * sizeof *c->pieces);
+    }
+    c->pieces[c->count++] = (struct doc_range){from, to};
+}
+
+static size_t at_least(size_t limit, size_t least)
+{
+    return limit && limit < least ? least : limit;
+}
+
+struct split split_doc(struct arena *a, const struct doc *d, const struct render_target *target)
+{
+    const struct render_budget b = target->budget;
+    struct cutter c = {.doc = d, .target = *target};
+    c.target.budget = (struct render_budget){at_least(b.units, SPLIT_BUDGET_MIN),
+                                             at_least(b.bytes, SPLIT_BUDGET_MIN),
+                                             at_least(b.entities, SPLIT_ENTITIES_MIN)};
+    for (size_t from = 0; from < d->text.len;) {
+        const size_t cut = next_cut(&c, from);
+        add_piece(&c, from, cut);
+        from = resume(&c, cut);
+    }
+    struct split s = {.count = c.count};
+    if (c.count > 0) {
+        struct doc_range *pieces = arena_alloc(a, c.count * sizeof *pieces);
+        memcpy(pieces, c.pieces, c.count * sizeof *pieces);
+        s.pieces = pieces;
+    }
+    free(c.pieces);
+    rendered_fini(&c.scratch);
+    return s;
+}

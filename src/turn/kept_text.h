@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * The text that an agent has written since its last tool call: the answer of a turn that somebody
+ * stops before the agent has given one. Keeps the first KEPT_MAX bytes. No I/O; any thread. */
+#ifndef TURN_KEPT_TEXT_H
+#define TURN_KEPT_TEXT_H
+
+#include "base/bytes/buf.h"
+#include "event/event.h"
+
+#define KEPT_MAX ((size_t)256 << 10)
+
+struct kept {
+    struct buf text;
+    struct buf message_id; /* of that text; empty: the stream names none */
+};
+
+void kept_fini(struct kept *k);
+/* Takes an event that is not a sub-agent's. */
+void kept_see(struct kept *k, const struct event *ev);
+/* Fills in a final; borrows from k. Leaves the event alone when there is no text. */
+void kept_fill(const struct kept *k, struct tc_final *final);
+
+#endif

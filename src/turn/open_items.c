@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the entries of a book: a hash table over two lists, open and closed. */
+#include "turn/open_items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define BUCKETS_MIN 4
+
+static uint32_t hash_id(const char *id)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (; *id; id++)
+        h = (h ^ (unsigned char)*id) * 16777619u;
+    return h;
+}
+
+static void list_append(struct book_list *list, struct book_entry *e)
+{
+    e->prev = list->newest;
+    e->next = NULL;
+    if (list->newest)
+        list->newest->next = e;
+    else
+        list->oldest = e;
+    list->newest = e;
+    list->count++;
+}
+
+static void list_remove(struct book_list *list, struct book_entry *e)
+{
+    if (e->prev)
+        e->prev->next = e->next;
+    else
+        list->oldest = e->next;
+    if (e->next)
+        e->next->prev = e->prev;
+    else
+        list->newest = e->prev;
+    list->count--;
+}
+
+static struct book_entry **bucket_of(const struct book *b, uint32_t hash)
+{
+    return &b->buckets[hash & (b->bucket_count - 1)];
+}
+
+static void chain_list(struct book *b, const struct book_list *list)
+{
+    for (struct book_entry *e = list->oldest; e; e = e->next) {
+        struct book_entry **const bucket = bucket_of(b, e->hash);
+        e->chain = *bucket;
+        *bucket = e;
+    }
+}
+
+static void grow(struct book *b)
+{
+    free(b->buckets);
+    b->bucket_count = b->bucket_count ? b->bucket_count * 2 : BUCKETS_MIN;
+    b->buckets = xcalloc(b->bucket_count, sizeof(struct book_entry *));
+    chain_list(b, &b->open);
+    chain_list(b, &b->closed);
+}
+
+static void forget(struct book *b, struct book_entry *e)
+{
+    struct book_entry **link = bucket_of(b, e->hash);
+    while (*link != e)
+        link = &(*link)->chain;
+    *link = e->chain;
+    list_remove(e->open ? &b->open : &b->closed, e);
+    b->bytes -= e->bytes;
+    free(e);
+}
+
+static void free_list(const struct book_list *list)
+{
+    for (struct book_entry *e = list->oldest; e;) {
+        struct book_entry *const next = e->next;
+        free(e);
+        e = next;
+    }
+}
+
+void book_fini(struct book *b)
+{
+    free_list(&b->open);
+    free_list(&b->closed);
+    free(b->buckets);
+    *b = (struct book){.forgets = b->forgets};
+}
+
+struct book_entry *book_find(const struct book *b, const char *id)
+{
+    if (b->bucket_count == 0)
+        return NULL;
+    const uint32_t hash = hash_id(id);
+    for (struct book_entry *e = *bucket_of(b, hash); e; e = e->chain)
+        if (e->hash == hash && strcmp(e->id, id) == 0)
+            return e;
+    return NULL;
+}
+
+static size_t text_size(const char *s)
+{
+    return s ? strlen(s) + 1 : 0;
+}
+
+static const char *copy(char **at, const char *s)
+{
+    const size_t n = text_size(s);
+    if (n == 0)
+        return NULL;
+    char *const here = memcpy(*at, s, n);
+    *at += n;
+    return here;
+}
+
+static struct book_entry *entry_new(const char *id, const struct book_note *note)
+{
+    const char *const agent = note->meta->agent, *const parent_id = note->meta->parent_id;
+    const size_t bytes = sizeof(struct book_entry) + text_size(id) + text_size(note->name) +
+                         text_size(note->kind) + text_size(note->step_id) + text_size(agent) +
+                         text_size(parent_id);
+    struct book_entry *const e = xmalloc(bytes);
+    char *at = (char *)(e + 1);
+    *e = (struct book_entry){
+        .hash = hash_id(id),
+        .open = true,
+        .nameless = note->nameless,
+        .bytes = bytes,
+        .index = note->index,
+        .id = copy(&at, id),
+        .name = copy(&at, note->name),
+        .kind = copy(&at, note->kind),
+        .step_id = copy(&at, note->step_id),
+        .agent = copy(&at, agent),
+        .parent_id = copy(&at, parent_id),
+    };
+    return e;
+}
+
+static void trim(struct book *b)
+{
+    while (b->closed.count > BOOK_MAX || (b->closed.count > 0 && b->bytes > BOOK_MAX_BYTES))
+        forget(b, b->closed.oldest);
+}
+
+struct book_entry *book_open(struct book *b, const char *id, const struct book_note *note)
+{
+    if (b->open.count + b->closed.count >= b->bucket_count)
+        grow(b);
+    struct book_entry *const e = entry_new(id, note);
+    struct book_entry **const bucket = bucket_of(b, e->hash);
+    e->chain = *bucket;
+    *bucket = e;
+    list_append(&b->open, e);
+    b->bytes += e->bytes;
+    trim(b);
+    return e;
+}
+
+void book_close(struct book *b, struct book_entry *e)
+{
+    if (b->forgets) {
+        forget(b, e);
+        return;
+    }
+    list_remove(&b->open, e);
+    e->open = false;
+    list_append(&b->closed, e);
+    trim(b);
+}
+
+bool book_is_full(const struct book *b)
+{
+    return b->open.count >= BOOK_MAX ||
+           (b->open.count > 0 && b->closed.count == 0 && b->bytes >= BOOK_MAX_BYTES);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Owns the reading of one stream line by line: mending what can be mended, telling what cannot. */
+#include "turn/translator.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "dialect/reader/value.h"
+#include "event/json/json_reader.h"
+
+#define FRAME_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
+#define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
+#define NOISE_SHOWN 200 /* bytes of such a line that are shown */
+
+static void tell(struct translate *t, struct event *ev)
+{
+    t->emit(t->ctx, ev);
+}
+
+static void tell_noise(struct translate *t, const char *code, const char *text, const char *detail)
+{
+    struct event ev;
+    event_init_notice(&ev, "warn", code, text);
+    ev.u.notice.detail = detail;
+    tell(t, &ev);
+}
+
+/* Details of the lines before the first event, each with a NUL behind it. */
+static void release_early(struct translate *t)
+{
+    t->spoken = true;
+    for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
+        tell_noise(t, "unparsable_line", "a line of the stream is not valid", t->early.p + at);
+    buf_fini(&t->early);
+}
+
+/* The first event of a stream is the dialect's, as it may be the start of the turn. */
+static void forward(void *ctx, struct event *ev)
+{
+    struct translate *const t = ctx;
+    tell(t, ev);
+    if (!t->spoken)
+        release_early(t);
+}
+
+static void open_dialect(struct translate *t, const struct dialect *dialect)
+{
+    t->dialect = dialect;
+    t->state = xcalloc(1, dialect->state_size ? dialect->state_size : 1);
+}
+
+static void take_frame(void *ctx, const struct sse_frame *frame);
+
+static void drop_frame(void *ctx, uint64_t bytes)
+{
+    translate_dropped(ctx, bytes);
+}
+
+void translate_init(struct translate *t, const struct dialect *dialect,
+                    void (*emit)(void *ctx, struct event *ev), void *ctx)
+{
+    *t = (struct translate){.emit = emit, .ctx = ctx};
+    t->out = (struct dialect_out){.emit = forward, .ctx = t, .scratch = &t->scratch};
+    t->sse = (struct sse){.frame = take_frame, .dropped = drop_frame, .ctx = t, .cap = FRAME_MAX};
+    if (dialect)
+        open_dialect(t, dialect);
+}
+
+void translate_fini(struct translate *t)
+{
+    if (t->dialect && t->dialect->close)
+        t->dialect->close(t->state);
+    free(t->state);
+    arena_fini(&t->scratch);
+    buf_fini(&t->mended);
+    buf_fini(&t->early);
+    sniff_fini(&t->sniff);
+    sse_fini(&t->sse);
+}
+
+/* A dialect that knows nothing of a whole stream reads the next turn in a fresh state. */
+static void renew(struct translate *t, bool by_agent)
+{
+    const struct dialect *const d = t->dialect;
+    t->spoken = t->last_bad = t->cut_off = false;
+    t->noisy = 0;
+    if (d->next) {
+        d->next(t->state, by_agent);
+        return;
+    }
+    if (d->close)
+        d->close(t->state);
+    free(t->state);
+    open_dialect(t, d);
+}
+
+void translate_next(struct translate *t, bool by_agent)
+{
+    t->ending = false;
+    renew(t, by_agent);
+}
+
+bool translate_between(struct translate *t, const char *line, size_t len)
+{
+    arena_reset(&t->scratch);
+    return t->dialect->between && t->dialect->between(t->state, &t->out, line, len);
+}
+
+/* What a person may see of a line that is no JSON: printable, on one line. */
+static const char *show(struct translate *t, const char *line, size_t len)
+{
+    CLEANUP_BUF struct buf text = {0}, shown = {0};
+    utf8_repair(&text, line, len < NOISE_SHOWN ? len : NOISE_SHOWN);
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned char byte = (unsigned char)text.p[i];
+        if (byte < 0x20 || byte == 0x7f)
+            buf_printf(&shown, "\\x%02x", byte);
+        else
+            buf_add_char(&shown, (char)byte);
+    }
+    return arena_strndup(&t->scratch, shown.p ? shown.p : "", shown.len);
+}
+
+static void note_unparsable(struct translate *t, const char *line, size_t len)
+{
+    t->stats.unparsable++;
+    if (t->noisy++ >= NOISY_MAX)
+        return;
+    const char *const detail = show(t, line, len);
+    if (t->spoken)
+        tell_noise(t, "unparsable_line", "a line of the stream is not valid", detail);
+    else
+        buf_add(&t->early, detail, strlen(detail) + 1);
+}
+
+/* Emits what is pending of the turn that ends. */
+static void end_turn(struct translate *t, const struct stream_end_info *end)
+{
+    arena_reset(&t->scratch);
+    if (t->dialect->end)
+        t->dialect->end(t->state, &t->out, end);
+    if (!t->spoken)
+        release_early(t);
+    if (t->noisy > NOISY_MAX)
+        tell_noise(t, "unparsable_line",
+                   arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid",
+                                 t->noisy - NOISY_MAX),
+                   NULL);
+    t->noisy = 0;
+}
+
+void translate_split(struct translate *t, void (*split)(void *ctx))
+{
+    t->split = split;
+}
+
+static enum dialect_begin what_begins(const struct translate *t, const char *p, size_t len)
+{
+    const struct dialect *const d = t->dialect;
+    const enum dialect_begin begin =
+        t->split && d->begins ? d->begins(t->state, (struct str){p, len}) : DIALECT_GOES_ON;
+    return begin != DIALECT_GOES_ON && value_line(p, len, NULL, 0) < 0 ? DIALECT_GOES_ON : begin;
+}
+
+static int read_text(struct translate *t, const char *p, size_t len)
+{
+    static const struct stream_end_info end = {.how = STREAM_EOF};
+    const enum dialect_begin begin = what_begins(t, p, len);
+    if (begin != DIALECT_GOES_ON) {
+        end_turn(t, &end);
+        t->split(t->ctx);
+        renew(t, begin == DIALECT_AGENTS_TURN);
+    }
+    return t->dialect->line(t->state, &t->out, p, len);
+}
+
+static int read_mended(struct translate *t, const char *line, size_t len)
+{
+    buf_reset(&t->mended);
+    if (json_repair(&t->mended, line, len) == 0)
+        return -1;
+    if (read_text(t, t->mended.p, t->mended.len) < 0)
+        return -1;
+    t->stats.repaired++;
+    return 0;
+}
+
+/* One message: a line, or the data of a frame. */
+static void read_message(struct translate *t, const char *p, size_t len, bool complete)
+{
+    arena_reset(&t->scratch);
+    t->stats.lines++;
+    t->last_bad = read_text(t, p, len) < 0 && read_mended(t, p, len) < 0;
+    t->cut_off = t->last_bad && !complete;
+    if (t->last_bad && complete)
+        note_unparsable(t, p, len);
+}
+
+static void read_held(void *ctx, const char *line, size_t len, const char *event)
+{
+    struct translate *const t = ctx;
+    t->out.frame_event = event;
+    read_message(t, line, len, true);
+}
+
+/* The dialect is known now: it reads what was kept for it. */
+static void settle(struct translate *t, const struct dialect *dialect)
+{
+    t->unmatched = !t->sniff.best;
+    open_dialect(t, dialect);
+    sniff_replay(&t->sniff, read_held, t);
+    sniff_fini(&t->sniff);
+}
+
+static void take_message(struct translate *t, const char *p, size_t len, const char *event,
+                         bool complete)
+{
+    if (!t->dialect && complete) {
+        const struct dialect *const found = sniff_line(&t->sniff, p, len, event);
+        if (found)
+            settle(t, found);
+        return;
+    }
+    if (!t->dialect) {
+        sniff_look(&t->sniff, p, len, event);
+        settle(t, sniff_end(&t->sniff));
+    }
+    t->out.frame_event = event;
+    read_message(t, p, len, complete);
+}
+
+/* Chat-completion streams end with a frame that is no JSON. */
+static void take_frame(void *ctx, const struct sse_frame *frame)
+{
+    struct translate *const t = ctx;
+    if (strcmp(frame->data, "[DONE]") != 0)
+        take_message(t, frame->data, frame->len, frame->event, !t->ending);
+}
+
+void translate_line(struct translate *t, const char *line, size_t len, bool complete)
+{
+    const bool blank = str_is_blank((struct str){line, len});
+    if (t->framing == TRANSLATE_UNKNOWN && !blank)
+        t->framing = sse_sniff(line, len) ? TRANSLATE_FRAMES : TRANSLATE_LINES;
+    if (t->framing == TRANSLATE_FRAMES)
+        sse_line(&t->sse, line, len);
+    else if (!blank)
+        take_message(t, line, len, NULL, complete);
+}
+
+void translate_dropped(struct translate *t, uint64_t bytes)
+{
+    arena_reset(&t->scratch);
+    t->stats.dropped++;
+    const char *const text =
+        arena_sprintf(&t->scratch, "a line of %" PRIu64 " bytes was too long and left out", bytes);
+    tell_noise(t, "line_dropped", text, NULL);
+}
+
+void translate_end(struct translate *t, struct stream_end_info *end)
+{
+    t->ending = true;
+    if (t->framing == TRANSLATE_FRAMES)
+        sse_end(&t->sse);
+    if (!t->dialect)
+        settle(t, sniff_end(&t->sniff));
+    end->truncated |=
+        t->cut_off && !translate_is_unmatched(t); /* what is no stream is not cut off */
+    end_turn(t, end);
+}
+
+enum dialect_work translate_work(const struct translate *t)
+{
+    return t->dialect && t->dialect->work ? t->dialect->work(t->state) : DIALECT_NO_WORK;
+}
+
+void translate_settle(struct translate *t)
+{
+    if (!t->dialect || !t->dialect->settle)
+        return;
+    arena_reset(&t->scratch);
+    t->dialect->settle(t->state, &t->out);
+}
+
+bool translate_is_unmatched(const struct translate *t)
+{
+    return t->dialect ? t->unmatched : !t->sniff.best;
+}

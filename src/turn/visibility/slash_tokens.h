@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Slash tokens in a user's message: /show-tools, /hide-thinking, /stream-status … "!" may stand for
+ * the slash, for services that keep messages with a slash to themselves. Pure. */
+#ifndef TURN_VISIBILITY_SLASH_TOKENS_H
+#define TURN_VISIBILITY_SLASH_TOKENS_H
+
+#include <stdbool.h>
+
+#include "base/bytes/buf.h"
+#include "turn/visibility/visibility.h"
+
+struct slash_result {
+    bool found;   /* at least one known token was there (else text is the message, byte for byte) */
+    bool toggled; /* a token other than /stream-status was there */
+    bool status;  /* /stream-status was there */
+    bool empty;   /* nothing is left for the agent: answer with the switches instead */
+};
+
+/* Removes known tokens and applies them in order to *v (resolved). `text` receives what goes to
+ * the agent: runs of spaces and tabs as one space, stripped, newlines kept, but byte-identical
+ * when no known token was found. */
+struct slash_result slash_parse(const char *message, size_t len, struct visibility *v,
+                                struct buf *text);
+
+#endif

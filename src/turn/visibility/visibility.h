@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * What people may see of a turn: the show_* set of an agent and its audience filter. Decided
+ * once, between guard and dispatch. Pure. */
+#ifndef TURN_VISIBILITY_VISIBILITY_H
+#define TURN_VISIBILITY_VISIBILITY_H
+
+#include "base/bytes/buf.h"
+#include "event/event.h"
+
+/* One switch; unset ones fall back. */
+enum show { SHOW_UNSET = -1, SHOW_OFF = 0, SHOW_ON = 1 };
+
+struct visibility {
+    enum show thinking, tools, text, narration, final;
+};
+
+#define VISIBILITY_KEYS 5
+/* "show_thinking" … in the order of the stored form; NULL behind the last. */
+const char *visibility_key(size_t i);
+enum show *visibility_slot(struct visibility *v, size_t i);
+
+/* The documented defaults: narration, final and text on; tools and thinking off. */
+struct visibility visibility_default(void);
+/* Fills unset switches: narration and final from text, text on, tools and thinking off. */
+struct visibility visibility_resolve(struct visibility v);
+bool visibility_equal(const struct visibility *a, const struct visibility *b);
+/* Truth of a stored value: "1", "true", "yes", "on" in any case; everything else is off. */
+enum show visibility_truth(const char *value);
+/* The five resolved switches as a JSON object of booleans (the answer to /stream-status). */
+void visibility_json(struct buf *out, struct visibility v);
+
+/* What one event is to one kind of consumer. */
+enum view {
+    VIEW_HIDE,
+    VIEW_SHOW,
+    VIEW_STRIP,   /* without what is hidden of it: text, reasoning, or the content of a result */
+    VIEW_FAILURE, /* of a tool: as a notice, for its call was not shown (see view_pairing.h) */
+};
+
+/* The agent's switches alone; v is resolved. state and raw are shown: that a consumer must have
+ * asked for them is dispatch's business. A message of which nothing would be left is hidden. */
+enum view visibility_view(const struct visibility *v, const struct event *ev);
+/* Whether a consumer of this audience (NULL: user) gets the event: its own audience's, and
+ * start, final, error, done and failed tool results of any. */
+bool visibility_audience(const char *consumer, const struct event *ev);
+/* Makes VIEW_STRIP real: removes from the draft what the switches hide, and what a tool returned.
+ */
+void visibility_strip(const struct visibility *v, struct event *ev);
+/* Makes VIEW_FAILURE real: turns the draft of a failed result into a notice, code "tool_failed",
+ * whose text is put into the buffer. */
+void visibility_tell_failure(struct event *ev, struct buf *text);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * Samples as text: names, labels that need escapes, numbers. */
+#include "api/metrics/prometheus.h"
+
+#include <stdio.h>
+
+#include "tap/tap.h"
+
+static const struct prometheus_family gauge = {"x_y", "gauge", "What it is."};
+
+static const char *sample(const char *const *labels, double value)
+{
+    static char text[256];
+    struct buf out = {0};
+    prometheus_add(&out, &gauge, "", labels, value);
+    snprintf(text, sizeof text, "%s", out.p ? out.p : "");
+    buf_fini(&out);
+    return text;
+}
+
+int main(void)
+{
+    plan(5);
+    struct buf out = {0};
+    prometheus_add_one(&out, &gauge, 0);
+    is_str(out.p, "# HELP x_y What it is.\n# TYPE x_y gauge\nx_y 0\n", "a family of one");
+    buf_fini(&out);
+    is_str(sample((const char *const[]){"a", "1", "b", "2", NULL}, 1.5),
+           "x_y{a=\"1\",b=\"2\"} 1.5\n", "labels");
+    is_str(sample((const char *const[]){"a", "\\ \" \n }", NULL}, 1),
+           "x_y{a=\"\\\\ \\\" \\n }\"} 1\n", "what would end a label is escaped");
+    is_str(sample((const char *const[]){NULL}, 9007199254740992.0), "x_y 9007199254740992\n",
+           "a large number");
+    is_str(sample((const char *const[]){NULL}, -1), "", "what is not known is not told");
+    return 0;
+}

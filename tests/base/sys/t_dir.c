@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Missing folders are made, private; what is in the way is named. */
+#include "base/sys/dir.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "tap/tap.h"
+
+int main(void)
+{
+    plan_lazy();
+    char path[800], way[700];
+    struct tc_err err = {0};
+    struct stat st = {0};
+    snprintf(path, sizeof path, "%s/a/b//c/", tap_tmpdir());
+    umask(0);
+    is_int(dir_make(path, &err), 0, "a folder with those above it");
+    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700, "for nobody else");
+    is_int(dir_make(path, &err), 0, "one that is there");
+    is_int(dir_make("/", &err), 0, "the root");
+    snprintf(way, sizeof way, "%s/file", tap_tmpdir());
+    tap_spew(way, "", 0);
+    snprintf(path, sizeof path, "%s/x/y", way);
+    is_int(dir_make(path, &err), -1, "a file in the way");
+    has_str(err.text, "cannot be made: Not a directory", "says so");
+    return 0;
+}

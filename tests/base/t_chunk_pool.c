@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of base/chunk_pool.h: what shares a chunk, who keeps it, and threads that let go at once.
+ */
+#include "base/chunk_pool.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "tap/tap.h"
+
+#define THING ((size_t)320)
+
+struct thing {
+    struct slab_chunk *chunk;
+    size_t size;
+    char bytes[];
+};
+
+static struct thing *take(struct slab *s, size_t size)
+{
+    struct slab_chunk *chunk;
+    struct thing *const t = slab_take(s, sizeof *t + size, &chunk);
+    *t = (struct thing){chunk, size};
+    memset(t->bytes, (int)(size % 251), size);
+    return t;
+}
+
+static bool is_whole(const struct thing *t)
+{
+    for (size_t i = 0; i < t->size; i++)
+        if ((unsigned char)t->bytes[i] != t->size % 251)
+            return false;
+    return true;
+}
+
+static void test_row_shares_chunks(void)
+{
+    enum { ROW = 1000 };
+    static struct thing *row[ROW];
+    struct slab s = {0};
+    size_t chunks = 0;
+    bool aligned = true, whole = true;
+    for (size_t i = 0; i < ROW; i++) {
+        row[i] = take(&s, THING + i % 7);
+        chunks += i == 0 || row[i]->chunk != row[i - 1]->chunk;
+        aligned = aligned && (uintptr_t)row[i] % _Alignof(max_align_t) == 0;
+    }
+    slab_end(&s);
+    ok(aligned, "each is aligned for any type");
+    if (SEES_FREED)
+        is_int((long long)chunks, ROW,
+               "each is alone where the use of what was freed is looked for");
+    else
+        ok(chunks < ROW / 8, "a row of %d small things takes %zu allocations", (int)ROW, chunks);
+    for (size_t i = 0; i < ROW; i++)
+        whole = whole && is_whole(row[i]);
+    ok(whole, "none touches another");
+    for (size_t i = 0; i < ROW; i++)
+        slab_release(row[i]->chunk);
+}
+
+/* No more is held than twice what there is, however short the row. */
+static void test_short_rows(void)
+{
+    struct slab s = {0};
+    const struct thing *const first = take(&s, THING), *const second = take(&s, THING);
+    ok(first->chunk != second->chunk && !s.chunk, "the first of a row are alone");
+    slab_release(first->chunk);
+    slab_release(second->chunk);
+
+    struct slab_chunk *chunks[64];
+    bool small = true;
+    for (size_t i = 0; i < 64; i++) {
+        chunks[i] = take(&s, THING)->chunk;
+        small = small && s.room <= s.taken && s.room <= SLAB_CHUNK_MAX;
+    }
+    ok(small, "room for what comes is never more than what has come");
+    slab_end(&s);
+    ok(!s.chunk && s.room == 0 && s.taken == 0, "the end of a row holds nothing");
+    for (size_t i = 0; i < 64; i++)
+        slab_release(chunks[i]);
+}
+
+static void test_big_things(void)
+{
+    struct slab s = {0};
+    struct thing *row[64];
+    for (size_t i = 0; i < 32; i++)
+        row[i] = take(&s, THING);
+    const struct slab_chunk *const filled = s.chunk;
+    struct thing *const big = take(&s, 1 << 20);
+    ok(big->chunk != filled && s.chunk == filled, "a big thing is alone, and ends no chunk");
+    for (size_t i = 32; i < 64; i++)
+        row[i] = take(&s, THING);
+    bool whole = is_whole(big);
+    slab_release(big->chunk);
+    slab_end(&s);
+    for (size_t i = 0; i < 64; i++) {
+        whole = whole && is_whole(row[i]);
+        slab_release(row[i]->chunk);
+    }
+    ok(whole, "and all are as they were made");
+}
+
+static size_t allocated(void)
+{
+    return mallinfo2().uordblks;
+}
+
+/* Of a long row every fiftieth is kept. */
+static void test_kept_things(void)
+{
+    enum { ROW = 20000, KEPT = ROW / 50 };
+    static struct thing *kept[KEPT];
+    struct slab s = {0};
+    const size_t before = allocated();
+    for (size_t i = 0; i < ROW; i++) {
+        struct thing *const t = take(&s, THING);
+        if (i % 50)
+            slab_release(t->chunk);
+        else
+            kept[i / 50] = t;
+    }
+    slab_end(&s);
+    bool whole = true;
+    const size_t held = allocated() - before;
+    if (SEES_FREED || before == 0)
+        skip(1, "the allocator does not tell");
+    else
+        ok(held <= KEPT * (SLAB_CHUNK_MAX + 64), "%d kept things hold their chunks, %zu bytes",
+           (int)KEPT, held);
+    for (size_t i = 0; i < KEPT; i++) {
+        whole = whole && is_whole(kept[i]);
+        slab_release(kept[i]->chunk);
+    }
+    ok(whole, "and are as they were made");
+}
+
+/* ---- threads ---- */
+
+#define THREADS 4
+#define SHARED 20000
+
+struct crowd {
+    struct thing *things[SHARED];
+    _Atomic size_t there; /* things that may be taken */
+    bool whole[THREADS];
+};
+
+struct member {
+    struct crowd *crowd;
+    size_t number;
+    pthread_t thread;
+};
+
+/* Each lets go of its own while the next ones are made. */
+static void *let_go(void *arg)
+{
+    const struct member *const m = arg;
+    bool whole = true;
+    for (size_t i = m->number; i < SHARED; i += THREADS) {
+        while (m->crowd->there <= i)
+            sched_yield();
+        whole = whole && is_whole(m->crowd->things[i]);
+        slab_release(m->crowd->things[i]->chunk);
+    }
+    m->crowd->whole[m->number] = whole;
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    static struct crowd crowd;
+    struct member members[THREADS];
+    struct slab s = {0};
+    for (size_t i = 0; i < THREADS; i++) {
+        members[i] = (struct member){.crowd = &crowd, .number = i};
+        if (pthread_create(&members[i].thread, NULL, let_go, &members[i]) != 0)
+            bail("no threads");
+    }
+    for (size_t i = 0; i < SHARED; i++) {
+        crowd.things[i] = take(&s, i % 97 ? i % 300 : 5000);
+        crowd.there = i + 1;
+        if (i % 200 == 199)
+            slab_end(&s);
+    }
+    slab_end(&s);
+    bool whole = true;
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(members[i].thread, NULL);
+        whole = whole && crowd.whole[i];
+    }
+    ok(whole, "threads let go of what they have read, while more is made");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_row_shares_chunks();
+    test_short_rows();
+    test_big_things();
+    test_kept_things();
+    test_threads();
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of conf/plugin_options.h and conf/parse/secret.h. */
+#include "conf/plugin_options.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sys/log.h"
+#include "tap/tap.h"
+
+struct sample {
+    const char *url;
+    const char *token;
+    int64_t port;
+    bool loud;
+    double rate;
+};
+
+static const struct tc_option rows[] = {
+    TC_OPTION(struct sample, url, NULL, TC_REQUIRED, "where to send"),
+    TC_OPTION(struct sample, token, NULL, TC_SECRET, "access token"),
+    TC_OPTION(struct sample, port, "8080", 0, "port"),
+    TC_OPTION(struct sample, loud, "true", 0, "more lines"),
+    TC_OPTION(struct sample, rate, "1.5", 0, "per second"),
+    {0},
+};
+
+static struct arena arena;
+static struct tc_err err;
+
+static int fill(struct sample *out, const struct conf_pair *pairs)
+{
+    *out = (struct sample){0};
+    err = (struct tc_err){0};
+    return options_fill(out, rows, pairs, "my.conf", 7, &arena, &err);
+}
+
+#define PAIRS(...) ((const struct conf_pair[]){__VA_ARGS__, {0}})
+#define PAIR(k, v) ((struct conf_pair){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
+
+static void test_values(void)
+{
+    struct sample s;
+    is_int(fill(&s, PAIRS(PAIR("url", "https://x"))), 0, "the required one is enough");
+    is_str(s.url, "https://x", "text");
+    ok(s.token == NULL, "no default is NULL");
+    ok(s.port == 8080 && s.loud, "defaults of int and bool");
+    is_real(s.rate, 1.5, "default of real");
+    is_int(fill(&s, PAIRS(PAIR("url", ""), PAIR("port", "-1"), PAIR("loud", "Off"),
+                          PAIR("rate", "2e3"))),
+           0, "all given");
+    is_str(s.url, "", "empty text is text");
+    ok(s.port == -1 && !s.loud, "values of int and bool");
+    is_real(s.rate, 2000, "value of real");
+}
+
+static void refused(const char *key, const char *value, const char *wanted)
+{
+    struct sample s;
+    is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR(key, value))), -1, "%s = %s is refused", key,
+           value);
+    is_str(err_str(&err), wanted, "  and says why");
+}
+
+static void test_refusals(void)
+{
+    refused("port", "80x", "my.conf:12: option \"port\" is \"80x\": a whole number is expected");
+    refused("port", "", "my.conf:12: option \"port\" is \"\": a whole number is expected");
+    refused("port", "99999999999999999999",
+            "my.conf:12: option \"port\" is \"99999999999999999999\": a whole number is expected");
+    refused("loud", "2", "my.conf:12: option \"loud\" is \"2\": true or false is expected");
+    refused("rate", "1,5", "my.conf:12: option \"rate\" is \"1,5\": a number is expected");
+    refused("rate", "inf", "my.conf:12: option \"rate\" is \"inf\": a number is expected");
+    refused("prot", "1", "my.conf:12: unknown option \"prot\": did you mean \"port\"?");
+    refused("colour", "1", "my.conf:12: unknown option \"colour\"");
+    refused("url", "v", "my.conf:12: option \"url\" is given twice");
+    struct sample s;
+    is_int(fill(&s, NULL), -1, "a required one is missing");
+    is_str(err_str(&err), "my.conf:7: option \"url\" is required: where to send", "  says which");
+    is_int(options_fill(NULL, NULL, PAIRS(PAIR("a", "b")), "f", 0, &arena, &err), -1,
+           "no options at all");
+    is_str(err_str(&err), "f:12: unknown option \"a\"", "  says so");
+}
+
+static void secret_refused(const char *value, const char *wanted)
+{
+    struct sample s;
+    is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR("token", value))), -1, "secret %s is refused",
+           value);
+    has_str(err_str(&err), wanted, "  says why");
+    has_str(err_str(&err), "my.conf:12: ", "  says where");
+}
+
+static void test_secrets(void)
+{
+    struct sample s;
+    is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR("token", "hunter2hunter2"))), 0, "inline");
+    is_str(s.token, "hunter2hunter2", "  the value");
+    CLEANUP_BUF struct buf out = {0};
+    log_redact(&out, STR("it is hunter2hunter2."));
+    is_str(out.p, "it is ***.", "  masked from now on");
+
+    setenv("T_OPTIONS_TOKEN", "from-the-env-1", 1);
+    is_int(fill(&s, PAIRS(PAIR("url", "env:HOME"), PAIR("token", "env:T_OPTIONS_TOKEN"))), 0,
+           "from the environment");
+    is_str(s.token, "from-the-env-1", "  the value");
+    is_str(s.url, "env:HOME", "  only secrets are looked up");
+    secret_refused("env:T_OPTIONS_NONE", "environment variable T_OPTIONS_NONE is not set");
+}
+
+static void test_secret_files(void)
+{
+    char path[256], value[300];
+    snprintf(path, sizeof path, "%s/token", tap_tmpdir());
+    snprintf(value, sizeof value, "file:%s", path);
+    secret_refused(value, "cannot open secret file");
+    tap_spew(path, "from-a-file-22\nrest\n", 20);
+    chmod(path, 0640);
+    secret_refused(value, "is open to others (mode 0640): chmod 600 ");
+    chmod(path, 0600);
+    struct sample s;
+    is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR("token", value))), 0, "from a private file");
+    is_str(s.token, "from-a-file-22", "  its first line");
+    tap_spew(path, "\n", 1);
+    secret_refused(value, "the secret is empty");
+    char *const much = calloc(1, 20000);
+    memset(much, 'x', 20000);
+    tap_spew(path, much, 20000);
+    free(much);
+    secret_refused(value, "is longer than 16384 bytes");
+    snprintf(value, sizeof value, "file:%s", tap_tmpdir());
+    secret_refused(value, "is not a regular file");
+}
+
+static void bad_row(struct tc_option row, const char *wanted)
+{
+    const struct tc_option table[] = {TC_OPTION(struct sample, url, NULL, 0, ""), row, {0}};
+    err = (struct tc_err){0};
+    is_int(options_check(table, sizeof(struct sample), &err), -1, "bad row: %s", wanted);
+    has_str(err_str(&err), wanted, "  says so");
+}
+
+static void test_rows(void)
+{
+    is_int(options_check(rows, sizeof(struct sample), &err), 0, "good rows");
+    is_int(options_check(NULL, 0, &err), 0, "no rows");
+    bad_row((struct tc_option){.key = "Url"}, "option 2 has a bad key");
+    bad_row((struct tc_option){.key = ""}, "option 2 has a bad key");
+    bad_row((struct tc_option){.key = "url"}, "option \"url\" is declared twice");
+    bad_row((struct tc_option){.key = "b", .type = (enum tc_type)9}, "has the unknown type 9");
+    bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .offset = sizeof(struct sample)},
+            "is not a member of");
+    bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .offset = 12}, "is not a member of");
+    bad_row((struct tc_option){.key = "b", .offset = SIZE_MAX - 7}, "is not a member of");
+    bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .dflt = "many"},
+            "has the default \"many\", a whole number is expected");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_values();
+    test_refusals();
+    test_secrets();
+    test_secret_files();
+    test_rows();
+    log_forget_secrets();
+    arena_fini(&arena);
+}

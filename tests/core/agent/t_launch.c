@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * Arguments and environment of an agent: what is replaced, what is refused, what gets through. */
+#include "core/agent/launch.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/bytes/buf.h"
+#include "tap/tap.h"
+
+/* Words as the config holds them; nobody writes to them. */
+#define LIST(...) ((char **)(uintptr_t)(const char *[]){__VA_ARGS__, NULL})
+
+static char *nothing[] = {NULL};
+static struct conf_agent agent = {.name = (char[]){"test"}, .prefix = nothing};
+
+static void join(struct buf *out, char *const *words)
+{
+    for (; words && *words; words++) {
+        buf_add_str(out, *words);
+        buf_add_char(out, '|');
+    }
+}
+
+static void is_argv(const char *session, const char *conversation, const char *wanted,
+                    const char *what)
+{
+    struct tc_err err = {0};
+    CLEANUP_BUF struct buf got = {0};
+    char **const argv = launch_argv(&agent, session, conversation, &err);
+    join(&got, argv);
+    is_str(argv ? got.p : err.text, wanted, "%s", what);
+    launch_free(argv);
+}
+
+static void test_argv(void)
+{
+    agent.command = LIST("agent", "-c", "{conversation}", "x{session_id}");
+    agent.resume = LIST("--resume", "{session_id}");
+    is_argv(NULL, "chat 7", "agent|-c|chat 7|x{session_id}|",
+            "a conversation; only whole arguments are replaced");
+    is_argv("abc-1_2", "c", "agent|-c|c|x{session_id}|--resume|abc-1_2|", "a session is resumed");
+    is_argv(NULL, NULL, "its command needs a conversation: name one", "none is given");
+    agent.prefix = LIST("box", "--for={conversation}", "--");
+    is_argv(NULL, "c", "box|--for=c|--|agent|-c|c|x{session_id}|", "a prefix");
+    agent.prefix = nothing;
+    agent.resume = LIST("--resume={session_id}", "--for={conversation}", "--json={\"a\":1}");
+    is_argv("abc", "c", "agent|-c|c|x{session_id}|--resume=abc|--for=c|--json={\"a\":1}|",
+            "placeholders behind a =");
+    agent.resume = LIST("--resume", "{session_id}");
+    const char *const refused = "not the name of a conversation: no control characters, no '-' in "
+                                "front, at most 1024 bytes";
+    is_argv(NULL, "--settings={}", refused, "a conversation like an option");
+    is_argv(NULL, "", refused, "an empty one");
+    is_argv(NULL, "a\nb", refused, "one of two lines");
+    is_argv(NULL, "a\xff", refused, "one that is no text");
+    const char *const no_id = "not a session id: letters, digits, '-' and '_', at most 128";
+    is_argv("--help", "c", no_id, "a session like an option");
+    is_argv("a b", "c", no_id, "one with a blank");
+    is_argv("../x", "c", no_id, "one with a path");
+    is_argv("", "c", no_id, "an empty one");
+    char longest[130];
+    memset(longest, 'a', sizeof longest);
+    longest[128] = '\0';
+    ok(launch_is_session(longest), "a session id of 128 characters");
+    longest[128] = 'a';
+    longest[129] = '\0';
+    ok(!launch_is_session(longest), "not of 129");
+}
+
+static void test_fresh_session(void)
+{
+    agent.command = LIST("agent", "--session-id", "{session_id}");
+    char **const a = launch_argv(&agent, NULL, NULL, NULL);
+    char **const b = launch_argv(&agent, NULL, NULL, NULL);
+    ok(a && b && strlen(a[2]) == 36 && launch_is_session(a[2]), "a new session is a UUID: %s",
+       a ? a[2] : "");
+    ok(a && b && strcmp(a[2], b[2]) != 0, "and another one each time");
+    ok(a && a[2][14] == '4' && strchr("89ab", a[2][19]), "of version 4");
+    launch_free(a);
+    launch_free(b);
+    launch_free(NULL);
+}
+
+static void is_env(char *const *host, const char *wanted, const char *what)
+{
+    CLEANUP_BUF struct buf got = {0};
+    char **const env = launch_env(&agent, host, NULL);
+    join(&got, env);
+    is_str(got.p, wanted, "%s", what);
+    launch_free(env);
+}
+
+static void test_env(void)
+{
+    char **const none = LIST(NULL);
+    agent.env_pass = agent.env_set = none;
+    char **const host =
+        LIST("PATH=/bin", "HOME=/h", "LANG=C", "LC_ALL=C.UTF-8", "LC_=x", "TZ=UTC", "USER=u",
+             "LOGNAME=u", "SHELL=/bin/sh", "TMPDIR=/t", "TERM=xterm", "TURNCAST_CONFIG=x",
+             "LD_PRELOAD=x", "LD_LIBRARY_PATH=x", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli",
+             "CLAUDE_CODE_OAUTH_TOKEN=t", "ANTHROPIC_LOG=debug", "ANTHROPIC_API_KEY=k",
+             "NODE_OPTIONS=--inspect", "DEBUG=*", "SSH_AUTH_SOCK=x", "PATHS=x", "SLACK_BOT_TOKEN=x",
+             "noequals");
+    const char *const basic = "TERM=dumb|PATH=/bin|HOME=/h|LANG=C|LC_ALL=C.UTF-8|LC_=x|TZ=UTC|"
+                              "USER=u|LOGNAME=u|SHELL=/bin/sh|TMPDIR=/t|";
+    is_env(host, basic, "the basic names and nothing else");
+
+    agent.env_pass = LIST("ANTHROPIC_API_KEY", "NOT_THERE", "TERM");
+    is_env(LIST("ANTHROPIC_API_KEY=k", "ANTHROPIC_API_KEYS=x", "TERM=vt100"),
+           "TERM=vt100|ANTHROPIC_API_KEY=k|", "a key, because it is named");
+    agent.env_pass = LIST("*", "CLAUDE_CODE_*", "CLAUDECODE", "LD_PRELOAD", "TURNCAST_CONFIG",
+                          "DEBUG", "NODE_OPTIONS");
+    CLEANUP_BUF struct buf got = {0};
+    char **const env = launch_env(&agent, host, NULL);
+    join(&got, env);
+    ok(!strstr(got.p, "CLAUDE") && !strstr(got.p, "LD_") && !strstr(got.p, "TURNCAST") &&
+           !strstr(got.p, "DEBUG") && !strstr(got.p, "NODE_OPTIONS"),
+       "what is never passed is not passed by any pattern either");
+    ok(strstr(got.p, "SSH_AUTH_SOCK=x|"), "what a pattern names is");
+    launch_free(env);
+
+    agent.env_pass = LIST("CLAUDE_CODE_OAUTH_TOKEN");
+    is_env(LIST("CLAUDE_CODE_OAUTH_TOKEN=t", "CLAUDE_CODE_SSE_PORT=1"),
+           "TERM=dumb|CLAUDE_CODE_OAUTH_TOKEN=t|", "the credential by its name");
+    struct conf_user somebody = {
+        .name = (char[]){"bob"}, .home = (char[]){"/home/bob"}, .shell = (char[]){"/bin/rc"}};
+    agent.env_pass = none;
+    agent.user = &somebody;
+    is_env(LIST("HOME=/root", "PATH=/bin", "SHELL=/bin/sh"),
+           "TERM=dumb|HOME=/home/bob|PATH=/bin|SHELL=/bin/rc|USER=bob|LOGNAME=bob|",
+           "another user has a home of his own");
+    agent.user = NULL;
+    agent.env_set = LIST("CLAUDE_CODE_MAX_RETRIES=1", "PATH=/opt", "DEBUG=", "PATH=/opt/bin");
+    is_env(LIST("PATH=/bin", "HOME=/h"),
+           "TERM=dumb|PATH=/opt/bin|HOME=/h|CLAUDE_CODE_MAX_RETRIES=1|DEBUG=|",
+           "what is set is set, and wins");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_argv();
+    test_fresh_session();
+    test_env();
+    return 0;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT
+ * From a person's message to its turn and back: queue, commands, limits, sessions, people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sys/log.h"
+#include "core/request/approvals.h"
+#include "core/stage.h"
+#include "core/talk.h"
+#include "tap/tap.h"
+
+static char *chats[] = {(char[]){"A"}, NULL};
+
+static void test_one(void)
+{
+    talk_begin((const char *const[]){SAY_INIT, SAY_HI, SAY_RESULT, NULL});
+    talk.disk.holds = true;
+    struct said s = talk_say("hello");
+    talk_is(s, TC_ACCEPTED, "", "R18: on disk before it is accepted");
+    is_str(s.turn, talk.disk.turns[0].id, "with the turn's id");
+    is_str(talk.disk.turns[0].conv, "tg:A", "R27: a conversation is instance and chat");
+    is_str(talk.disk.turns[0].route, "{\"r\":1}", "R24: the route is kept");
+    talk_await_states("ended", "the outcome goes to the disk");
+    ok(!strstr(cast_log_text(&talk.log), "final"), "before anybody is told");
+    is_int(talk.disk.turns[0].targets, 1, "with a row for who has to be told");
+    is_str(talk.disk.turns[0].seen, "tg\nlog", "and it is known who saw that it runs");
+    fake_ledger_release(&talk.disk);
+    talk_await_quiet();
+    is_str(cast_log_text(&talk.log),
+           "start(hello) step n(hi) message step final(hi) usage(7) done(completed)", "then");
+    ok(talk.disk.turns[0].pid > 0, "the agent was noted");
+    is_str(talk.disk.value, "s-1", "R27: the session is kept");
+    talk_end("one message");
+}
+
+static void test_known(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    struct said s = {.in = {.chat = "A", .user = "1", .text = "x", .id = "e1", .also = "ts1"}};
+    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in};
+    for (int i = 0; i < 3; i++) {
+        s.answered = false;
+        s.in.id = i == 2 ? "e2" : "e1";
+        reception_ask(talk.reception, &s.ask);
+        talk_spin(talk_is_answered, &s);
+        is_int(s.accepted, i ? TC_KNOWN : TC_ACCEPTED, "R18: time %d, %s", i + 1, s.in.id);
+        is_str(s.turn, talk.disk.turns[0].id, "R18: one turn");
+    }
+    s.answered = false;
+    s.in = (struct tc_inbound){.chat = "A", .user = "1", .text = "/new", .id = "c1"};
+    reception_ask(talk.reception, &s.ask);
+    is_int(s.accepted, TC_COMMAND, "R18: a command");
+    reception_ask(talk.reception, &s.ask);
+    is_int(s.accepted, TC_KNOWN, "R18: is done once");
+    talk_await_quiet();
+    talk_await_states("ended", "one turn came of it");
+    talk_end("what comes twice");
+}
+
+/* A message of user 1 that the service delivers under this id, and under one that stays. */
+static struct said deliver(const char *id, const char *also, const char *text)
+{
+    struct said s = {
+        .in = {.size = sizeof s.in, .chat = "A", .user = "1", .text = text, .id = id, .also = also},
+        .ask = {.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in}};
+    reception_ask(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    return s;
+}
+
+static void test_known_commands(void)
+{
+    talk_begin(NULL);
+    talk_say("work");
+    talk_await_working(1);
+    is_int(deliver("e1", "ts1", "stop").accepted, TC_COMMAND, "R18: stop");
+    is_int(deliver("e2", "ts1", "stop").accepted, TC_KNOWN,
+           "R18: under another event id it is the same stop, and does not kill");
+    is_int(deliver("e1", NULL, "stop").accepted, TC_KNOWN,
+           "R18: so it is under its first id alone");
+    talk_await_quiet();
+    is_int(deliver("e3", "ts3", "/show-tools").accepted, TC_COMMAND, "R18: a token");
+    is_int(deliver("e3", "ts3", "/show-tools").accepted, TC_KNOWN, "R18: is answered once");
+    is_int(deliver("e4", "ts3", "/show-tools").accepted, TC_KNOWN,
+           "R18: whatever the event's id is");
+    is_int(deliver("e5", "ts5", "/hide-tools").accepted, TC_COMMAND, "R18: another message is not");
+    is_int(deliver("e6", "ts3", "/show-tools").accepted, TC_KNOWN, "R18: the first comes late");
+    ok(strstr(talk_say("/stream-status").answer, "Hidden: tools"),
+       "R18: and changes nothing that was said since");
+    is_int(deliver(NULL, NULL, "/status").accepted, TC_COMMAND, "a command without any id");
+    is_int(deliver(NULL, NULL, "/status").accepted, TC_COMMAND, "is never taken for another one");
+    talk_end("commands that come twice");
+}
+
+static void test_known_words(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    is_int(deliver("e1", "ts1", "/show-tools go").accepted, TC_ACCEPTED, "a token and words");
+    talk_await_quiet();
+    is_int(deliver("e2", "ts2", "/hide-tools").accepted, TC_COMMAND, "then it is hidden again");
+    is_int(deliver("e3", "ts1", "/show-tools go").accepted, TC_KNOWN,
+           "R18: the words are no second turn");
+    ok(strstr(talk_say("/stream-status").answer, "Hidden: tools"),
+       "R18: and the token does not count twice");
+    talk_await_states("ended", "R18: one turn came of it");
+    talk_end("words that come twice");
+}
+
+static void test_help(void)
+{
+    talk_begin(NULL);
+    struct said s = talk_say("/start");
+    is_int(s.accepted, TC_COMMAND, "/start is answered by the host");
+    ok(strstr(s.answer, "\n- /queue clear: "), "with the commands");
+    s = talk_say("!help");
+    is_int(s.accepted, TC_COMMAND, "!help too");
+    ok(strstr(s.answer, "\n- !stop: ") && !strstr(s.answer, "/stop"), "as they are written there");
+    is_int(talk.disk.n, 0, "and no agent is started");
+    talk_say("work");
+    talk_await_working(1);
+    talk_say("more");
+    ok(strstr(talk_say("!queue").answer, "\n!queue clear drops them."),
+       "!queue names a command that can be written there");
+    ok(strstr(talk_say("/queue").answer, "\n/queue clear drops them."), "and so does /queue");
+    talk_say("stop");
+    talk_await_quiet();
+    talk_end("help");
+}
+
+static void test_burst(void)
+{
+    talk_begin(NULL);
+    talk.conf.conversations.debounce_ms = 200;
+    const struct said a = talk_say("one"), b = talk_say("two"), c = talk_say("three");
+    ok(a.accepted == TC_ACCEPTED && b.accepted == TC_ACCEPTED && c.accepted == TC_ACCEPTED,
+       "R26: a burst is accepted");
+    is_str(c.turn, a.turn, "R26: as one turn");
+    is_str(fake_ledger_states(&talk.disk), "waiting waiting waiting",
+           "R26: each on disk by itself");
+    talk_await_states("running merged merged", "R26: it is one");
+    talk_await_working(1);
+    talk_finish(0);
+    talk_await_quiet();
+    ok(strstr(cast_log_text(&talk.log), "start(one\n\ntwo\n\nthree) "), "R26: in order");
+    talk_end("a burst");
+}
+
+static void test_queue(void)
+{
+    talk_begin(NULL);
+    talk_say("first");
+    talk_await_working(1);
+    talk_is(talk_say("second"), TC_QUEUED, "Queued: 1 message waits for the running turn.",
+            "R26: while a turn runs a message waits");
+    const struct said third = talk_say("third");
+    talk_is(third, TC_QUEUED, "Queued: 2 messages wait for the running turn.", "R26: and another");
+    is_str(third.turn, talk.disk.turns[1].id, "R26: of one turn");
+    talk_is(talk_say("/queue"), TC_COMMAND,
+            "2 messages wait:\n1. second\n2. third\n/queue clear drops them.", "/queue");
+    talk_is(talk_say("stop it, please"), TC_QUEUED, NULL, "R19: a sentence is no command");
+    talk_is(
+        talk_say("too much"), TC_FULL,
+        "3 messages wait already: this one was not taken. \"stop\" ends the running turn and drops "
+        "them.",
+        "R26: above the cap it is refused");
+    is_str(fake_ledger_states(&talk.disk), "running waiting waiting waiting", "R26: and not kept");
+    talk_finish(0);
+    talk_await_states("ended running merged merged", "R26: then they run, as one");
+    talk_await_working(2);
+    talk_is(talk_say("/queue"), TC_COMMAND, "Nothing waits.", "R26: the queue is empty");
+    talk_finish(1);
+    talk_await_quiet();
+    ok(strstr(cast_log_text(&talk.log), "start(second\n\nthird\n\nstop it, please)"),
+       "R26: in order");
+    talk_end("a queue");
+}
+
+static void test_queue_behind_answer(void)
+{
+    talk_begin((const char *const[]){SAY_INIT, "print_on=10", SAY_HI, SAY_RESULT, "sleep", NULL});
+    talk.agent->exit_grace_ms = 20000;
+    talk_say("first");
+    talk_await_states("ended", "the answer is there, and the agent not gone yet");
+    talk_is(talk_say("second"), TC_ACCEPTED, NULL, "nobody is told to wait for that");
+    talk_is(talk_say("third"), TC_QUEUED, "Queued: 2 messages wait for the running turn.",
+            "but for another message");
+    talk_await_working(1);
+    talk_finish(0);
+    talk_await_states("ended ended merged", "both are answered");
+    talk_await_working(2);
+    talk_finish(1);
+    talk_await_quiet();
+    talk_end("a message behind an answer");
+}
+
+static void test_stop(void)
+{
+    static const char *const spellings[] = {"/stop",  "stop",         "!stop",
+                                            " /stop", "/stop@my_bot", "Stop"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        talk_begin(NULL);
+        talk_say("work");
+        talk_await_working(1);
+        talk_is(talk_say(spellings[i]), TC_COMMAND, "Stopping.", "R19: stop, out of band");
+        talk_await_quiet();
+        ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: \"%s\" ends it",
+           spellings[i]);
+        is_int(talk.disk.n, 1, "R19: and is no message");
+        talk_end(spellings[i]);
+    }
+    talk_begin(NULL);
+    talk_is(talk_say("/stop"), TC_COMMAND, "Nothing is running.", "R19: with nothing to stop");
+    talk_say("work");
+    talk_await_working(1);
+    talk_say("more");
+    talk_say("and more");
+    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 2 messages that waited were dropped.",
+            "R19: nothing of what waited begins behind it");
+    talk_await_quiet();
+    is_str(fake_ledger_states(&talk.disk), "ended cancelled cancelled", "R19: also on disk");
+    talk_is(talk_as("sl", "1", "A", "/stop"), TC_COMMAND, "Turns cannot be stopped from here.",
+            "R21: stop needs its grant");
+    talk_end("stop");
+    talk_begin(NULL);
+    talk.conf.conversations.debounce_ms = 5000;
+    talk_say("wait");
+    talk_is(talk_say("stop"), TC_COMMAND, "Stopped. 1 message that waited was dropped.",
+            "R19: before it began");
+    is_str(fake_ledger_states(&talk.disk), "cancelled", "R19: it never does");
+    talk_end("an early stop");
+}
+
+static struct said cancel_as(const char *instance, const char *user, const char *turn)
+{
+    struct said s = {.ask = {.kind = ASK_CANCEL, .instance = instance, .turn = turn, .user = user}};
+    reception_ask(talk.reception, &s.ask);
+    return s;
+}
+
+static void test_cancel(void)
+{
+    talk_begin(NULL);
+    talk_say("work");
+    talk_await_working(1);
+    const char *const id = talk.disk.turns[0].id;
+    ok(talk.disk.turns[0].start > 0, "an agent that lives is noted with the time it began");
+    talk_is(cancel_as("tg", "3", id), TC_DENIED, "", "R21: a stranger's stop button");
+    talk_is(cancel_as("sl", "1", id), TC_DENIED, "", "R21: another instance's, without the grant");
+    talk_is(cancel_as("tg", "1", "nonsense"), TC_KNOWN, "", "a turn that is not there");
+    is_int(conversations_running(talk.all), 1, "it still runs");
+    talk_is(cancel_as("tg", "2", id), TC_COMMAND, "Stopping.", "R19: the stop button");
+    talk_await_quiet();
+    ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: ends it");
+    talk_is(cancel_as("tg", "1", id), TC_KNOWN, "", "R19: late, it is known to be over");
+    talk_end("cancel");
+}
+
+static void test_session(void)
+{
+    talk_begin((const char *const[]){SAY_INIT, SAY_HI, SAY_RESULT, NULL});
+    talk_say("one");
+    talk_await_quiet();
+    ok(!talk_dumped("mark=s-1"), "R27: the first turn has no session");
+    is_str(talk.disk.key, "session:fake:tg:A", "R27: it is of the conversation");
+    talk_say("two");
+    talk_await_quiet();
+    ok(talk_dumped("mark=s-1"), "R27: the next one resumes it");
+    talk_as("tg", "1", "B", "elsewhere");
+    talk_await_quiet();
+    ok(!talk_dumped("mark=s-1"), "R27: another conversation does not");
+    snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
+    approvals_keep(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
+    approvals_keep(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
+    talk_is(talk_say("/new"), TC_COMMAND, "The next message begins a new session.", "R27: /new");
+    ok(!approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "ls"),
+       "what was allowed for the session is asked again");
+    ok(approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "id"), "what is for good stays");
+    is_str(talk.disk.value, "", "R27: forgets it");
+    talk_say("three");
+    talk_await_quiet();
+    ok(!talk_dumped("mark=s-1"), "R27: for the next turn");
+    talk_end("sessions");
+
+    talk_begin(NULL);
+    talk_say("work");
+    talk_await_working(1);
+    talk_is(talk_say("/new"), TC_COMMAND,
+            "The next message begins a new session; the running turn ends in the old one.",
+            "R27: /new while a turn runs");
+    talk_finish(0);
+    talk_await_quiet();
+    is_str(talk.disk.value, "", "R27: the running turn does not bring the old one back");
+    talk_end("a new session");
+}
+
+static void test_lost_session(void)
+{
+    char count[540];
+    snprintf(count, sizeof count, "count=%s/runs", tap_tmpdir());
+    talk_begin((const char *const[]){count, "on=1",
+                                     "errtext=No conversation found with session ID: old", "exit=1",
+                                     "on=2", SAY_INIT, SAY_RESULT, NULL});
+    snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
+    snprintf(talk.disk.value, sizeof talk.disk.value, "old");
+    talk_say("go on");
+    talk_await_quiet();
+    ok(strstr(cast_log_text(&talk.log), "notice(retry)") &&
+           strstr(cast_log_text(&talk.log), "final(hi)"),
+       "R27: a session that the agent lost: one fresh try, with a notice");
+    ok(!talk_dumped("mark=old"), "R27: without it");
+    is_str(talk.disk.value, "s-1", "R27: the new one is kept");
+    talk_end("a lost session");
+}
+
+static struct said may(const char *user, const char *chat)
+{
+    struct said s = {.ask = {.kind = ASK_MAY, .instance = "tg", .user = user, .chat = chat}};
+    reception_ask(talk.reception, &s.ask);
+    return s;
+}
+
+static void test_people(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    log_setup(LOG_TEXT, LOG_ERR, 2);
+    talk_is(talk_as("tg", "3", "A", "hi"), TC_DENIED, "", "R21: who is not listed");
+    talk_is(talk_as("tg", "3", "A", "/stop"), TC_DENIED, "", "R21: not even a command");
+    talk_is(talk_as("tg", "3", "A", "/show-tools"), TC_DENIED, "", "R21: nor a switch");
+    talk_is(talk_as("none", "1", "A", "hi"), TC_DENIED, "", "R21: of no instance");
+    talk.instances[0].allow_chats = chats;
+    talk_is(talk_as("tg", "1", "B", "hi"), TC_DENIED, "", "R21: in a chat that is not listed");
+    talk_is(may("1", "B"), TC_DENIED, "", "R21: that can be asked beforehand");
+    talk_is(may("3", "A"), TC_DENIED, "", "R21: of a stranger too");
+    talk_is(may("1", "A"), TC_ACCEPTED, "", "R21: and of who is listed");
+    is_int(talk.disk.n, 0, "R21: nothing of it comes near the disk");
+    talk_is(talk_as("tg", "1", "A", "hi"), TC_ACCEPTED, "", "R21: in one that is");
+    talk_await_quiet();
+    log_setup(LOG_TEXT, LOG_WARN, 2);
+    talk_end("people");
+}
+
+static void test_parallel(void)
+{
+    talk_begin(NULL);
+    talk.conf.conversations.per_user = 2;
+    talk.conf.conversations.max_turns = 3;
+    talk_say("a");
+    talk_as("tg", "1", "B", "b");
+    talk_await_working(2);
+    const char *const told = cast_log_text(&talk.log);
+    ok(strstr(told, "start(a) ") && strstr(told, "start(b) ") && !strstr(told, "done("),
+       "R27: two conversations side by side");
+    talk_is(talk_as("tg", "1", "C", "c"), TC_QUEUED, "Queued: 1 message waits for other turns.",
+            "R26: the third of one person waits");
+    talk_is(talk_as("tg", "2", "D", "d"), TC_ACCEPTED, "", "R26: another person's does not");
+    talk_await_working(3);
+    talk_is(talk_as("sl", "2", "E", "e"), TC_QUEUED, NULL, "R26: nor more than the host may");
+    is_str(fake_ledger_states(&talk.disk), "running running waiting running waiting", "as said");
+    talk_finish(0);
+    talk_await_states("ended running running running waiting",
+                      "R26: whoever waited longest is next");
+    talk_await_working(4);
+    talk_finish(1);
+    talk_await_states("ended ended running running running", "R26: and so on");
+    talk_await_working(5);
+    for (size_t i = 2; i < 5; i++)
+        talk_finish(i);
+    talk_await_quiet();
+    talk_end("side by side");
+}
+
+static void test_thread(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    struct said s = {.in = {.chat = "A", .thread = "7", .user = "1", .text = "x", .id = "e1"}};
+    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in};
+    reception_ask(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    is_str(talk.disk.turns[0].conv, "tg:A:7", "R27: a thread is a conversation of its own");
+    talk_await_quiet();
+    talk_end("a thread");
+}
+
+static void test_disk(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    talk.disk.admits = RECORD_DISK_FULL;
+    talk_is(talk_say("x"), TC_FULL, "This message cannot be accepted now: the disk is full.",
+            "R18: no room on the disk");
+    talk.disk.admits = RECORD_FAILED;
+    talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: not on disk, not acknowledged");
+    talk.disk.admits = RECORD_TOO_BIG;
+    talk_is(talk_say("x"), TC_FULL, "This message is too long.", "one that is too long");
+    is_int(talk.disk.n, 0, "nothing runs of it");
+    talk.disk.admits = RECORD_DONE;
+    talk.disk.ends = RECORD_DISK_FULL;
+    log_setup(LOG_TEXT, (enum log_level)0, 2);
+    talk_say("x");
+    talk_await_quiet();
+    log_setup(LOG_TEXT, LOG_WARN, 2);
+    ok(strstr(cast_log_text(&talk.log), "final(hi) done(completed)") ||
+           strstr(cast_log_text(&talk.log), "final(hi) usage(7) done(completed)"),
+       "an outcome that cannot be kept is told all the same");
+    talk_end("a full disk");
+}
+
+static void test_status(void)
+{
+    talk_begin(NULL);
+    talk_is(
+        talk_say("/status"), TC_COMMAND,
+        "Nothing is running.\nNo session yet.\nShown: answers, narration. Hidden: tools, thinking.",
+        "/status of nothing");
+    talk_say("work");
+    talk_await_working(1);
+    talk_say("more");
+    const struct said s = talk_say("/status");
+    ok(strncmp(s.answer, "Running for ", 12) == 0 && strstr(s.answer, "\n1 message waits.\n") &&
+           strstr(s.answer, "\nSession s-1.\n"),
+       "/status of a turn");
+    talk_is(talk_say("/queue clear"), TC_COMMAND, "1 message was dropped.", "/queue clear");
+    talk_is(talk_say("/show-tools"), TC_COMMAND,
+            "Shown: answers, narration, tools. Hidden: thinking.", "a token is a command");
+    talk_is(talk_say("/stream-status@bot"), TC_COMMAND,
+            "Shown: answers, narration, tools. Hidden: thinking.", "and sticky");
+    talk_is(talk_say("go on /hide-tools now"), TC_QUEUED, NULL, "a token in a message");
+    is_str(talk.disk.turns[2].prompt, "go on now", "is taken out");
+    talk_is(talk_say("/compact"), TC_QUEUED, NULL, "an unknown command");
+    is_str(talk.disk.turns[3].prompt, "/compact", "is for the agent");
+    talk_say("/stop");
+    talk_await_quiet();
+    talk_end("commands");
+}
+
+int main(void)
+{
+    plan_lazy();
+    talk_init();
+    test_one();
+    test_known();
+    test_known_commands();
+    test_known_words();
+    test_help();
+    test_burst();
+    test_queue();
+    test_queue_behind_answer();
+    test_stop();
+    test_cancel();
+    test_session();
+    test_lost_session();
+    test_people();
+    test_parallel();
+    test_thread();
+    test_disk();
+    test_status();
+    stage_fini();
+    return 0;
+}

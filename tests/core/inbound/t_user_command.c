@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * What a message means to the host, what an agent gets of it, and who may send one. */
+#include "core/inbound/user_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "core/conversation/prompt.h"
+#include "core/inbound/access_control.h"
+#include "tap/tap.h"
+
+static void test_commands(void)
+{
+    static const struct {
+        const char *text;
+        enum command command;
+    } rows[] = {
+        {"/stop", COMMAND_STOP},
+        {" /stop", COMMAND_STOP},
+        {"/stop\n", COMMAND_STOP},
+        {"stop", COMMAND_STOP},
+        {"Stop", COMMAND_STOP},
+        {"STOP", COMMAND_STOP},
+        {"!stop", COMMAND_STOP},
+        {" stop ", COMMAND_STOP},
+        {"/stop@turncast_bot", COMMAND_STOP},
+        {" /Stop@Turncast_Bot ", COMMAND_STOP},
+        {"/new", COMMAND_NEW},
+        {"!new", COMMAND_NEW},
+        {"/status", COMMAND_STATUS},
+        {"/status@bot", COMMAND_STATUS},
+        {"/queue", COMMAND_QUEUE},
+        {"/queue  clear", COMMAND_QUEUE_CLEAR},
+        {"/queue@bot clear", COMMAND_QUEUE_CLEAR},
+        {"!queue clear", COMMAND_QUEUE_CLEAR},
+        {"/help", COMMAND_HELP},
+        {"!help", COMMAND_HELP},
+        {"/start", COMMAND_HELP},
+        {"/help@bot", COMMAND_HELP},
+        {"/help me", COMMAND_NONE},
+        {"help", COMMAND_NONE},
+        {"start", COMMAND_NONE},
+        {"", COMMAND_NONE},
+        {"/", COMMAND_NONE},
+        {"/stop now", COMMAND_NONE},
+        {"stop it", COMMAND_NONE},
+        {"stop.", COMMAND_NONE},
+        {"please stop", COMMAND_NONE},
+        {"stops", COMMAND_NONE},
+        {"/stopped", COMMAND_NONE},
+        {"/stop@", COMMAND_NONE},
+        {"/stop@bot!", COMMAND_NONE},
+        {"stop@bot", COMMAND_NONE},
+        {"new", COMMAND_NONE},
+        {"status", COMMAND_NONE},
+        {"queue", COMMAND_NONE},
+        {"/queue clear all", COMMAND_NONE},
+        {"/queue\nclear", COMMAND_QUEUE_CLEAR},
+        {"/compact", COMMAND_NONE},
+        {"//stop", COMMAND_NONE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        is_int(command_parse(rows[i].text), rows[i].command, "R19: \"%s\"", rows[i].text);
+}
+
+static void test_prefix(void)
+{
+    is_int(command_prefix("!queue"), '!', "a command that begins with ! is answered with !");
+    is_int(command_prefix(" !queue"), '!', "blanks in front of it do not matter");
+    is_int(command_prefix("/queue"), '/', "else commands begin with /");
+    is_int(command_prefix(""), '/', "also where nothing was said");
+}
+
+static void test_unaddress(void)
+{
+    static const struct {
+        const char *text, *wanted;
+    } rows[] = {
+        {"/show-tools@my_bot", "/show-tools"},
+        {"/ask@bot what is this?", "/ask what is this?"},
+        {" a  b ", " a  b "},
+        {"mail me@home", "mail me@home"},
+        {"/path/to@x", "/path/to@x"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP_BUF struct buf out = {0};
+        command_unaddress(&out, rows[i].text);
+        is_str(out.p ? out.p : "", rows[i].wanted, "without the bot: \"%s\"", rows[i].text);
+    }
+}
+
+static void test_prompt(void)
+{
+    CLEANUP_BUF struct buf out = {0};
+    prompt_add(&out, TC_INBOUND(.text = "hi"), STR("hi"));
+    is_str(out.p, "hi", "a message alone is itself");
+    prompt_join(&out, STR("and then"));
+    is_str(out.p, "hi\n\nand then", "R26: joined");
+    buf_reset(&out);
+    static const char *const files[] = {"/a/1", "/a/2"};
+    static const char *const names[] = {"re\nport.pdf", NULL};
+    prompt_add(
+        &out,
+        TC_INBOUND(.quote = "one\ntwo\n", .files = files, .file_names = names, .file_count = 2),
+        STR("what is it?"));
+    is_str(out.p, "> one\n> two\n\nwhat is it?\n\n[file: /a/1 (re_port.pdf)]\n[file: /a/2]",
+           "R28: with what it answers to, and its files");
+    buf_reset(&out);
+    prompt_add(&out, TC_INBOUND(.files = files, .file_count = 1), (struct str){"", 0});
+    is_str(out.p, "[file: /a/1]", "R28: a file alone");
+}
+
+/* --- who may ---------------------------------------------------------------------------------- */
+
+static char name[] = "tg", ann[] = "1", bob[] = "2", chat[] = "-7";
+static char *people[] = {ann, bob, NULL}, *chats[] = {chat, NULL}, *nobody[] = {NULL};
+
+static size_t log_lines(const char *path)
+{
+    size_t len, n = 0;
+    char *const text = tap_slurp(path, &len);
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == '\n';
+    free(text);
+    return n;
+}
+
+static void test_permit(void)
+{
+    struct permit p = {0};
+    struct conf_instance inst = {.name = name};
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: without a word nobody may");
+    inst.allow = people;
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: not without the grant");
+    inst.grants = CONF_SUBMIT;
+    ok(permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: who is listed may, anywhere");
+    ok(!permit_allows(&p, &inst, CONF_CANCEL, "1", "-7"), "R21: one grant is not another");
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "3", "-7"), "R21: who is not may not");
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "", "-7"), "R21: nor nobody");
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, NULL, "-7"), "R21: nor one without an id");
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "12", "-7"), "R21: an id is no prefix");
+    inst.allow_chats = chats;
+    ok(permit_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: in a listed chat");
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "2", "-8"), "R21: not in another");
+    inst.allow_chats = nobody;
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: an empty list lists none");
+    inst.allow = nobody;
+    inst.allow_chats = NULL;
+    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: an empty allow: nobody");
+    is_int(p.denied, 10, "counted");
+}
+
+static void test_answers(void)
+{
+    struct permit p = {0};
+    struct conf_instance inst = {
+        .name = name, .allow = people, .grants = CONF_SUBMIT | CONF_CANCEL};
+    char *only_bob[] = {bob, NULL}, *stranger[] = {chat, NULL};
+    ok(!permit_answers(&p, &inst, "1", "-7"), "no answer without the grant");
+    inst.grants = CONF_ANSWER;
+    ok(permit_answers(&p, &inst, "1", "-7"), "who is listed may answer");
+    ok(!permit_answers(&p, &inst, "3", "-7"), "a stranger may not");
+    ok(!permit_answers(&p, &inst, NULL, "-7"), "nor somebody without an id");
+    inst.approvers = only_bob;
+    ok(permit_answers(&p, &inst, "2", "-7"), "an approver may");
+    ok(!permit_answers(&p, &inst, "1", "-7"), "another of those listed may not");
+    inst.allow_chats = nobody;
+    ok(!permit_answers(&p, &inst, "2", "-7"), "an approver only where people may");
+    inst.allow_chats = NULL;
+    inst.approvers = stranger;
+    ok(!permit_answers(&p, &inst, "-7", "-7"), "an approver who is not listed may not");
+    inst.approvers = nobody;
+    ok(!permit_answers(&p, &inst, "2", "-7"), "an empty approvers: nobody");
+    is_int(p.denied, 7, "those turned away are counted");
+}
+
+static void test_permit_log(void)
+{
+    char path[512], user[20];
+    snprintf(path, sizeof path, "%s/log", tap_tmpdir());
+    FILE *const f = fopen(path, "we");
+    log_setup(LOG_TEXT, LOG_WARN, dup(fileno(f)));
+    fclose(f);
+    clock_fake(1000000, 1e9);
+    struct permit p = {0};
+    const struct conf_instance inst = {.name = name, .grants = CONF_SUBMIT, .allow = people};
+    for (int i = 0; i < 5; i++)
+        permit_allows(&p, &inst, CONF_SUBMIT, "9", "-7");
+    is_int(log_lines(path), 1, "R21: one who is turned away is logged once");
+    for (int i = 0; i < 200; i++) {
+        snprintf(user, sizeof user, "u%d", i);
+        permit_allows(&p, &inst, CONF_SUBMIT, user, "-7");
+    }
+    is_int(log_lines(path), PERMIT_LINES, "R21: a crowd is cut short");
+    clock_fake_advance(PERMIT_LINES_MS);
+    permit_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
+    is_int(log_lines(path), PERMIT_LINES + 1, "R21: for a minute");
+    clock_fake_advance(PERMIT_AGAIN_MS);
+    permit_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
+    is_int(log_lines(path), PERMIT_LINES + 2, "R21: after an hour it is told again");
+    is_int(p.denied, 207, "R21: all are counted");
+    clock_unfake();
+    log_setup(LOG_TEXT, LOG_WARN, 2);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_commands();
+    test_prefix();
+    test_unaddress();
+    test_prompt();
+    test_permit();
+    test_answers();
+    test_permit_log();
+    return 0;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ * What is asked, where and until when; what need not be; what a decision must be to count. */
+#include "core/request/request_registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/sys/clock.h"
+#include "core/asked.h"
+#include "tap/tap.h"
+
+#define TIMEOUT_MS 300000
+
+static char name[] = "agent", tool[] = "Bash", deny[] = "rm *", prefix[] = "git status";
+static char slack[] = "slack", tg[] = "tg", chat[] = "7", thread[] = "9", asked_tool[] = "Ask";
+
+static char http[] = CONF_PLACE_HTTP, key[] = "ann", web_tool[] = "Web", two_tool[] = "Two";
+
+static struct conf_place places[] = {{.instance = slack}, {tg, chat, thread}, {0}};
+static struct conf_place web[] = {{.instance = slack}, {.instance = http, .chat = key}, {0}};
+static struct conf_rule rules[] = {
+    {.action = CONF_DENY, .tool = tool, .match = CONF_GLOB, .pattern = deny},
+    {.action = CONF_ALLOW, .tool = tool, .match = CONF_PREFIX, .pattern = prefix},
+    {.action = CONF_ASK, .tool = asked_tool, .to = places},
+    {.action = CONF_ASK, .tool = web_tool, .to = web},
+    {.action = CONF_ASK, .tool = two_tool, .four_eyes = true},
+};
+static struct conf_agent conf = {
+    .name = name, .ask_timeout_ms = TIMEOUT_MS, .rules = rules, .n_rules = 5};
+
+static struct requests *all;
+static struct requests_turn *turn;
+
+/* Stands for one of the loop's: nothing of it is looked at. */
+static struct approvals *memory(void)
+{
+    static char place;
+    return (struct approvals *)(void *)&place;
+}
+
+static struct ledger *record(void)
+{
+    static char place;
+    return (struct ledger *)(void *)&place;
+}
+
+static void begin(bool unattended)
+{
+    asked_reset();
+    all = requests_new(&(struct requests_spec){
+        .ledger = record(), .approvals = memory(), .unattended = unattended});
+    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+                                                            .conversation = "c",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .answer = asked_answer});
+}
+
+static void end(void)
+{
+    requests_end(turn);
+    requests_free(all);
+    is_int(asked_timers(), 0, "  no clock is left");
+}
+
+static const char *log_of(const struct buf *b)
+{
+    return b->len ? b->p : "";
+}
+
+static struct tc_request see(const char *id, const char *kind, const char *with, const char *args)
+{
+    struct tc_request r = {.request_id = id,
+                           .kind = kind,
+                           .state = "open",
+                           .tool = with,
+                           .args = args,
+                           .blocking = true};
+    requests_see(turn, &r);
+    return r;
+}
+
+static enum tc_accepted say(struct requests_decision d, const char *wanted, const char *what)
+{
+    CLEANUP_BUF struct buf text = {0};
+    d.turn = d.turn ? d.turn : "t";
+    d.by = d.by ? d.by : "Ann (tg)";
+    const enum tc_accepted got = requests_answer(all, &d, &text);
+    is_str(log_of(&text), wanted, "%s", what);
+    return got;
+}
+#define SAY(wanted, what, ...) say((struct requests_decision){__VA_ARGS__}, (wanted), (what))
+
+#define LS "{\"command\":\"ls\"}"
+
+static void test_open(void)
+{
+    begin(false);
+    const struct tc_request r = see("1", "approval", "Bash", LS);
+    is_str(r.choices,
+           "[{\"id\":\"allow\",\"label\":\"Allow\"},"
+           "{\"id\":\"allow_session\",\"label\":\"Allow for this session\"},"
+           "{\"id\":\"allow_always\",\"label\":\"Always allow\"},"
+           "{\"id\":\"deny\",\"label\":\"Deny\"}]",
+           "an approval has its choices, the harmless one last");
+    is_int(r.expires_ms, (int64_t)(clock_wall() * 1000) + TIMEOUT_MS, "and its end");
+    ok(r.blocking && !r.to, "it blocks, and is asked wherever the turn is shown");
+    is_int(SAY("Allowed.", "somebody allows it", .request = "1", .choice = "allow"), TC_COMMAND,
+           "it counts");
+    is_str(log_of(&asked.agent), "1:allow;", "the agent is told");
+    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "and everybody");
+    is_int(SAY("Too late: allow by Ann (tg).", "somebody else denies it", .request = "1",
+               .choice = "deny", .by = "Bob (sl)"),
+           TC_KNOWN, "it is too late");
+    is_int(SAY("This is no longer open.", "what nobody asked", .request = "2", .choice = "allow"),
+           TC_KNOWN, "is not open");
+    is_int(SAY("This is no longer open.", "what no turn asked", .turn = "u", .request = "1",
+               .choice = "allow"),
+           TC_KNOWN, "is not open");
+    is_str(log_of(&asked.told), "1:allow by Ann (tg);", "nothing has changed");
+    is_str(log_of(&asked.noted), "t 1 Bash ls;t 1 Bash ls allow;", "both steps are on record");
+    end();
+}
+
+static void test_who_need_not_be_asked(void)
+{
+    begin(false);
+    const struct tc_request r = see("1", "approval", "Bash", "{\"command\":\"git status -s\"}");
+    ok(!r.choices && !r.blocking, "what a rule allows is told as nothing to wait for");
+    is_str(log_of(&asked.told), "", "nothing is decided before it has been told");
+    asked_pass(0);
+    is_str(log_of(&asked.told), "1:allow by policy;", "then it is");
+    is_str(log_of(&asked.noted), "", "what nobody is asked is not on record");
+    see("2", "approval", "Bash", "{\"command\":\"rm x\"}");
+    asked_pass(0);
+    is_str(log_of(&asked.agent), "1:allow;2:deny reason=The configuration does not allow this.;",
+           "a rule denies");
+    asked.remembered = "make";
+    see("3", "approval", "Bash", "{\"command\":\"make\"}");
+    asked_pass(0);
+    ok(strstr(log_of(&asked.told), "3:allow by an earlier answer;") != NULL,
+       "what was allowed for longer is not asked again");
+    asked.remembered = "rm y";
+    see("4", "approval", "Bash", "{\"command\":\"rm y\"}");
+    asked_pass(0);
+    ok(strstr(log_of(&asked.told), "4:deny by policy;") != NULL, "a rule that denies stands above");
+    end();
+    begin(true);
+    ok(!see("1", "approval", "Bash", LS).choices, "where nobody can answer nobody is asked");
+    asked_pass(0);
+    is_str(log_of(&asked.agent), "1:deny reason=Nobody is there to answer.;", "it is denied");
+    end();
+}
+
+static void test_time(void)
+{
+    begin(false);
+    see("1", "approval", "Bash", LS);
+    asked_pass(TIMEOUT_MS - 1);
+    is_str(log_of(&asked.told), "", "until its end it is open");
+    asked_pass(1);
+    is_str(log_of(&asked.told), "1:timeout by host;", "then it is denied");
+    is_str(log_of(&asked.agent), "1:deny reason=Nobody answered within 300 s.;", "with a reason");
+    is_int(SAY("Too late: timeout by host.", "later", .request = "1", .choice = "allow"), TC_KNOWN,
+           "it is too late");
+    conf.ask_timeout_ms = 0;
+    is_int(see("2", "approval", "Bash", LS).expires_ms, 0, "without a limit it has no end");
+    conf.ask_timeout_ms = TIMEOUT_MS;
+    requests_unask(turn);
+    ok(strstr(log_of(&asked.told), "2:cancelled by host;") != NULL, "but that of its agent");
+    end();
+}
+
+static void test_places(void)
+{
+    begin(false);
+    is_str(see("1", "approval", "Ask", LS).to, "[\"slack\",\"tg:7:9\"]", "a rule says where");
+    is_int(SAY("This is not asked here.", "elsewhere", .request = "1", .choice = "allow",
+               .instance = "tg", .chat = "7"),
+           TC_DENIED, "it is not asked");
+    is_int(SAY("This is not asked here.", "another thread", .request = "1", .choice = "allow",
+               .instance = "tg", .chat = "7", .thread = "8"),
+           TC_DENIED, "it is not asked");
+    is_int(SAY("Denied.", "the thread", .request = "1", .choice = "deny", .instance = "tg",
+               .chat = "7", .thread = "9"),
+           TC_COMMAND, "it is");
+    see("2", "approval", "Ask", LS);
+    is_int(SAY("Allowed.", "anywhere in an instance", .request = "2", .choice = "allow",
+               .instance = "slack", .chat = "C1", .thread = "2.2"),
+           TC_COMMAND, "it is");
+    see("3", "approval", "Ask", LS);
+    is_int(SAY("Allowed.", "the operator", .request = "3", .choice = "allow"), TC_COMMAND,
+           "may everywhere");
+    end();
+}
+
+static void test_places_http(void)
+{
+    begin(false);
+    see("1", "approval", "Ask", LS);
+    is_int(SAY("This is not asked here.", "over HTTP", .request = "1", .choice = "allow",
+               .instance = http, .chat = key, .user = key),
+           TC_DENIED, "what is asked of instances is not asked");
+    const struct requests_decision ann = {
+        .turn = "t", .request = "1", .instance = http, .chat = key, .user = key};
+    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
+    is_str(see("2", "approval", "Web", LS).to, "[\"slack\",\"http:ann\"]",
+           "a rule may name HTTP, and a key");
+    is_int(SAY("This is not asked here.", "another key", .request = "2", .choice = "allow",
+               .instance = http, .chat = "bob", .user = "bob"),
+           TC_DENIED, "may not");
+    is_int(SAY("Allowed.", "that key", .request = "2", .choice = "allow", .instance = http,
+               .chat = key, .user = key),
+           TC_COMMAND, "may");
+    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "the other is still open");
+    SAY("Denied.", "until it is decided", .request = "1", .choice = "deny");
+    is_int(requests_bar(all, &ann), REQUESTS_FREE, "what is over has no bar");
+    end();
+}
+
+/* A turn of other people's messages. */
+static void begin_for(const char *source, const char *const *askers, size_t n)
+{
+    begin(false);
+    requests_end(turn);
+    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+                                                            .conversation = "c",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .source = source,
+                                                            .askers = askers,
+                                                            .n_askers = n,
+                                                            .answer = asked_answer});
+}
+
+static enum requests_bar bar(const char *instance, const char *user)
+{
+    return requests_bar(
+        all, &(struct requests_decision){
+                 .turn = "t", .request = "1", .instance = instance, .chat = "7", .user = user});
+}
+
+static void test_four_eyes(void)
+{
+    static const char own[] = "You asked for this turn, so somebody else has to allow this "
+                              "(four_eyes). You may deny it.";
+    const char *two[] = {"5", "6"}, *const unknown[] = {"5", NULL}, *const keys[] = {"ann:x"};
+    begin_for("tg", two, 2);
+    see("1", "approval", "Two", LS);
+    is_int(bar("tg", "5"), REQUESTS_FOUR_EYES, "four eyes: who asked");
+    is_int(bar("tg", "6"), REQUESTS_FOUR_EYES, "and who wrote with them, are barred");
+    is_int(bar("tg", "55"), REQUESTS_FREE, "somebody else is not");
+    is_int(bar("slack", "5"), REQUESTS_FREE, "nor who is called so elsewhere");
+    is_int(bar(http, "5"), REQUESTS_FREE, "nor a key of that name");
+    is_int(bar(NULL, NULL), REQUESTS_FREE, "nor the operator");
+    two[0] = "8"; /* the list was copied */
+    is_int(SAY(own, "who asked allows it", .request = "1", .choice = "allow_always",
+               .instance = "tg", .user = "5"),
+           TC_DENIED, "it does not count");
+    is_int(SAY("Denied.", "who asked denies it", .request = "1", .choice = "deny", .instance = "tg",
+               .user = "5"),
+           TC_COMMAND, "it counts");
+    see("2", "approval", "Bash", LS);
+    is_int(SAY("Allowed.", "without four_eyes", .request = "2", .choice = "allow", .instance = "tg",
+               .user = "6"),
+           TC_COMMAND, "who asked may allow");
+    end();
+    begin_for("tg", unknown, 2);
+    see("1", "approval", "Two", LS);
+    is_int(bar("tg", "9"), REQUESTS_FOUR_EYES, "where not all are known, it may be anybody there");
+    is_int(bar("slack", "9"), REQUESTS_FREE, "but nobody elsewhere");
+    end();
+    begin_for(http, keys, 1);
+    conf.four_eyes = true;
+    see("1", "approval", "Bash", LS);
+    is_int(bar(http, "ann"), REQUESTS_FOUR_EYES, "an end user of a key counts as the key");
+    is_int(bar(http, "an"), REQUESTS_FREE, "which is no other key");
+    conf.four_eyes = false;
+    end();
+}
+
+static bool agent_waits(void *ctx, const char *request_id)
+{
+    (void)ctx;
+    return strcmp(request_id, "bad") != 0;
+}
+
+/* The agent has been refused it by the dialog: nobody can be asked. */
+static void test_refused(void)
+{
+    begin(false);
+    requests_end(turn);
+    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .waits = agent_waits,
+                                                            .answer = asked_answer});
+    const struct tc_request r = see("bad", "approval", "Bash", NULL);
+    ok(!r.choices && !r.blocking, "what cannot be presented is told as nothing to wait for");
+    is_int(SAY("This is no longer open.", "nobody", .request = "bad", .choice = "allow"), TC_KNOWN,
+           "can answer it");
+    asked_pass(0);
+    is_str(log_of(&asked.told), "bad:deny by host;", "it is told as denied");
+    is_str(log_of(&asked.agent), "", "the agent knows");
+    ok(see("good", "approval", "Bash", LS).choices != NULL, "others are asked");
+    end();
+}
+
+static void look_at_shown(void *ctx, const struct requests_view *v)
+{
+    *(struct tc_request *)ctx = *v->shown;
+}
+
+static void test_shown(void)
+{
+    begin(false);
+    struct tc_request r = {.request_id = "1",
+                           .kind = "approval",
+                           .state = "open",
+                           .tool = "Bash",
+                           .subject = "ls\xe2\x80\x8b\n",
+                           .args = "{\"command\":\"ls\\u200b\\n\",\"cwd\":\"/\"}",
+                           .blocking = true},
+                      listed = {0};
+    requests_see(turn, &r);
+    requests_each(all, look_at_shown, &listed);
+    is_str(listed.preview, "ls<U+200B>\n\ncwd: /", "who decides reads all of it");
+    is_str(listed.args, r.args, "programs have it as it is");
+    end();
+}
+
+static void test_decisions(void)
+{
+    begin(false);
+    see("1", "approval", "Bash", LS);
+    is_int(SAY("This is not one of the choices.", "an approval is no question", .request = "1",
+               .choice = "answer", .text = "x"),
+           TC_DENIED, "it is refused");
+    is_int(SAY("The changed arguments are not an object, or not for this choice.", "arguments",
+               .request = "1", .choice = "deny", .args = "{}"),
+           TC_DENIED, "belong to an allow");
+    is_int(SAY("The changed arguments are not an object, or not for this choice.", "arguments",
+               .request = "1", .choice = "allow", .args = "[1]"),
+           TC_DENIED, "are an object");
+    is_str(log_of(&asked.agent), "", "nothing of that reaches the agent");
+    SAY("Allowed.", "changed", .request = "1", .choice = "allow", .args = "{\"command\":\"pwd\"}");
+    see("2", "approval", "Bash", LS);
+    SAY("Denied.", "with a reason", .request = "2", .choice = "deny_stop", .text = "no \"rm\"");
+    see("3", "approval", "Bash", LS);
+    SAY("Allowed.", "as the agent suggests", .request = "3", .choice = "allow_agent");
+    is_str(log_of(&asked.agent),
+           "1:allow args={\"command\":\"pwd\"};2:deny reason=no \"rm\" interrupt;"
+           "3:allow remember;",
+           "the agent is told all of it");
+    is_str(log_of(&asked.kept), "", "nothing is remembered of that");
+    see("4", "approval", "Bash", LS);
+    SAY("Allowed.", "for the session", .request = "4", .choice = "allow_session");
+    is_str(log_of(&asked.kept), "1 Bash ls by Ann (tg);", "but of that");
+    end();
+}
+
+#define QUESTION(id, multi)                                                                        \
+    "{\"id\":\"" id "\",\"prompt\":\"?\",\"options\":[],\"multi\":" multi "}"
+
+static void ask_questions(const char *id, const char *questions)
+{
+    struct tc_request r = {.request_id = id,
+                           .kind = "ask",
+                           .state = "open",
+                           .tool = "AskUserQuestion",
+                           .questions = questions,
+                           .blocking = true};
+    requests_see(turn, &r);
+}
+
+static void test_questions(void)
+{
+    static const struct {
+        const char *text, *answers, *wanted; /* NULL: refused */
+    } cases[] = {
+        {"Red", NULL, "{\"0\":\"Red\"}"}, {NULL, "{\"0\":\"Red\"}", "{\"0\":\"Red\"}"},
+        {NULL, "{\"1\":\"Red\"}", NULL},  {NULL, "{\"0\":[\"Red\"]}", NULL},
+        {NULL, "{\"0\":1}", NULL},        {NULL, "[]", NULL},
+        {NULL, "{\"0\":\"Red\"", NULL},   {"", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(false);
+        ask_questions("q", "[" QUESTION("0", "false") "]");
+        const enum tc_accepted got = SAY(
+            cases[i].wanted ? "Answered." : "Each question needs an answer.", "an answer",
+            .request = "q", .choice = "answer", .text = cases[i].text, .answers = cases[i].answers);
+        is_int(got, cases[i].wanted ? TC_COMMAND : TC_DENIED, "  %s",
+               cases[i].answers ? cases[i].answers : cases[i].text);
+        CLEANUP_BUF struct buf wanted = {0};
+        if (cases[i].wanted)
+            buf_printf(&wanted, "q:answered answers=%s;", cases[i].wanted);
+        is_str(log_of(&asked.agent), log_of(&wanted), "  the agent is told so");
+        end();
+    }
+    begin(false);
+    ask_questions("q", "[" QUESTION("0", "false") "," QUESTION("1", "true") "]");
+    is_int(SAY("Each question needs an answer.", "one text for two", .request = "q",
+               .choice = "answer", .text = "Red"),
+           TC_DENIED, "is too little");
+    is_int(SAY("Each question needs an answer.", "one answer for two", .request = "q",
+               .choice = "answer", .answers = "{\"0\":\"Red\"}"),
+           TC_DENIED, "is too little");
+    SAY("Answered.", "both", .request = "q", .choice = "answer",
+        .answers = "{\"0\":\"Red\",\"1\":[\"Red\",\"Blue\"]}");
+    ask_questions("r", "[" QUESTION("0", "false") "]");
+    is_int(SAY("Denied.", "a question", .request = "r", .choice = "deny"), TC_COMMAND,
+           "can be declined");
+    end();
+}
+
+static void test_credential(void)
+{
+    begin(false);
+    see("1", "credential", NULL, NULL);
+    SAY("Answered.", "a credential", .request = "1", .choice = "answer", .text = "hunter2");
+    is_str(log_of(&asked.agent), "1:answered answers={\"answer\":\"hunter2\"};",
+           "goes to the agent");
+    is_str(log_of(&asked.told), "1:answered by Ann (tg);", "and to nobody else");
+    end();
+}
+
+static void test_many(void)
+{
+    char id[16];
+    begin(false);
+    for (int i = 0; i < 65; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        see(id, "approval", "Bash", LS);
+    }
+    asked_pass(0);
+    is_str(log_of(&asked.told), "64:deny by host;", "more than can be asked are denied");
+    for (int i = 65; i < 1000; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        see(id, "approval", "Bash", LS);
+    }
+    asked_pass(0);
+    ok(strstr(log_of(&asked.told), ";999:deny by host;") != NULL,
+       "a flood, before any is told, too");
+    is_int(SAY("Allowed.", "the first", .request = "0", .choice = "allow"), TC_COMMAND,
+           "is still open");
+    end();
+}
+
+int main(void)
+{
+    plan_lazy();
+    clock_fake(1000, 1e9);
+    test_open();
+    test_who_need_not_be_asked();
+    test_time();
+    test_places();
+    test_places_http();
+    test_four_eyes();
+    test_shown();
+    test_refused();
+    test_decisions();
+    test_questions();
+    test_credential();
+    test_many();
+    asked_reset();
+    return 0;
+}

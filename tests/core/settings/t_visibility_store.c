@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ * Stored switches without Redis: what is read over what, the file's mode, damaged files, names of
+ * agents, two processes at once. */
+#include "core/settings/visibility_store.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/settings/visibility_sqlite.h"
+#include "io/store/sql.h"
+#include "tap/tap.h"
+
+static char state[400];
+static struct conf conf;
+
+static const char *at(const char *file)
+{
+    static char path[700];
+    snprintf(path, sizeof path, "%s/%s", state, file);
+    return path;
+}
+
+static const char *show_of(struct visibility v)
+{
+    static char out[VISIBILITY_KEYS + 1];
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
+        out[i] = "-01"[*visibility_slot(&v, i) + 1];
+    return out;
+}
+
+/* "00111" in the order of the keys. */
+static struct visibility shown(const char *bits)
+{
+    struct visibility v;
+    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
+        *visibility_slot(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
+    return v;
+}
+
+static void fresh(const char *name)
+{
+    snprintf(state, sizeof state, "%s/%s", tap_tmpdir(), name);
+    conf = (struct conf){.state_dir = state, .show = {-1, -1, -1, -1, -1}};
+}
+
+static unsigned files_in(const char *path)
+{
+    unsigned n = 0;
+    DIR *d = opendir(path);
+    for (const struct dirent *e; d && (e = readdir(d));)
+        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* What another process would read. */
+static const char *load(const char *agent)
+{
+    struct tc_err err = {0};
+    struct visibility v;
+    struct sticky *const s = sticky_new(&conf);
+    const int rc = sticky_load(s, agent, &v, &err);
+    sticky_free(s);
+    return rc < 0 ? err_str(&err) : show_of(v);
+}
+
+static enum sticky_saved save(const char *agent, const char *bits, struct tc_err *err)
+{
+    struct sticky *const s = sticky_new(&conf);
+    const enum sticky_saved saved = sticky_save(s, agent, shown(bits), err);
+    sticky_free(s);
+    return saved;
+}
+
+static void test_round_trip(void)
+{
+    struct tc_err err = {0};
+    fresh("one");
+    is_str(load("main"), "00111", "nothing stored: the defaults");
+    is_str(load(NULL), "00111", "of no agent: too");
+    ok(access(state, F_OK) < 0, "asking makes nothing");
+    is_int(save("main", "01101", &err), STICKY_SAVED, "saved: %s", err_str(&err));
+    is_str(load("main"), "01101", "loaded");
+    is_int(save("main", "10010", &err), STICKY_SAVED, "saved over it");
+    is_str(load("main"), "10010", "loaded");
+    is_str(load("other"), "00111", "another agent's are its own");
+    conf.show[1] = 1;
+    is_str(load("other"), "01111", "the configuration's where nothing is stored");
+    is_str(load("main"), "10010", "and nowhere else");
+    struct stat st;
+    stat(at("visibility.db"), &st);
+    is_int(st.st_mode & 07777, 0600, "nobody else reads it");
+    stat(state, &st);
+    is_int(st.st_mode & 07777, 0700, "nor the folder");
+    is_int(files_in(state), 1, "nothing else is left there");
+}
+
+static void test_names(void)
+{
+    static const char *const names[] = {"", ".", "..", ".hidden", "a/b", "a b", "a:b", "\xc3\xa4"};
+    struct tc_err err;
+    fresh("names");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        err = (struct tc_err){0};
+        ok(strstr(load(names[i]), "no name for an agent"), "no load for \"%s\"", names[i]);
+        is_int(save(names[i], "11111", &err), STICKY_FAILED, "no save");
+    }
+    char name[102];
+    memset(name, 'a', 101);
+    name[101] = 0;
+    is_int(save(name, "11111", &err), STICKY_FAILED, "101 bytes are too many");
+    name[100] = 0;
+    is_int(save(name, "11111", &err), STICKY_SAVED, "100 are not");
+}
+
+static void test_damage(void)
+{
+    struct tc_err err = {0};
+    fresh("damaged");
+    save("main", "11111", &err);
+    tap_spew(at("visibility.db"), "no database at all, but long enough to be looked at", 51);
+    ok(strstr(load("main"), "damaged: cannot be read"), "a damaged file is told: %s", load("main"));
+    struct visibility v;
+    struct sticky *const s = sticky_new(&conf);
+    is_int(sticky_load(s, "main", &v, NULL), -1, "as a failure");
+    is_str(show_of(v), "00111", "with what is configured");
+    sticky_free(s);
+    is_int(save("main", "01000", &err), STICKY_SAVED, "the next change heals it: %s",
+           err_str(&err));
+    is_str(load("main"), "01000", "and is there");
+    ok(access(at("visibility.db.damaged"), F_OK) == 0, "the damaged file is kept");
+    tap_spew(at("visibility.db"), "", 0);
+    is_str(load("main"), "00111", "an empty file is nothing stored");
+    is_int(save("main", "01000", &err), STICKY_SAVED, "and can be filled");
+}
+
+static void test_newer(void)
+{
+    struct tc_err err = {0};
+    enum sql_failure failure;
+    fresh("newer");
+    save("main", "11111", &err);
+    struct sql *const db = sql_open(at("visibility.db"), &failure, &err);
+    ok(sql_script(db, "pragma user_version=2") == 0, "a file of a later version");
+    sql_close(db);
+    ok(strstr(load("main"), "has version 2, this program knows 1"), "is not read");
+    is_int(save("main", "00000", &err), STICKY_FAILED, "nor written");
+    ok(access(at("visibility.db.damaged"), F_OK) < 0, "nor taken for damaged");
+}
+
+static void test_links(void)
+{
+    struct tc_err err = {0};
+    char other[700];
+    fresh("elsewhere");
+    save("main", "11111", &err);
+    snprintf(other, sizeof other, "%s", at("visibility.db"));
+    fresh("links");
+    mkdir(state, 0700);
+    is_int(symlink(other, at("visibility.db")), 0, "a link in the place of the file");
+    ok(strstr(load("main"), "cannot be opened"), "is not followed");
+    is_int(save("main", "00000", &err), STICKY_FAILED, "nor written through");
+    fresh("file");
+    tap_spew(state, "x", 1);
+    is_int(save("main", "00000", &err), STICKY_FAILED, "a state directory that cannot be");
+}
+
+#define WRITERS 4
+#define WRITES 25
+
+static void test_together(void)
+{
+    struct tc_err err = {0};
+    fresh("together");
+    for (int i = 0; i < WRITERS; i++)
+        if (fork() == 0) {
+            char name[16];
+            int bad = 0;
+            snprintf(name, sizeof name, "a%d", i);
+            for (int n = 0; n < WRITES; n++)
+                bad |= save(name, n % 2 ? "11111" : "01010", &err) != STICKY_SAVED ||
+                       strcmp(load(name), n % 2 ? "11111" : "01010") != 0;
+            _exit(bad);
+        }
+    int bad = 0;
+    for (int status; wait(&status) > 0;)
+        bad |= status;
+    is_int(bad, 0, "%d processes write and read at once", WRITERS);
+    is_str(load("a3"), "01010", "and all is there");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_round_trip();
+    test_names();
+    test_damage();
+    test_newer();
+    test_links();
+    test_together();
+    return 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of event/event.h and event/kinds.h: blank drafts, the field tables, the box. */
+#include "event/event.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+
+#include "base/align.h"
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/chunk_pool.h"
+#include "event/specimen.h"
+#include "tap/tap.h"
+
+static void test_kinds(void)
+{
+    bool names = true, found = true;
+    for (int k = 0; k < TC_KINDS; k++) {
+        const char *const name = kind_name((enum tc_kind)k);
+        names = names && name && *name;
+        found = found && kind_find(name, strlen(name)) == k;
+    }
+    ok(names, "every kind has a name");
+    ok(found, "kind_find finds every name");
+    is_int(kind_find("narrations", 10), -1, "kind_find refuses a longer name");
+    is_int(kind_find("narratio", 8), -1, "kind_find refuses a prefix");
+    is_int(kind_find("", 0), -1, "kind_find refuses nothing");
+    is_int(kind_gate(TC_PROGRESS), GATE_PROGRESS, "kind_gate");
+    is_int(kind_pressure(TC_TOOL_RESULT), PRESSURE_SHRINK, "kind_pressure");
+    ok(kind_is_terminal(TC_FINAL) && kind_is_terminal(TC_ERROR) && kind_is_terminal(TC_DONE),
+       "final, error and done are terminal");
+    ok(!kind_is_terminal(TC_USAGE) && !kind_is_terminal(TC_NARRATION), "others are not");
+}
+
+static void test_blank_drafts(void)
+{
+    struct event ev;
+    event_init(&ev, TC_TOOL_CALL);
+    is_str(ev.u.tool_call.name, "", "a required string is empty");
+    is_str(ev.u.tool_call.args, "{}", "required arguments are an empty object");
+    is_int((long long)ev.u.tool_call.args_len, 2, "of two bytes");
+    is_int(ev.u.tool_call.read_only, -1, "a switch nobody set is unknown");
+    ok(!ev.u.tool_call.args_raw && !ev.u.tool_call.message_id, "optional strings are NULL");
+    ok(ev.u.meta == &ev.meta, "the payload points to its meta");
+    ok(ev.meta.ts < 0 && !ev.meta.x && !ev.meta.parent_id, "no time, no lineage");
+    is_str(ev.meta.session_id, "", "no session");
+
+    event_init(&ev, TC_RAW);
+    is_str(ev.u.raw.event, "null", "a raw event is null");
+    event_init(&ev, TC_USAGE);
+    is_int(ev.u.usage.input_tokens, -1, "tokens that nobody counted are not 0");
+    is_real(ev.u.usage.cost_usd, -1, "nor is the cost");
+    event_init(&ev, TC_MESSAGE);
+    is_str(ev.u.message.role, "assistant", "a message is the assistant's");
+
+    event_init_notice(&ev, "warn", "retry", "again");
+    is_int(ev.kind, TC_NOTICE, "a notice");
+    is_str(ev.u.notice.level, "warn", "its level");
+    is_str(ev.u.notice.code, "retry", "its code");
+    is_str(ev.u.notice.text, "again", "its text");
+}
+
+static void cover(bool *bytes, size_t from, size_t n)
+{
+    memset(bytes + from, true, n);
+}
+
+/* Every member of every struct but meta and lengths has a row: rows leave no gap. */
+static void test_rows_cover_the_structs(void)
+{
+    static const size_t sizes[] = {
+        sizeof(struct tc_narration),   sizeof(struct tc_thinking),  sizeof(struct tc_message),
+        sizeof(struct tc_final),       sizeof(struct tc_tool_call), sizeof(struct tc_progress),
+        sizeof(struct tc_tool_result), sizeof(struct tc_request),   sizeof(struct tc_start),
+        sizeof(struct tc_step),        sizeof(struct tc_error),     sizeof(struct tc_done),
+        sizeof(struct tc_usage),       sizeof(struct tc_notice),    sizeof(struct tc_state),
+        sizeof(struct tc_raw),
+    };
+    static const size_t widths[] = {[FIELD_STR] = sizeof(char *),    [FIELD_JSON] = sizeof(char *),
+                                    [FIELD_OBJECT] = sizeof(char *), [FIELD_INT] = sizeof(int64_t),
+                                    [FIELD_REAL] = sizeof(double),   [FIELD_FLAG] = sizeof(bool),
+                                    [FIELD_TRI] = sizeof(int)};
+    for (int k = 0; k < TC_KINDS; k++) {
+        bool covered[sizeof(union event_payload)] = {false};
+        cover(covered, 0, sizeof(struct tc_meta *));
+        for (const struct field *f = event_fields((enum tc_kind)k); f->key; f++) {
+            cover(covered, f->offset, widths[f->type]);
+            if (f->len_offset)
+                cover(covered, f->len_offset, sizeof(size_t));
+        }
+        /* Padding never fills a whole word. */
+        bool gap = false;
+        for (size_t word = 0; word < sizes[k]; word += 8)
+            gap = gap || !memchr(covered + word, true, 8);
+        ok(!gap, "%s: rows cover the struct", kind_name((enum tc_kind)k));
+    }
+}
+
+static void test_box_copies(void)
+{
+    for (int k = 0; k < TC_KINDS; k++) {
+        struct arena a = {0};
+        struct event ev, same;
+        specimen_fill(&ev, (enum tc_kind)k, &a);
+        struct event_box *const box = event_box_new(&ev);
+        arena_fini(&a); /* what the draft borrowed is gone */
+        specimen_fill(&same, (enum tc_kind)k, &a);
+        const struct event *const got = event_box_get(box);
+        const char *const differs = specimen_differ(got, &same);
+        ok(!differs, "%s: the box holds every field%s%s", kind_name((enum tc_kind)k),
+           differs ? ", but not " : "", differs ? differs : "");
+        ok(got->u.meta == &got->meta, "%s: its payload points to its meta",
+           kind_name((enum tc_kind)k));
+        event_box_unref(box);
+        arena_fini(&a);
+    }
+}
+
+static void test_box_text(void)
+{
+    struct event ev;
+    event_init(&ev, TC_NARRATION);
+    ev.u.narration.text = "abcdef";
+    ev.u.narration.text_len = 3;
+    struct event_box *box = event_box_new(&ev);
+    is_str(event_box_get(box)->u.narration.text, "abc", "text is cut at its length and terminated");
+    ok(!event_box_get(box)->u.narration.message_id, "an absent string stays NULL");
+    ok(event_box_size(box) >= sizeof(struct event) + 4, "the size counts the text");
+    event_box_unref(event_box_ref(box));
+    is_int((long long)event_box_get(box)->u.narration.text_len, 3, "lives as long as a reference");
+    event_box_unref(box);
+    event_box_unref(NULL);
+
+    event_init(&ev, TC_TOOL_CALL);
+    ev.u.tool_call.name = NULL;
+    ev.u.tool_call.args = NULL;
+    ev.meta.src = NULL;
+    box = event_box_new(&ev);
+    is_str(event_box_get(box)->u.tool_call.name, "", "a required string is never NULL in a box");
+    is_str(event_box_get(box)->u.tool_call.args, "{}", "nor are required arguments");
+    is_int((long long)event_box_get(box)->u.tool_call.args_len, 2, "and their length is right");
+    event_box_unref(box);
+}
+
+/* ---- boxes in a row ---- */
+
+static struct event_box *box_specimen(struct slab *row, size_t i)
+{
+    struct arena a = {0};
+    struct event ev;
+    specimen_fill(&ev, (enum tc_kind)(i % TC_KINDS), &a);
+    ev.meta.seq = i;
+    struct event_box *const box = event_box_make(row, &ev);
+    arena_fini(&a);
+    return box;
+}
+
+/* The first difference, or NULL. */
+static const char *differs_from_specimen(const struct event_box *box, size_t i)
+{
+    struct arena a = {0};
+    struct event same;
+    specimen_fill(&same, (enum tc_kind)(i % TC_KINDS), &a);
+    same.meta.seq = i;
+    const char *const differs = specimen_differ(event_box_get(box), &same);
+    arena_fini(&a);
+    return differs;
+}
+
+static void test_row_of_boxes(void)
+{
+    enum { ROW = 100 * TC_KINDS };
+    static struct event_box *row[ROW];
+    struct slab slab = {0};
+    for (size_t i = 0; i < ROW; i++)
+        row[i] = box_specimen(&slab, i);
+    slab_end(&slab);
+    const char *differs = NULL;
+    for (size_t i = 0; i < ROW; i++)
+        if (i % 50)
+            event_box_unref(row[i]);
+    for (size_t i = 0; i < ROW && !differs; i += 50)
+        differs = differs_from_specimen(row[i], i);
+    ok(!differs, "a box stays whole when those beside it are gone: %s",
+       differs ? differs : "no difference");
+    for (size_t i = 0; i < ROW; i += 50)
+        event_box_unref(row[i]);
+}
+
+static void test_row_of_narration(void)
+{
+    struct event ev;
+    event_init(&ev, TC_NARRATION);
+    ev.meta.src = "claude";
+    ev.u.narration.text = "a few words";
+    ev.u.narration.text_len = 11;
+    struct slab slab = {0};
+    struct event_box *row[256];
+    const struct slab_chunk *seen = NULL;
+    size_t chunks = 0, placed = 0;
+    for (size_t i = 0; i < 256; i++) {
+        row[i] = event_box_make(&slab, &ev);
+        chunks += slab.chunk != seen;
+        placed += slab.chunk != NULL;
+        seen = slab.chunk;
+    }
+    if (SEES_FREED)
+        ok(placed == 0, "each box is alone where the use of what was freed is looked for");
+    else
+        ok(placed > 240 && chunks < 40, "%zu of 256 boxes are in %zu chunks", placed, chunks);
+    slab_end(&slab);
+    for (size_t i = 0; i < 256; i++)
+        event_box_unref(row[i]);
+}
+
+#define READERS 3
+#define READ 3000
+
+/* Boxes that several threads have a reference of each. */
+struct stream {
+    struct event_box *boxes[READ];
+    _Atomic size_t there;
+};
+
+static void *read_stream(void *arg)
+{
+    struct stream *const stream = arg;
+    bool whole = true;
+    for (size_t i = 0; i < READ; i++) {
+        while (stream->there <= i)
+            sched_yield();
+        const struct event *const ev = event_box_get(stream->boxes[i]);
+        whole = whole && ev->meta.seq == i && ev->kind == (enum tc_kind)(i % TC_KINDS) &&
+                strcmp(ev->meta.src, event_box_get(stream->boxes[0])->meta.src) == 0;
+        if (i)
+            event_box_unref(stream->boxes[i]);
+    }
+    event_box_unref(stream->boxes[0]);
+    return whole ? arg : NULL;
+}
+
+/* It is made in bursts, while it is read and let go. */
+static void test_boxes_across_threads(void)
+{
+    static struct stream stream;
+    struct slab slab = {0};
+    pthread_t threads[READERS];
+    for (int i = 0; i < READERS; i++)
+        if (pthread_create(&threads[i], NULL, read_stream, &stream) != 0)
+            bail("no threads");
+    for (size_t i = 0; i < READ; i++) {
+        stream.boxes[i] = event_box_ref_many(box_specimen(&slab, i), READERS - 1);
+        stream.there = i + 1;
+        if (i % 100 == 99)
+            slab_end(&slab);
+    }
+    slab_end(&slab);
+    bool whole = true;
+    for (int i = 0; i < READERS; i++) {
+        void *read;
+        pthread_join(threads[i], &read);
+        whole = whole && read;
+    }
+    ok(whole, "boxes of a row are read and let go by several threads while more are made");
+}
+
+/* All ask at once for a line that nobody has made yet. */
+struct race {
+    struct event_box *box;
+    pthread_barrier_t start;
+};
+
+static void *ask_for_line(void *arg)
+{
+    struct race *const race = arg;
+    pthread_barrier_wait(&race->start);
+    const char *const line = event_box_line(race->box, NULL);
+    event_box_unref(race->box);
+    return (void *)(uintptr_t)line;
+}
+
+#define RACERS 4
+
+static bool race_for_line(const struct event *ev)
+{
+    struct race race = {.box = event_box_new(ev)};
+    pthread_barrier_init(&race.start, NULL, RACERS);
+    pthread_t threads[RACERS];
+    for (int i = 0; i < RACERS; i++) {
+        event_box_ref(race.box);
+        if (pthread_create(&threads[i], NULL, ask_for_line, &race) != 0)
+            bail("no threads");
+    }
+    bool same = true;
+    for (int i = 0; i < RACERS; i++) {
+        void *line;
+        pthread_join(threads[i], &line);
+        same = same && line == event_box_line(race.box, NULL);
+    }
+    pthread_barrier_destroy(&race.start);
+    event_box_unref(race.box);
+    return same;
+}
+
+static void test_box_line(void)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.message = "no\n";
+    ev.meta.ts = 1;
+    struct event_box *const box = event_box_new(&ev);
+    size_t len;
+    const char *const line = event_box_line(box, &len);
+    is_str(line,
+           "{\"type\":\"error\",\"payload\":{\"message\":\"no\\n\"},\"ts\":1,"
+           "\"correlation_id\":\"\",\"session_id\":\"\",\"seq\":0,\"src\":\"\"}",
+           "the canonical line");
+    is_int((long long)len, (long long)strlen(line), "and its length");
+    ok(event_box_line(box, NULL) == line, "made once");
+    event_box_unref(box);
+
+    bool same = true;
+    for (int i = 0; i < 200 && same; i++)
+        same = race_for_line(&ev);
+    ok(same, "threads that ask at once get the same line");
+}
+
+/* ---- a flat box from a process that is not trusted ---- */
+
+/* A flat error event, with zeroed memory behind it. */
+struct flat_error {
+    _Alignas(ALIGN_WORD) char bytes[4096];
+    size_t len;   /* of the flat box */
+    size_t texts; /* where its texts begin */
+};
+
+static void flatten_error(struct flat_error *flat)
+{
+    struct event ev;
+    event_init(&ev, TC_ERROR);
+    ev.u.error.message = "no";
+    struct event_box *const box = event_box_new(&ev);
+    memset(flat, 0, sizeof *flat);
+    flat->len = event_box_flat_size(box, (struct str){0});
+    flat->texts = 2 * sizeof(size_t) + offsetof(struct event, u) + sizeof(struct tc_error);
+    event_box_flatten(flat->bytes, box, (struct str){0});
+    event_box_unref(box);
+}
+
+/* Overwrites the header: the sizes of the texts and of the line. */
+static void set_sizes(struct flat_error *flat, size_t text_bytes, size_t line_bytes)
+{
+    const size_t sizes[] = {text_bytes, line_bytes};
+    memcpy(flat->bytes, sizes, sizeof sizes);
+}
+
+/* Writes the length field of a line of `bytes` bytes; the NUL at its end is there already. */
+static void set_line(struct flat_error *flat, size_t at, size_t bytes)
+{
+    const size_t len = bytes - sizeof(size_t) - 1;
+    memcpy(flat->bytes + at, &len, sizeof len);
+}
+
+static bool is_accepted(const struct flat_error *flat)
+{
+    struct buf place = {0};
+    struct event_box *const box = event_box_raise(&place, flat->bytes, flat->len);
+    event_box_unref(box);
+    buf_fini(&place);
+    return box;
+}
+
+/* Sizes that overflow, so that their sum is the size of the box, and a valid line where they lead:
+ * only the bounds checks are left to refuse them. */
+static void test_flat_sizes(void)
+{
+    struct flat_error flat;
+    flatten_error(&flat);
+    ok(is_accepted(&flat), "a flat box is accepted");
+
+    size_t texts;
+    memcpy(&texts, flat.bytes, sizeof texts);
+    flat.bytes[flat.texts + texts - 1] = 'x';
+    ok(!is_accepted(&flat), "refused: the last text does not end with NUL");
+
+    flatten_error(&flat);
+    const size_t before = flat.texts - ALIGN_WORD;
+    set_sizes(&flat, (size_t)0 - ALIGN_WORD, flat.len - before);
+    set_line(&flat, before, flat.len - before);
+    ok(!is_accepted(&flat), "refused: the size of the texts is negative");
+
+    flatten_error(&flat);
+    const size_t behind = flat.texts + flat.len;
+    set_sizes(&flat, flat.len, flat.len - behind);
+    set_line(&flat, behind, flat.len - behind);
+    ok(!is_accepted(&flat), "refused: the texts end outside of the box");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_kinds();
+    test_blank_drafts();
+    test_rows_cover_the_structs();
+    test_box_copies();
+    test_box_text();
+    test_row_of_boxes();
+    test_row_of_narration();
+    test_boxes_across_threads();
+    test_box_line();
+    test_flat_sizes();
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * Bodies that go to files: whole ones are kept, all others leave nothing behind. */
+#include "io/http/client/download.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "fake/httpd.h"
+#include "io/http/client/httpc.h"
+#include "tap/tap.h"
+
+static char dir[256];
+
+static unsigned count_files(void)
+{
+    unsigned n = 0;
+    DIR *const d = opendir(dir);
+    for (const struct dirent *e; (e = readdir(d));)
+        n += *e->d_name != '.';
+    closedir(d);
+    return n;
+}
+
+static void test_file(void)
+{
+    struct download d, other;
+    struct stat st = {0};
+    is_int(download_open(&d, "/nowhere/at/all"), -1, "a folder that is not there");
+    is_int(download_open(&d, dir), 0, "a new file");
+    is_int(download_open(&other, dir), 0, "another");
+    ok(strcmp(d.path, other.path) != 0, "of another name");
+    is_int(download_add(&d, "abc", 3), 0, "written");
+    char *const path = xstrdup(d.path);
+    stat(path, &st);
+    is_int(st.st_mode & 07777, 0600, "for us only");
+    download_fini(&other, false);
+    is_int(count_files(), 1, "what is not kept is gone");
+    char *const big = calloc(1, DOWNLOAD_MAX_BYTES);
+    is_int(download_add(&d, big, DOWNLOAD_MAX_BYTES - 2), -1, "a byte too many");
+    is_int(download_add(&d, big, DOWNLOAD_MAX_BYTES - 3), 0, "as many as may be");
+    free(big);
+    download_fini(&d, true);
+    stat(path, &st);
+    is_int(st.st_size, DOWNLOAD_MAX_BYTES, "what is kept is there");
+    download_fini(&d, false);
+    free(path);
+}
+
+static void test_sweep(void)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s/file-of-somebody", dir);
+    tap_spew(other, "x", 1);
+    is_int((long long)download_sweep(dir, 3600), 0, "young ones stay");
+    clock_fake(0, clock_wall() + 7200);
+    is_int((long long)download_sweep(dir, 3600), 1, "old ones go");
+    clock_unfake();
+    is_int(access(other, F_OK), 0, "others' do not");
+    unlink(other);
+    is_int((long long)download_sweep("/nowhere/at/all", 1), 0, "a folder that is not there");
+}
+
+struct got {
+    unsigned calls;
+    enum httpc_outcome outcome;
+    char path[512], error[256];
+    size_t body_len;
+};
+
+static void on_reply(void *arg, const struct httpc_reply *r)
+{
+    struct got *const g = arg;
+    g->calls++;
+    g->outcome = r->outcome;
+    g->body_len = r->body.len;
+    snprintf(g->path, sizeof g->path, "%s", r->path ? r->path : "");
+    snprintf(g->error, sizeof g->error, "%s", r->error);
+}
+
+static struct got fetch(struct loop *loop, struct httpc *http, const struct httpd_step *step,
+                        const char *to)
+{
+    struct httpd *const server = httpd_start(step, 1);
+    struct got g = {0};
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/f", httpd_port(server));
+    httpc_start(http,
+                &(struct httpc_request){
+                    .method = "GET", .url = url, .save_dir = to, .flags = HTTPC_LOOPBACK},
+                on_reply, &g);
+    while (!g.calls)
+        loop_once(loop, 1000);
+    is_str(httpd_faults(server), "", "a clean request");
+    httpd_stop(server);
+    return g;
+}
+
+#define HEAD "HTTP/1.1 200 OK\r\n"
+
+static void test_fetch(void)
+{
+    static const struct httpd_step text = {HTTPD_REPLY, HEAD "Content-Length: 3\r\n\r\nabc"};
+    static const struct httpd_step empty = {HTTPD_REPLY, HEAD "Content-Length: 0\r\n\r\n"};
+    static const struct httpd_step no = {HTTPD_REPLY,
+                                         "HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\ngone"};
+    static const struct httpd_step cut = {HTTPD_REPLY_CLOSE, HEAD "Content-Length: 40\r\n\r\nabc"};
+    static const struct httpd_step nine = {HTTPD_FLOOD, HEAD "Content-Length: 9437184\r\n\r\n"};
+    static const struct httpd_step huge = {HTTPD_REPLY, HEAD "Content-Length: 20971521\r\n\r\nabc"};
+    struct loop *const loop = loop_new();
+    struct httpc *const http = httpc_new(loop, NULL);
+    struct got g = fetch(loop, http, &text, dir);
+    ok(g.outcome == HTTPC_OK && *g.path && g.body_len == 0, "a good answer goes to a file");
+    size_t len = 0;
+    char *const bytes = tap_slurp(g.path, &len);
+    is_mem(bytes, len, "abc", 3, "all of it");
+    free(bytes);
+    unlink(g.path);
+    g = fetch(loop, http, &empty, dir);
+    ok(g.outcome == HTTPC_OK && !*g.path, "an empty one makes none");
+    g = fetch(loop, http, &no, dir);
+    ok(g.outcome == HTTPC_REJECTED && !*g.path && g.body_len == 4, "a refusal goes to memory");
+    g = fetch(loop, http, &cut, dir);
+    ok(g.outcome == HTTPC_AMBIGUOUS && !*g.path, "one that breaks off is none");
+    g = fetch(loop, http, &huge, dir);
+    ok(!*g.path && strstr(g.error, "larger than 20971520"), "nor is one that is too big: %s",
+       g.error);
+    g = fetch(loop, http, &text, "/nowhere/at/all");
+    ok(!*g.path && strstr(g.error, "cannot be saved"), "a folder that is gone: %s", g.error);
+    is_int(count_files(), 0, "nothing is left of them");
+    g = fetch(loop, http, &nine, dir);
+    struct stat st = {0};
+    stat(g.path, &st);
+    ok(g.outcome == HTTPC_OK && st.st_size == 9437184, "more than is kept in memory");
+    httpc_free(http);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    plan_lazy();
+    snprintf(dir, sizeof dir, "%s/files", tap_tmpdir());
+    mkdir(dir, 0700);
+    test_file();
+    test_sweep();
+    test_fetch();
+    return 0;
+}

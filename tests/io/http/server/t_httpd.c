@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT
+ * The HTTP server against a client of raw bytes: who may ask, what is answered when, and that no
+ * request is smuggled past another one. */
+#include "io/http/server/httpd.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bytes/buf.h"
+#include "base/sys/log.h"
+#include "io/httpd_client.h"
+#include "tap/tap.h"
+
+#define HOST "Host: localhost\r\n"
+#define GET(path) "GET " path " HTTP/1.1\r\n" HOST "\r\n"
+#define POST "POST /p HTTP/1.1\r\n" HOST
+#define SMUGGLED GET("/smuggled")
+
+static struct loop *loop;
+static struct httpd *server;
+static struct httpd_request *held; /* by on_held */
+static unsigned smuggled;
+
+/* What comes for it, in a connection of its own; valid until the next call. */
+static const char *ask(const char *bytes)
+{
+    static char answer[4096];
+    struct client c = client_connect(loop, server);
+    client_send(&c, bytes, strlen(bytes));
+    client_await(&c, 1);
+    snprintf(answer, sizeof answer, "%s", c.in.p);
+    client_hang_up(&c);
+    return answer;
+}
+
+static void is_status(const char *bytes, int status, const char *what)
+{
+    is_int(strtol(ask(bytes) + strlen("HTTP/1.1 "), NULL, 10), status, "%s: %d", what, status);
+}
+
+/* ---- handlers ---- */
+
+static void on_echo(void *arg, struct httpd_request *r)
+{
+    CLEANUP_BUF struct buf body = {0};
+    const char *const type = httpd_header(r, "content-type");
+    buf_printf(&body, "%s|%s|%s|%s|%s|%s|%s\n", (const char *)arg, r->method, r->path, r->query,
+               type ? type : "-", r->body.p, r->peer);
+    httpd_answer(r, 200, "text/x-echo", (struct str){body.p, body.len});
+}
+
+static void on_smuggled(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    smuggled++;
+    httpd_answer(r, 200, NULL, STR("smuggled\n"));
+}
+
+static void on_held(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    held = r;
+}
+
+static void on_rude(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    httpd_answer(r, 42, "text/html\r\nX-Injected: yes", STR("rude\n"));
+}
+
+static void on_big(void *arg, struct httpd_request *r)
+{
+    (void)arg;
+    static char big[16 << 20];
+    memset(big, 'x', sizeof big);
+    httpd_answer(r, 200, NULL, (struct str){big, sizeof big});
+}
+
+static void begin(const struct httpd_options *options)
+{
+    struct tc_err err = {0};
+    server = httpd_new(loop, options, &err);
+    if (!server)
+        bail("no server: %s", err_str(&err));
+    static char exact[] = "exact", below[] = "below", deeper[] = "deeper";
+    httpd_route(server, "/a", HTTPD_GET | HTTPD_POST, on_echo, exact);
+    httpd_route(server, "/a/", HTTPD_ANY, on_echo, below);
+    httpd_route(server, "/a/b/", HTTPD_ANY, on_echo, deeper);
+    httpd_route(server, "/p", HTTPD_ANY, on_echo, exact);
+    httpd_route(server, "/smuggled", HTTPD_ANY, on_smuggled, NULL);
+    httpd_route(server, "/held", HTTPD_ANY, on_held, NULL);
+    httpd_route(server, "/rude", HTTPD_ANY, on_rude, NULL);
+    httpd_route(server, "/big", HTTPD_ANY, on_big, NULL);
+}
+
+static void end(void)
+{
+    httpd_free(server);
+    server = NULL;
+}
+
+/* ---- tests ---- */
+
+static void test_routes(void)
+{
+    begin(&(struct httpd_options){0});
+    has_str(ask(GET("/a?x=%20y")), "exact|GET|/a|x=%20y|-||127.0.0.1\n", "the request as it came");
+    has_str(ask(GET("/a/c")), "below|GET|/a/c|", "a path below");
+    has_str(ask(GET("/a/b/c")), "deeper|GET|/a/b/c|", "the longest one has it");
+    has_str(ask("POST /a HTTP/1.1\r\n" HOST "Content-Type: x/y\r\nContent-Length: 2\r\n\r\nhi"),
+            "exact|POST|/a||x/y|hi|", "a body");
+    has_str(ask("POST /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+                "1\r\nh\r\n1\r\ni\r\n0\r\n\r\n"),
+            "|hi|", "a body of chunks");
+    is_status(GET("/"), 404, "an unknown path");
+    is_status(GET("/ab"), 404, "a path that only begins so");
+    is_status("DELETE /a HTTP/1.1\r\n" HOST "\r\n", 405, "another method");
+    has_str(ask("DELETE /a HTTP/1.1\r\n" HOST "\r\n"), "\r\nAllow: GET, HEAD, POST\r\n",
+            "says which");
+    const char *const head = ask("HEAD /a HTTP/1.1\r\n" HOST "\r\n");
+    ok(strstr(head, "Content-Length: 28\r\n") && !strstr(head, "exact"), "HEAD has no body");
+    const char *const lost = ask("HEAD / HTTP/1.1\r\n" HOST "\r\n");
+    ok(strstr(lost, "404") && !strstr(lost, "Not Found\n"), "HEAD of nothing, neither");
+    has_str(ask(GET("/a")), "\r\nX-Content-Type-Options: nosniff\r\n", "nosniff");
+    const char *const rude = ask(GET("/rude"));
+    ok(strncmp(rude, "HTTP/1.1 500 ", 13) == 0 && !strstr(rude, "X-Injected"),
+       "a handler cannot write headers");
+    static char root[] = "root";
+    httpd_route(server, "/", HTTPD_GET | HTTPD_EXACT, on_echo, root);
+    is_status(GET("/"), 200, "a route of a path that ends with a slash, and nothing below");
+    is_status("POST /b HTTP/1.1\r\n" HOST "\r\n", 404, "is not asked for what is below");
+    httpd_unroute(server, "/a");
+    is_status(GET("/a"), 404, "a route that has gone");
+    end();
+}
+
+static void test_callers(void)
+{
+    const char *const hosts[] = {"turncast.example"}, *const origins[] = {"https://ok.example"};
+    begin(&(struct httpd_options){
+        .hosts = hosts, .host_count = 1, .origins = origins, .origin_count = 1});
+    is_status("GET /a HTTP/1.1\r\nHost: Turncast.Example:80\r\n\r\n", 200, "a listed host");
+    is_status("GET /a HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", 200, "the address");
+    is_status("GET /a HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", 200, "the other loopback address");
+    is_status("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421, "another host");
+    is_status("GET /a HTTP/1.1\r\nHost: localhost.evil.example\r\n\r\n", 421, "one alike");
+    is_status("GET /a HTTP/1.1\r\nHost: [::1\r\n\r\n", 421, "half an address");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\n\r\n", 200, "its page");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://evil.example\r\n\r\n", 403, "another");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, "a page from nowhere");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\norigin: x\r\n\r\n", 403,
+              "both");
+    httpd_set_names(server, origins, 0, hosts, 1);
+    is_status("GET /a HTTP/1.1\r\nHost: turncast.example\r\n\r\n", 421, "a host no longer listed");
+    is_status("GET /a HTTP/1.1\r\n" HOST "Origin: turncast.example\r\n\r\n", 200, "a new page");
+    end();
+}
+
+/* Each goes out with another request behind it. */
+static const struct {
+    const char *name, *bytes;
+    size_t len; /* 0: up to the NUL */
+    int status;
+} probes[] = {
+    {"TE + CL", POST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400},
+    {"CL + TE", POST "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n", 0, 400},
+    {"two CL", POST "Content-Length: 0\r\nContent-Length: 50\r\n\r\n", 0, 400},
+    {"CL +3", POST "Content-Length: +3\r\n\r\nabc", 0, 400},
+    {"CL 3, 3", POST "Content-Length: 3, 3\r\n\r\nabc", 0, 400},
+    {"TE xchunked", POST "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 0, 501},
+    {"bad chunk size", POST "Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n0\r\n\r\n", 0, 400},
+    {"no Host", "GET /p HTTP/1.1\r\n\r\n", 0, 400},
+    {"two Host", "GET /p HTTP/1.1\r\n" HOST HOST "\r\n", 0, 400},
+    {"space before colon", POST "Content-Length : 3\r\n\r\nabc", 0, 400},
+    {"obs-fold", POST "X: a\r\n b\r\n\r\n", 0, 400},
+    {"bare LF", "GET /p HTTP/1.1\nHost: localhost\n\n", 0, 400},
+    {"bare LF in the head", POST "X: a\nContent-Length: 50\r\n\r\n", 0, 400},
+    {"NUL in header", POST "X: \0\r\n\r\n", sizeof POST "X: \0\r\n\r\n" - 1, 400},
+    {"absolute URI", "GET http://localhost/p HTTP/1.1\r\n" HOST "\r\n", 0, 400},
+    {"unknown method", "BREW /p HTTP/1.1\r\n" HOST "\r\n", 0, 501},
+    {"HTTP/2", "GET /p HTTP/2.0\r\n" HOST "\r\n", 0, 505},
+    {"trailer", POST "Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n", 0, 400},
+};
+
+static void is_refused(const char *name, const struct client *c, int status)
+{
+    is_int(c->in.len ? strtol(c->in.p + 9, NULL, 10) : 0, status, "%s: %d", name, status);
+    ok(c->closed && client_answers(c) == 1 && strstr(c->in.p, "\r\nConnection: close\r\n"),
+       "%s: and the connection is closed", name);
+}
+
+/* At once, a byte at a time, and behind a request that is well. */
+static void test_probes(void)
+{
+    begin(&(struct httpd_options){0});
+    smuggled = 0;
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        const size_t len = probes[i].len ? probes[i].len : strlen(probes[i].bytes);
+        CLEANUP_BUF struct buf bytes = {0};
+        buf_add(&bytes, probes[i].bytes, len);
+        buf_add_str(&bytes, SMUGGLED);
+        struct client c = client_connect(loop, server);
+        client_send(&c, bytes.p, bytes.len);
+        client_await_end(&c);
+        is_refused(probes[i].name, &c, probes[i].status);
+        client_hang_up(&c);
+
+        struct client slow = client_connect(loop, server);
+        for (size_t at = 0; at < bytes.len; at++) {
+            client_send(&slow, bytes.p + at, 1);
+            loop_once(loop, 0);
+        }
+        client_await_end(&slow);
+        is_refused(probes[i].name, &slow, probes[i].status);
+        client_hang_up(&slow);
+
+        struct client second = client_connect(loop, server);
+        client_send(&second, GET("/a"), strlen(GET("/a")));
+        client_send(&second, bytes.p, bytes.len);
+        client_await_end(&second);
+        ok(client_answers(&second) == 2 && strstr(second.in.p, "exact|GET|/a") && second.closed,
+           "%s: as a second request", probes[i].name);
+        client_hang_up(&second);
+    }
+    is_int(smuggled, 0, "nothing was smuggled");
+    is_status(SMUGGLED, 200, "which it could have been");
+    is_int(smuggled, 1, "and is counted");
+    end();
+}
+
+static void test_sizes(void)
+{
+    begin(&(struct httpd_options){0});
+    CLEANUP_BUF struct buf head = {0}, target = {0};
+    buf_add_str(&head, "GET /a HTTP/1.1\r\n" HOST "X: ");
+    buf_add_str(&target, "GET /");
+    for (int i = 0; i < 64 << 10; i++) {
+        buf_add_char(&head, 'x');
+        buf_add_char(&target, 'x');
+    }
+    buf_add_str(&head, "\r\n\r\n");
+    buf_add_str(&target, " HTTP/1.1\r\n" HOST "\r\n");
+    is_status(head.p, 431, "a header of 64 KiB");
+    is_status(target.p, 414, "a target of 64 KiB");
+    is_status(POST "Content-Length: 9999999\r\n\r\n", 413, "a body that would be too big");
+    is_status(POST "Transfer-Encoding: chunked\r\n\r\n999999\r\n", 413, "a chunk");
+    CLEANUP_BUF struct buf body = {0};
+    buf_printf(&body, POST "Content-Length: %d\r\n\r\n", HTTPD_MAX_BODY);
+    for (int i = 0; i < HTTPD_MAX_BODY; i++)
+        buf_add_char(&body, 'y');
+    struct client c = client_connect(loop, server);
+    client_send(&c, body.p, body.len);
+    for (int rounds = 0; rounds < 2000 && c.in.len < HTTPD_MAX_BODY; rounds++) {
+        loop_once(loop, 5);
+        client_read(&c);
+    }
+    ok(c.in.len > HTTPD_MAX_BODY && !c.closed, "the biggest body goes there and back");
+    client_hang_up(&c);
+    end();
+}
+
+static void test_keep_alive(void)
+{
+    begin(&(struct httpd_options){0});
+    struct client c = client_connect(loop, server);
+    static const char three[] = GET("/a?1") POST "Content-Length: 3\r\n\r\nabc" GET("/a?3");
+    client_send(&c, three, sizeof three - 1);
+    client_await(&c, 3);
+    const char *const one = strstr(c.in.p, "/a|1"), *const two = strstr(c.in.p, "|abc|"),
+                      *const last = strstr(c.in.p, "/a|3");
+    ok(one && two && last && one < two && two < last && !c.closed, "three at once, in order");
+    client_send(&c, GET("/held"), strlen(GET("/held")));
+    client_send(&c, GET("/a?5"), strlen(GET("/a?5")));
+    for (int i = 0; i < 2000 && !held; i++)
+        loop_once(loop, 5);
+    for (int i = 0; i < 5; i++)
+        loop_once(loop, 1);
+    client_read(&c);
+    ok(held && client_answers(&c) == 3, "the next one waits for an answer that takes its time");
+    httpd_answer(held, 202, NULL, STR("later\n"));
+    held = NULL;
+    client_await(&c, 5);
+    ok(strstr(c.in.p, "later\nHTTP/1.1 200 OK"), "and then comes");
+    static const char bye[] = "GET /a HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n" SMUGGLED;
+    client_send(&c, bye, sizeof bye - 1);
+    client_await_end(&c);
+    ok(client_answers(&c) == 6 && c.closed, "Connection: close is the end");
+    client_hang_up(&c);
+    struct client old = client_connect(loop, server);
+    client_send(&old, "GET /a HTTP/1.0\r\n" HOST "\r\n", strlen("GET /a HTTP/1.0\r\n" HOST "\r\n"));
+    client_await_end(&old);
+    ok(client_answers(&old) == 1 && old.closed, "HTTP/1.0, too");
+    client_hang_up(&old);
+    struct client polite = client_connect(loop, server);
+    static const char expects[] = POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+    client_send(&polite, expects, sizeof expects - 1);
+    client_await(&polite, 1);
+    is_str(polite.in.p, "HTTP/1.1 100 Continue\r\n\r\n", "it may go on");
+    client_send(&polite, "hi", 2);
+    client_await(&polite, 2);
+    has_str(polite.in.p, "|hi|", "and does");
+    client_hang_up(&polite);
+    end();
+}
+
+static void hold(struct client *c)
+{
+    held = NULL;
+    *c = client_connect(loop, server);
+    client_send(c, GET("/held"), strlen(GET("/held")));
+    for (int i = 0; i < 2000 && !held; i++)
+        loop_once(loop, 5);
+    if (!held)
+        bail("no request came");
+}
+
+static void test_gone(void)
+{
+    struct client c;
+    begin(&(struct httpd_options){.deadline_ms = 30});
+    hold(&c);
+    ok(!held->gone, "somebody waits");
+    client_await_end(&c);
+    is_refused("a deadline", &c, 503);
+    has_str(c.in.p, "\"code\":\"answer_timeout\"", "an error object says so");
+    has_str(c.in.p, "within 0.03 seconds", "with the limit");
+    has_str(c.in.p, "\r\nRetry-After: 5\r\n", "and when to come again");
+    ok(held->gone, "the handler can see it");
+    httpd_answer(held, 200, NULL, STR("too late\n"));
+    client_hang_up(&c);
+    end();
+
+    begin(&(struct httpd_options){0});
+    hold(&c);
+    client_hang_up(&c);
+    for (int i = 0; i < 2000 && !held->gone; i++)
+        loop_once(loop, 5);
+    ok(held->gone, "a client that left");
+    is_str(held->path, "/held", "its request can still be read");
+    httpd_answer(held, 200, NULL, STR("nobody\n"));
+    hold(&c);
+    end();
+    ok(held->gone, "a server that is gone");
+    httpd_answer(held, 200, NULL, STR("nobody\n"));
+    client_read(&c);
+    ok(c.closed, "its clients know");
+    close(c.fd);
+    buf_fini(&c.in);
+}
+
+static void test_slow(void)
+{
+    begin(&(struct httpd_options){.arrival_ms = 20, .idle_ms = 1000});
+    struct client loris = client_connect(loop, server);
+    for (int i = 0; i < 30000 && !loris.closed; i++) {
+        client_send(&loris, i ? "X" : "GET /a HTTP/1.1\r\n", i ? 1 : 17);
+        loop_once(loop, 5);
+        client_read(&loris);
+    }
+    has_str(loris.in.p, "HTTP/1.1 408 ", "a request that never ends");
+    has_str(loris.in.p, "\"code\":\"request_timeout\"", "an error object says so");
+    has_str(loris.in.p, "within 0.02 seconds", "with the limit");
+    client_hang_up(&loris);
+    end();
+
+    begin(&(struct httpd_options){.idle_ms = 40});
+    struct client silent = client_connect(loop, server);
+    client_await_end(&silent);
+    ok(silent.closed && !silent.in.len, "a client that says nothing");
+    client_hang_up(&silent);
+    struct client deaf = client_connect(loop, server);
+    client_send(&deaf, GET("/big"), strlen(GET("/big")));
+    for (int i = 0; i < 60; i++)
+        loop_once(loop, 5);
+    client_await_end(&deaf);
+    ok(deaf.closed && deaf.in.len < 16 << 20, "a client that does not read");
+    client_hang_up(&deaf);
+    end();
+}
+
+static unsigned open_files(void)
+{
+    unsigned n = 0;
+    DIR *const dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+int main(void)
+{
+    plan_lazy();
+    loop = loop_new();
+    test_routes();
+    const unsigned before = open_files();
+    test_callers();
+    test_probes();
+    test_sizes();
+    test_keep_alive();
+    test_gone();
+    test_slow();
+    is_int(open_files(), before, "no descriptor is left");
+    loop_free(loop);
+    return 0;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ * The store opens what can be trusted, sets aside what cannot, and says why it refuses. */
+#include "io/store/store.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "io/store/store_dir.h"
+#include "io/store_kit.h"
+#include "tap/tap.h"
+
+static const char *const one[] = {
+    "create table t(n integer primary key, body text); pragma user_version=1;", NULL};
+static const char *const two[] = {
+    "create table t(n integer primary key, body text); pragma user_version=1;",
+    "alter table t add column extra text default 'new'; pragma user_version=2;", NULL};
+
+static int insert(struct sql *db, void *ctx)
+{
+    return sql_run(db, "insert into t(body) values(?1)", sql_text(*(const char **)ctx));
+}
+
+static int add_row(struct store *s, enum store_commit how, const char *body)
+{
+    return store_transact(s, how, insert, &body);
+}
+
+static int64_t count_rows(struct store *s)
+{
+    int64_t n = -1;
+    return sql_number(store_sql(s), "select count(*) from t", &n) < 0 ? -1 : n;
+}
+
+static void fill(const char *dir, int rows)
+{
+    struct store *const s = open_as(dir, one);
+    static char body[2000];
+    memset(body, 'x', sizeof body - 1);
+    for (int i = 0; i < rows; i++)
+        if (!s || add_row(s, STORE_NORMAL, body) < 0)
+            bail("cannot fill %s: %s", dir, err_str(&why));
+    store_close(s);
+}
+
+static void test_making(void)
+{
+    const char *const dir = fresh();
+    struct store *const s = open_as(dir, one);
+    ok(s != NULL, "a folder that is not there is made: %s", err_str(&why));
+    is_int(mode_of(dir), 0700, "with mode 0700");
+    is_int(mode_of(in(dir, "state.db")), 0600, "state.db 0600");
+    is_int(mode_of(in(dir, "state.db-wal")), 0600, "its log 0600");
+    is_int(mode_of(in(dir, "lock")), 0600, "the lock 0600");
+    struct stat st;
+    ok(stat(in(dir, "reserve"), &st) == 0 && st.st_size == STORE_RESERVE &&
+           st.st_blocks * 512 >= STORE_RESERVE,
+       "a reserve that takes its room");
+    ok(!store_was_unclean(s), "a new one was not stopped uncleanly");
+    ok(add_row(s, STORE_DURABLE, "a") == 0, "a row");
+    store_close(s);
+    struct store *const again = open_as(dir, one);
+    is_int(count_rows(again), 1, "the row is there the next time");
+    ok(!store_was_unclean(again), "and the stop was clean");
+    store_close(again);
+}
+
+static int failing(struct sql *db, void *ctx)
+{
+    return insert(db, ctx) < 0 || sql_run(db, "insert into t(n) values(1),(1)") < 0 ? -1 : 0;
+}
+
+static int read_sync(struct sql *db, void *ctx)
+{
+    return sql_number(db, "pragma synchronous", ctx);
+}
+
+static int64_t sync_of(struct store *s, enum store_commit how)
+{
+    int64_t level = -1;
+    return store_transact(s, how, read_sync, &level) < 0 ? -1 : level;
+}
+
+static void test_transactions(void)
+{
+    struct store *const s = open_as(fresh(), one);
+    const char *text = "a";
+    ok(store_transact(s, STORE_NORMAL, failing, &text) < 0, "a body that fails");
+    is_int(store_failure(s), SQL_BROKEN, "says so");
+    is_int(count_rows(s), 0, "leaves nothing behind");
+    ok(add_row(s, STORE_NORMAL, "a") == 0, "and the next one works");
+    is_int(sync_of(s, STORE_NORMAL), 1, "synchronous is NORMAL");
+    is_int(sync_of(s, STORE_DURABLE), 2, "FULL for what must be durable");
+    is_int(sync_of(s, STORE_NORMAL), 1, "and NORMAL again");
+    is_int(sync_of(s, STORE_MUST), 2, "FULL for what must succeed");
+    ok(add_row(s, STORE_NORMAL, "x'); drop table t; --") == 0, "values are bound, not read");
+    is_int(count_rows(s), 2, "so nothing in them is obeyed");
+    store_close(s);
+}
+
+static void test_two_processes(void)
+{
+    const char *const dir = fresh();
+    int ready[2], go[2];
+    if (pipe(ready) < 0 || pipe(go) < 0)
+        bail("pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        struct store *const s = open_as(dir, one);
+        char c = s ? 'y' : 'n';
+        if (write(ready[1], &c, 1) < 0 || read(go[0], &c, 1) < 0)
+            _exit(1);
+        _exit(0); /* without closing it */
+    }
+    char c = 0;
+    ok(read(ready[0], &c, 1) == 1 && c == 'y', "another process has the folder");
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "is in use by process %ld, another turncast; stop that first",
+             (long)child);
+    ok(!open_as(dir, one), "a second one is refused");
+    is_str(why.text, wanted, "and told by whom");
+    if (write(go[1], "g", 1) != 1 || waitpid(child, NULL, 0) != child)
+        bail("child");
+    struct store *const s = open_as(dir, one);
+    ok(s && store_was_unclean(s), "its death frees the lock, and shows");
+    store_close(s);
+}
+
+static void started_empty(const char *dir, const char *what)
+{
+    struct store *const s = open_as(dir, one);
+    ok(s != NULL, "%s: it starts (%s)", what, err_str(&why));
+    is_int(s ? count_rows(s) : -1, 0, "%s: empty", what);
+    is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
+    ok(logged(in(dir, "state.db.bad.")), "%s: with an alarm that names it", what);
+    ok(logged("starting empty: turns and messages in it are lost"), "%s: and says so", what);
+    store_close(s);
+}
+
+static void test_damage(void)
+{
+    const char *dir = fresh();
+    fill(dir, 50);
+    spoil(in(dir, "state.db"), 0, 100);
+    started_empty(dir, "no database");
+    dir = fresh();
+    fill(dir, 50);
+    shorten(in(dir, "state.db"), 0);
+    started_empty(dir, "zero length");
+    dir = fresh();
+    fill(dir, 50);
+    stopped_uncleanly(dir);
+    struct store *const s = open_as(dir, one);
+    is_int(count_rows(s), 50, "an unclean stop alone loses nothing");
+    is_int(matches(dir, "state.db.bad.*"), 0, "nor sets anything aside");
+    store_close(s);
+}
+
+/* What was only in the log is kept for whoever looks into it. */
+static void test_damage_with_log(void)
+{
+    const char *const dir = fresh();
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(add_row(open_as(dir, one), STORE_NORMAL, "row") < 0);
+    if (waitpid(child, NULL, 0) != child)
+        bail("child");
+    if (truncate(in(dir, "state.db"), 0) < 0)
+        bail("truncate");
+    started_empty(dir, "zero length, with a log");
+    is_int(matches(dir, "state.db.bad.*-wal"), 1, "the log is moved with its file");
+}
+
+/* A log cut or spoiled anywhere gives a prefix of what was committed, never an error. */
+static void test_torn_log(void)
+{
+    bool opens = true, prefix = true;
+    for (int at = 0; at < 40; at++) {
+        const char *const dir = fresh();
+        const pid_t child = fork();
+        if (child == 0) {
+            struct store *const s = open_as(dir, one);
+            for (int i = 0; i < 8; i++)
+                if (add_row(s, STORE_NORMAL, "row") < 0)
+                    _exit(1);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        struct stat st;
+        if (stat(in(dir, "state.db-wal"), &st) < 0)
+            bail("no log");
+        if (at % 2)
+            spoil(in(dir, "state.db-wal"), st.st_size * at / 40, 16);
+        else if (truncate(in(dir, "state.db-wal"), st.st_size * at / 40) < 0)
+            bail("truncate");
+        struct store *const s = open_as(dir, one);
+        opens &= s != NULL;
+        int64_t n = -1, most = -1;
+        if (s)
+            prefix &= sql_number(store_sql(s), "select count(*) from t", &n) == 0 &&
+                      sql_number(store_sql(s), "select ifnull(max(n),0) from t", &most) == 0 &&
+                      n == most && n <= 8;
+        store_close(s);
+    }
+    ok(opens, "a log torn anywhere does not keep it from starting");
+    ok(prefix, "and leaves the first rows, none missing between");
+}
+
+static void test_versions(void)
+{
+    const char *const dir = fresh();
+    fill(dir, 3);
+    struct store *s = open_as(dir, two);
+    int64_t n = 0;
+    ok(s && sql_number(store_sql(s), "select count(*) from t where extra='new'", &n) == 0,
+       "an older schema is migrated");
+    is_int(n, 3, "with its rows");
+    ok(access(in(dir, "state.db.v1"), F_OK) == 0, "after a backup");
+    is_int(mode_of(in(dir, "state.db.v1")) & 077, 0, "that others cannot read");
+    store_close(s);
+    s = open_as(dir, one);
+    ok(!s, "a newer schema is refused");
+    is_str(why.text, "has schema 2, this program knows 1: it was written by a newer one",
+           "and says so");
+    s = open_as(dir, two);
+    is_int(s ? count_rows(s) : -1, 3, "and was not touched");
+    store_close(s);
+}
+
+static void die(void *ctx, struct sql *db, const char *name)
+{
+    (void)ctx;
+    (void)db;
+    if (strcmp(name, "mid-migration") == 0)
+        raise(SIGKILL);
+}
+
+static void test_death_in_migration(void)
+{
+    const char *const dir = fresh();
+    fill(dir, 3);
+    for (int i = 0; i < 2; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            store_open(&(struct store_spec){.dir = dir, .schema = two, .point = die}, NULL);
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        ok(WIFSIGNALED(status), "killed in the middle of a migration");
+    }
+    struct store *const s = open_as(dir, two);
+    int64_t version = 0;
+    ok(s && sql_number(store_sql(s), "pragma user_version", &version) == 0 && version == 2,
+       "the next start migrates");
+    is_int(count_rows(s), 3, "and nothing is lost");
+    store_close(s);
+}
+
+static void test_links_and_modes(void)
+{
+    const char *dir = fresh();
+    fill(dir, 1);
+    chmod(in(dir, "state.db"), 0640);
+    ok(!open_as(dir, one), "a file others may read is refused");
+    has_str(why.text, "run: chmod 600 ", "with the command");
+    chmod(in(dir, "state.db"), 0620);
+    ok(!open_as(dir, one), "one the group may write to, too");
+    chmod(in(dir, "state.db"), 0600);
+    chmod(dir, 0770);
+    ok(!open_as(dir, one), "a folder others may write to");
+    has_str(why.text, "run: chmod 700 ", "with the command");
+    chmod(dir, 01777);
+    ok(!open_as(dir, one), "a sticky one is no place either");
+    chmod(dir, 0700);
+    char target[700];
+    snprintf(target, sizeof target, "%s/elsewhere", dir);
+    if (rename(in(dir, "state.db"), target) < 0 || symlink(target, in(dir, "state.db")) < 0)
+        bail("symlink");
+    ok(!open_as(dir, one), "a link in the place of the file");
+    has_str(why.text, "cannot be opened: Too many levels of symbolic links", "says so");
+    unlink(in(dir, "state.db"));
+    if (mkfifo(in(dir, "state.db"), 0600) < 0)
+        bail("mkfifo");
+    ok(!open_as(dir, one), "a FIFO does not hang");
+    tap_spew(in(tap_tmpdir(), "file"), "", 0);
+    char file[700];
+    snprintf(file, sizeof file, "%s", in(tap_tmpdir(), "file"));
+    ok(!open_as(file, one), "a file in the place of the folder");
+}
+
+/* As a user who may not write: root may write anywhere. */
+static void test_read_only(void)
+{
+    const char *const dir = fresh();
+    fill(dir, 1);
+    chmod(tap_tmpdir(), 0755);
+    if (geteuid() == 0 &&
+        (chown(dir, 65534, 65534) < 0 || chown(in(dir, "state.db"), 65534, 65534) < 0 ||
+         chown(in(dir, "lock"), 65534, 65534) < 0))
+        bail("chown");
+    chmod(in(dir, "lock"), 0400);
+    chmod(dir, 0500);
+    int out[2];
+    if (pipe(out) < 0)
+        bail("pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+            _exit(2);
+        struct store *const s = open_as(dir, one);
+        const char *const text = s ? "opened" : why.text;
+        _exit(write(out[1], text, strlen(text) + 1) < 0);
+    }
+    char got[800] = "";
+    if (read(out[0], got, sizeof got - 1) < 0 || waitpid(child, NULL, 0) != child)
+        bail("child");
+    is_str(got, "cannot be written: Permission denied", "a folder that is read-only");
+    chmod(dir, 0700);
+    if (geteuid() == 0) {
+        ok(!open_as(dir, one), "a folder of another user");
+        has_str(why.text, "belongs to user 65534", "says whose");
+    } else {
+        skip(2, "only root can give a folder away");
+    }
+}
+
+static void test_file_systems(void)
+{
+    is_str(store_dir_refused_fs(0x6969), "NFS", "NFS is refused");
+    is_str(store_dir_refused_fs(0xffffffffff534d42), "CIFS", "CIFS, sign extended");
+    ok(!store_dir_refused_fs(0xef53), "ext4 is not");
+    ok(!store_dir_refused_fs(0x01021994), "tmpfs is not");
+}
+
+/* The disk "has room again" once the reserve is spent. */
+static void on_point(void *ctx, struct sql *db, const char *name)
+{
+    (void)db;
+    if (strcmp(name, "reserve-spent") == 0) {
+        limit_file_size(RLIM_INFINITY);
+        ++*(int *)ctx;
+    }
+}
+
+static char big[300000];
+
+static void test_size_limit(void)
+{
+    const char *const dir = fresh();
+    int spent = 0;
+    struct store *const s = store_open(
+        &(struct store_spec){.dir = dir, .schema = one, .point = on_point, .ctx = &spent}, &why);
+    limit_file_size(200000);
+    ok(add_row(s, STORE_DURABLE, big) < 0, "a file size limit does not kill");
+    is_int(store_failure(s), SQL_DISK_FULL, "and is a full disk");
+    is_int(spent, 0, "for which the reserve is not spent");
+    is_int(count_rows(s), 0, "reading goes on");
+    ok(add_row(s, STORE_MUST, big) == 0, "what must be, is");
+    is_int(spent, 1, "with the reserve");
+    ok(access(in(dir, "reserve"), F_OK) < 0, "which is gone");
+    limit_file_size(200000);
+    ok(add_row(s, STORE_MUST, big) < 0, "it is spent once");
+    limit_file_size(RLIM_INFINITY);
+    ok(add_row(s, STORE_DURABLE, "a") == 0, "with room it writes again");
+    store_tidy(s);
+    ok(access(in(dir, "reserve"), F_OK) == 0, "and lays a reserve up again when idle");
+    store_close(s);
+}
+
+/* Each run but the last of `times` finds a full disk. */
+struct shortage {
+    int runs, times;
+};
+
+static int insert_in_shortage(struct sql *db, void *ctx)
+{
+    struct shortage *const shortage = ctx;
+    limit_file_size(++shortage->runs < shortage->times ? 200000 : RLIM_INFINITY);
+    return sql_run(db, "insert into t(body) values(?1)", sql_text(big));
+}
+
+static void test_failed_write(void)
+{
+    static const enum store_commit ways[] = {STORE_NORMAL, STORE_DURABLE, STORE_MUST};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *const dir = fresh();
+        struct store *const s = open_as(dir, one);
+        struct shortage once = {.times = 2};
+        is_int(store_transact(s, ways[i], insert_in_shortage, &once), 0,
+               "one write fails: the transaction is repeated");
+        is_int(once.runs, 2, "once");
+        is_int(store_failure(s), SQL_NO_FAILURE, "no failure remains");
+        is_int(count_rows(s), 1, "the row is there once");
+        ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not spent");
+        struct shortage always = {.times = 10};
+        ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0, "all writes fail");
+        is_int(always.runs, ways[i] == STORE_MUST ? 3 : 2, "the attempts are bounded");
+        limit_file_size(RLIM_INFINITY);
+        store_close(s);
+    }
+}
+
+/* In a child with a file system of its own: 0 passed, 1 failed, 2 not possible here. */
+static int fill_small_disk(const char *dir)
+{
+    if (unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        return 2;
+    if (mkdir(dir, 0700) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("tmpfs", dir, "tmpfs", 0, "size=4m,mode=0700") < 0)
+        return 2;
+    struct store *const s = open_as(dir, one);
+    static char body[20000];
+    memset(body, 'x', sizeof body - 1);
+    int rows = 0;
+    while (s && rows < 1000 && add_row(s, STORE_DURABLE, body) == 0)
+        rows++;
+    if (!s || rows == 1000 || store_failure(s) != SQL_DISK_FULL || count_rows(s) != rows)
+        return 1;
+    return add_row(s, STORE_MUST, body) < 0 || count_rows(s) != rows + 1;
+}
+
+static void test_full_disk(void)
+{
+    const char *const dir = fresh();
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(fill_small_disk(dir));
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        skip(1, "no file system can be mounted here");
+    else
+        is_int(status, 0, "a full disk: admission fails, reading goes on, the reserve saves one");
+}
+
+int main(void)
+{
+    plan_lazy();
+    const int log = open_log();
+    test_making();
+    test_transactions();
+    test_two_processes();
+    test_damage();
+    test_damage_with_log();
+    test_torn_log();
+    test_versions();
+    test_death_in_migration();
+    test_links_and_modes();
+    test_read_only();
+    test_file_systems();
+    memset(big, 'x', sizeof big - 1);
+    test_size_limit();
+    test_failed_write();
+    test_full_disk();
+    close(log);
+    return 0;
+}

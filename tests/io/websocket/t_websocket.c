@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ * Websockets against a strict server: what comes in pieces, too big, broken, or not at all; how
+ * each socket ends, and that no ticket is in what is said about it. */
+#include "io/websocket/websocket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/sys/clock.h"
+#include "io/websocket/websocket_url.h"
+#include "tap/tap.h"
+
+static struct loop *loop;
+static struct websocket *sockets;
+
+/* ---- the server ---- */
+
+struct server {
+    pid_t pid;
+    int to, from;
+    int port;
+    struct buf said;
+};
+
+static void server_read(struct server *s)
+{
+    const ssize_t n = read(s->from, buf_reserve(&s->said, 65536), 65536);
+    if (n > 0)
+        s->said.len += (size_t)n;
+    s->said.p[s->said.len] = '\0';
+}
+
+/* certificate NULL: no TLS. */
+static struct server start_server(const char *certificate, const char *key)
+{
+    int to[2], from[2];
+    if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
+        bail("no pipe");
+    struct server s = {.pid = fork(), .to = to[1], .from = from[0]};
+    if (s.pid == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        execlp("python3", "python3", tap_source("fake/websocketd.py"), certificate, key,
+               (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    while (!s.said.len || !strchr(s.said.p, '\n')) {
+        const size_t before = s.said.len;
+        server_read(&s);
+        if (s.said.len == before)
+            bail("the server does not start");
+    }
+    sscanf(s.said.p, "PORT %d", &s.port);
+    fcntl(s.from, F_SETFL, O_NONBLOCK);
+    return s;
+}
+
+static void stop_server(struct server *s)
+{
+    close(s->to);
+    waitpid(s->pid, NULL, 0);
+    server_read(s);
+    close(s->from);
+    buf_fini(&s->said);
+}
+
+static bool has_said(struct server *s, const char *line)
+{
+    for (int rounds = 0; rounds < 1000; rounds++) {
+        server_read(s);
+        if (strstr(s->said.p, line))
+            return true;
+        loop_once(loop, 5);
+    }
+    return false;
+}
+
+/* ---- a socket ---- */
+
+struct got {
+    struct websocket_conn *conn; /* NULL once closed */
+    unsigned opens, texts, closes, after;
+    struct buf text; /* the last one */
+    char why[512];
+};
+
+static void on_event(void *arg, enum websocket_event event, struct str text)
+{
+    struct got *const g = arg;
+    g->after += g->closes > 0;
+    if (event == WEBSOCKET_OPEN)
+        g->opens++;
+    if (event == WEBSOCKET_TEXT) {
+        g->texts++;
+        buf_reset(&g->text);
+        buf_add(&g->text, text.p, text.len);
+    }
+    if (event != WEBSOCKET_CLOSED)
+        return;
+    g->closes++;
+    g->conn = NULL;
+    snprintf(g->why, sizeof g->why, "%s", text.p);
+}
+
+static void open_at(struct got *g, const char *scheme, const struct server *s, const char *path,
+                    int64_t ping_ms, int64_t silent_ms)
+{
+    char url[256];
+    struct tc_err err = {0};
+    snprintf(url, sizeof url, "%s://localhost:%d%s?ticket=TicketSecret", scheme, s->port, path);
+    *g = (struct got){0};
+    g->conn = websocket_open(
+        sockets, &(struct websocket_spec){.url = url, .ping_ms = ping_ms, .silent_ms = silent_ms},
+        on_event, g, &err);
+    if (!g->conn)
+        bail("%s", err_str(&err));
+}
+
+static void await(const unsigned *count, unsigned wanted)
+{
+    for (int rounds = 0; *count < wanted && rounds < 4000; rounds++)
+        loop_once(loop, 5);
+}
+
+static void end(struct got *g)
+{
+    if (g->conn)
+        websocket_close(g->conn);
+    await(&g->closes, 1);
+    buf_fini(&g->text);
+}
+
+/* ---- tests ---- */
+
+static void test_urls(void)
+{
+    static const struct {
+        const char *url;
+        const char *error; /* NULL: fine */
+        const char *host, *path;
+        int port;
+    } cases[] = {
+        {"wss://wss-primary.slack.com/link/?ticket=a", NULL, "wss-primary.slack.com",
+         "/link/?ticket=a", 443},
+        {"wss://a.example:8443", NULL, "a.example", "/", 8443},
+        {"WSS://a.example?x", NULL, "a.example", "/?x", 443},
+        {"ws://127.0.0.1:1/p", NULL, "127.0.0.1", "/p", 1},
+        {"ws://[::1]:80/", NULL, "::1", "/", 80},
+        {"ws://localhost/", NULL, "localhost", "/", 80},
+        {"ws://a.example/Secret", "loopback", NULL, NULL, 0},
+        {"ws://127.0.0.1.a.example/Secret", "loopback", NULL, NULL, 0},
+        {"ws://1270.0.0.1/Secret", "loopback", NULL, NULL, 0},
+        {"https://a.example/Secret", "not wss:", NULL, NULL, 0},
+        {"Secret", "not wss:", NULL, NULL, 0},
+        {"wss:///Secret", "no host", NULL, NULL, 0},
+        {"wss://u:Secret@a.example/", "user name", NULL, NULL, 0},
+        {"wss://a.example\\@Secret/", "no host", NULL, NULL, 0},
+        {"wss://a.example:0/Secret", "no port", NULL, NULL, 0},
+        {"wss://a.example:65536/Secret", "no port", NULL, NULL, 0},
+        {"wss://a.example:/Secret", "no port", NULL, NULL, 0},
+        {"wss://a.example:12a/Secret", "no port", NULL, NULL, 0},
+        {"ws://[::1/Secret", "no host", NULL, NULL, 0},
+        {"ws://[::1]x/Secret", "no port", NULL, NULL, 0},
+        {"wss://a.example/Secret#x", "byte", NULL, NULL, 0},
+        {"wss://a.example/Se cret", "byte", NULL, NULL, 0},
+        {"wss://a.example/Secret\r\nX: y", "byte", NULL, NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websocket_url u;
+        struct tc_err err = {0};
+        const int rc = websocket_url_parse(&u, cases[i].url, &err);
+        if (cases[i].error)
+            ok(rc < 0 && strstr(err_str(&err), cases[i].error) && !strstr(err_str(&err), "cret"),
+               "refused: %s", cases[i].url);
+        else
+            ok(rc == 0 && strcmp(u.host, cases[i].host) == 0 &&
+                   strcmp(u.path, cases[i].path) == 0 && u.port == cases[i].port,
+               "taken: %s", cases[i].url);
+    }
+}
+
+static void test_talk(struct server *s)
+{
+    struct got g, other;
+    open_at(&g, "ws", s, "/echo", 0, 0);
+    is_int(websocket_send(g.conn, STR("early")), -1, "nothing is sent before it is open");
+    await(&g.opens, 1);
+    is_int((int)g.opens, 1, "open");
+    open_at(&other, "ws", s, "/echo", 0, 0);
+    await(&other.opens, 1);
+    for (unsigned i = 0; i < 100; i++)
+        websocket_send(g.conn, STR("one of many"));
+    websocket_send(other.conn, STR("w\303\266rld"));
+    await(&g.texts, 100);
+    await(&other.texts, 1);
+    is_int((int)g.texts, 100, "a hundred texts there and back");
+    is_str(other.text.p, "w\303\266rld", "another socket beside it");
+    websocket_send(g.conn, STR("last words"));
+    websocket_close(g.conn);
+    is_int(websocket_send(g.conn, STR("late")), -1, "nothing is sent after the goodbye");
+    end(&g);
+    is_str(g.why, "closed", "closed by itself");
+    ok(has_said(s, "/echo close 1000\n"), "with a goodbye");
+    is_int((int)g.texts, 100, "and nothing comes behind it");
+    websocket_send(other.conn, STR("still here"));
+    await(&other.texts, 2);
+    is_str(other.text.p, "still here", "the other one stays");
+    end(&other);
+}
+
+static void test_frames(struct server *s)
+{
+    struct got g;
+    open_at(&g, "ws", s, "/split", 0, 0);
+    await(&g.texts, 1);
+    is_str(g.text.p, "hello w\303\266rld", "pieces, cut in a character, a ping between them");
+    end(&g);
+    open_at(&g, "ws", s, "/big", 0, 0);
+    await(&g.texts, 1);
+    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "the longest message");
+    is_int(websocket_send(g.conn, (struct str){g.text.p, g.text.len}), 0, "sent back");
+    await(&g.texts, 2);
+    is_int((long long)g.text.len, WEBSOCKET_MAX_TEXT, "and back again");
+    char *const more = xcalloc(1, WEBSOCKET_MAX_TEXT + 1);
+    is_int(websocket_send(g.conn, (struct str){more, WEBSOCKET_MAX_TEXT + 1}), -1, "no longer one");
+    free(more);
+    end(&g);
+}
+
+static void test_broken(struct server *s)
+{
+    static const struct {
+        const char *path, *why, *said;
+    } cases[] = {
+        {"/huge", "a message that is too long", "/huge close 1009\n"},
+        {"/endless", "a message that is too long", "/endless close 1009\n"},
+        {"/binary", "a message that is no text", "/binary close 1003\n"},
+        {"/latin1", "a message that is not UTF-8", "/latin1 close 1007\n"},
+        {"/garbage", "", "/garbage open\n"},
+        {"/drop", "the connection was lost", "/drop open\n"},
+        {"/bye", "the service closed: 1001 going away", "/bye open\n"},
+        {"/302", "the service answered 302", ""},
+        {"/403", "the service answered 403", ""},
+        {"/garbled", "no connection", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct got g;
+        open_at(&g, "ws", s, cases[i].path, 0, 0);
+        const int64_t begin = clock_mono_ms();
+        await(&g.closes, 1);
+        has_str(g.why, cases[i].why, "%s: %s", cases[i].path, cases[i].why);
+        ok(g.closes == 1 && g.texts == 0 && clock_mono_ms() - begin < 30000 && *g.why,
+           "%s: closed, once, soon", cases[i].path);
+        ok(!strstr(g.why, "Secret") && !strstr(g.why, "ticket"), "%s: no secret", cases[i].path);
+        ok(has_said(s, cases[i].said), "%s: as the server sees it", cases[i].path);
+        end(&g);
+    }
+}
+
+/* The limit of silence of peers that are alive: they go on for longer (tests/fake/websocketd.py),
+ * in steps that are much shorter, so that a machine under load does not stop one for as long. */
+enum { ALIVE_MS = 2000 };
+
+static void test_life(struct server *s)
+{
+    struct got g;
+    open_at(&g, "ws", s, "/silent", 20, 150);
+    const int64_t begin = clock_mono_ms();
+    await(&g.closes, 1);
+    is_str(g.why, "silent", "R17: nothing comes for too long");
+    const int64_t took_ms = clock_mono_ms() - begin;
+    ok(took_ms >= 140 && took_ms < 30000, "not before, and not long after");
+    end(&g);
+    open_at(&g, "ws", s, "/echo", 10, ALIVE_MS);
+    await(&g.opens, 1);
+    const int64_t opened = clock_mono_ms();
+    while (g.conn && clock_mono_ms() - opened < ALIVE_MS + 500)
+        loop_once(loop, 20);
+    ok(!g.closes && has_said(s, "/echo ping\n"), "R17: answers to pings are life");
+    end(&g);
+    open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
+    await(&g.texts, 1);
+    ok(!g.closes && g.texts == 1, "pings of the service are life");
+    end(&g);
+    open_at(&g, "ws", s, "/dripping", 10000, ALIVE_MS);
+    await(&g.closes, 1);
+    is_str(g.why, "the connection was lost", "bytes of a frame are life");
+    end(&g);
+}
+
+static void test_close(struct server *s)
+{
+    static const char *const paths[] = {"/deaf", "/stubborn", "/silent"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct got g;
+        open_at(&g, "ws", s, paths[i], 0, 0);
+        await(&g.opens, 1);
+        const int64_t begin = clock_mono_ms();
+        end(&g);
+        is_str(g.why, "closed", "%s: closed", paths[i]);
+        ok(clock_mono_ms() - begin < 20000, "%s: before the server closes", paths[i]);
+    }
+    struct got g;
+    open_at(&g, "ws", s, "/echo", 0, 0);
+    end(&g);
+    ok(g.opens == 0 && strcmp(g.why, "closed") == 0, "closed before it is open");
+    ok(g.after == 0, "nothing after CLOSED");
+}
+
+static void test_pressure(struct server *s)
+{
+    struct got g;
+    open_at(&g, "ws", s, "/flood", 0, 0);
+    await(&g.texts, 64);
+    ok(g.texts == 64 && strncmp(g.text.p, "63", 2) == 0, "64 MiB, held back and let go");
+    end(&g);
+    open_at(&g, "ws", s, "/sink", 0, 0);
+    await(&g.opens, 1);
+    char *const text = xcalloc(1, WEBSOCKET_MAX_TEXT);
+    memset(text, 'z', WEBSOCKET_MAX_TEXT);
+    unsigned sent = 0;
+    while (sent < 64 && websocket_send(g.conn, (struct str){text, WEBSOCKET_MAX_TEXT}) == 0) {
+        sent++;
+        loop_once(loop, 1);
+    }
+    free(text);
+    ok(sent >= 4 && sent < 64, "a service that does not read: no more than a queue");
+    end(&g);
+}
+
+/* A port where nobody listens. */
+static int dead_port(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof a;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fd, (const void *)&a, len) < 0 || getsockname(fd, (void *)&a, &len) < 0)
+        bail("no port");
+    close(fd);
+    return ntohs(a.sin_port);
+}
+
+static void test_no_connection(struct server *s)
+{
+    struct got g;
+    const struct server nobody = {.port = dead_port()};
+    open_at(&g, "ws", &nobody, "/echo", 0, 0);
+    await(&g.closes, 1);
+    ok(strncmp(g.why, "no connection", 13) == 0 && !strstr(g.why, "Secret"), "refused: %s", g.why);
+    end(&g);
+    websocket_free(sockets);
+    sockets = websocket_new(loop, &(struct websocket_options){.connect_timeout_ms = 100});
+    open_at(&g, "ws", s, "/mute", 0, 0);
+    await(&g.closes, 1);
+    is_str(g.why, "not open in time", "a handshake that is not answered");
+    end(&g);
+    websocket_free(sockets);
+    sockets = websocket_new(loop, NULL);
+    open_at(&g, "ws", s, "/echo", 0, 0);
+    await(&g.opens, 1);
+    websocket_free(sockets);
+    ok(g.closes == 1 && strcmp(g.why, "the host stops") == 0, "the host stops");
+    buf_fini(&g.text);
+    sockets = websocket_new(loop, NULL);
+}
+
+/* ---- TLS ---- */
+
+static const char make_certificates[] =
+    "exec >/dev/null 2>&1; set -e; cd \"$1\"\n"
+    "key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'\n"
+    "openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=authority -days 2\n"
+    "openssl req $key -keyout key.pem -out request -subj /CN=service\n"
+    "echo subjectAltName=DNS:localhost >here; echo subjectAltName=DNS:other.example >there\n"
+    "sign() { openssl x509 -req -in request -CA ca.pem -CAkey ca.key -set_serial $1 -days $2 \\\n"
+    "    -extfile $3 -out $4.pem; }\n"
+    "sign 1 2 here good; sign 2 -1 here expired; sign 3 2 there other\n"
+    "openssl req -x509 -key key.pem -out self.pem -subj /CN=service -days 2 \\\n"
+    "    -addext subjectAltName=DNS:localhost\n";
+
+static bool can_make_certificates(void)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        execlp("sh", "sh", "-c", make_certificates, "sh", tap_tmpdir(), (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_certificate(const char *name, const char *file, const char *trusted, bool is_good)
+{
+    char certificate[512], key[512];
+    struct got g;
+    snprintf(certificate, sizeof certificate, "%s/%s", tap_tmpdir(), file);
+    snprintf(key, sizeof key, "%s/key.pem", tap_tmpdir());
+    struct server s = start_server(certificate, key);
+    websocket_free(sockets);
+    sockets = websocket_new(loop, &(struct websocket_options){.ca_file = trusted});
+    open_at(&g, "wss", &s, "/echo", 0, 0);
+    for (int rounds = 0; !g.opens && !g.closes && rounds < 4000; rounds++)
+        loop_once(loop, 5);
+    ok(is_good ? g.opens == 1 : g.opens == 0 && strstr(g.why, "TLS failed") != NULL, "%s: %s", name,
+       is_good ? "open" : g.why);
+    if (g.conn) {
+        websocket_send(g.conn, STR("hidden"));
+        await(&g.texts, 1);
+        is_str(g.text.p, "hidden", "%s: talks", name);
+    }
+    ok(!strstr(g.why, "Secret"), "%s: no secret", name);
+    end(&g);
+    ok(!strstr(s.said.p, "fault"), "%s: no fault", name);
+    stop_server(&s);
+}
+
+static void test_tls(void)
+{
+    char ca[512];
+    snprintf(ca, sizeof ca, "%s/ca.pem", tap_tmpdir());
+    if (!can_make_certificates()) {
+        skip(1, "openssl cannot make certificates");
+        return;
+    }
+    test_certificate("trusted", "good.pem", ca, true);
+    test_certificate("expired", "expired.pem", ca, false);
+    test_certificate("self-signed", "self.pem", ca, false);
+    test_certificate("another name", "other.pem", ca, false);
+    test_certificate("unknown authority", "good.pem", NULL, false);
+}
+
+int main(void)
+{
+    plan_lazy();
+    /* Nothing of the environment is followed. */
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    setenv("https_proxy", "http://127.0.0.1:1", 1);
+    setenv("all_proxy", "http://127.0.0.1:1", 1);
+    test_urls();
+    loop = loop_new();
+    sockets = websocket_new(loop, NULL);
+    struct server s = start_server(NULL, NULL);
+    test_talk(&s);
+    test_frames(&s);
+    test_broken(&s);
+    test_life(&s);
+    test_close(&s);
+    test_pressure(&s);
+    test_no_connection(&s);
+    server_read(&s);
+    ok(!strstr(s.said.p, "fault"), "the server saw no fault");
+    stop_server(&s);
+    test_tls();
+    websocket_free(sockets);
+    loop_free(loop);
+    return 0;
+}

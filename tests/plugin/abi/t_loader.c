@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/abi/loader.h: what is loaded, what is refused and with which line, and that
+ * nothing of what is refused comes into this process. */
+#include "plugin/abi/loader.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bytes/buf.h"
+#include "tap/tap.h"
+
+static struct tc_err err;
+
+/* A module of the build tree; static. */
+static const char *fault(const char *name)
+{
+    static char path[512];
+    const char *const build = getenv("TURNCAST_BUILDDIR");
+    snprintf(path, sizeof path, "%s/tests/fault/%s.so", build ? build : ".", name);
+    return path;
+}
+
+/* A path in the directory of this test; static. */
+static const char *temp(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", tap_tmpdir(), name);
+    return path;
+}
+
+static void copy(const char *from, const char *to, size_t len)
+{
+    size_t n;
+    char *const text = tap_slurp(from, &n);
+    tap_spew(to, text, len < n ? len : n);
+    free(text);
+}
+
+static bool is_mapped(const char *path)
+{
+    size_t n;
+    char *const maps = tap_slurp("/proc/self/maps", &n);
+    const bool found = strstr(maps, path) != NULL;
+    free(maps);
+    return found;
+}
+
+/* One clear line, and nothing of it here. */
+static void check_refusal(const char *path, struct loaded *l, const char *why, const char *what)
+{
+    ok(!l, "%s is refused", what);
+    has_str(err.text, why, "  says why");
+    is_str(err.place, path, "  says which");
+    ok(!strchr(err_str(&err), '\n'), "  in one line");
+    ok(!is_mapped(path), "  and was not loaded here");
+    loader_free(l);
+}
+
+static void refused(const char *path, const char *why, const char *what)
+{
+    err = (struct tc_err){0};
+    check_refusal(path, loader_open(path, &err), why, what);
+}
+
+static void test_good(void)
+{
+    struct loaded *const l = loader_open(fault("recorder"), &err);
+    if (!ok(l != NULL, "a good plugin: %s", l ? "" : err_str(&err)))
+        return;
+    is_str(l->plugin.name, "recorder", "name");
+    is_str(l->path, fault("recorder"), "path");
+    ok(l->plugin.sink == &l->sink && l->sink.on_event && !l->sink.on_narration, "sink");
+    ok(l->plugin.flags == TC_SEES_ALL, "flags");
+    struct loaded *const again = loader_open(fault("recorder"), &err);
+    ok(again && again->sink.on_event == l->sink.on_event, "the same file twice is the same code");
+    struct loaded *const other = loader_open(fault("fails"), &err);
+    ok(other && other->sink.on_event != l->sink.on_event, "another file is other code");
+    loader_free(again);
+    loader_free(l);
+    struct loaded *const third = loader_open(fault("sleeps"), &err);
+    ok(third && strcmp(third->plugin.name, "sleeps") == 0, "freeing one does not mix up names");
+    loader_free(third);
+    loader_free(other);
+}
+
+static void test_described(void)
+{
+    struct loaded *l = loader_describe(fault("talker"), &err);
+    if (!ok(l != NULL, "described: %s", l ? "" : err_str(&err)))
+        return;
+    ok(!is_mapped("/talker.so"), "is not loaded");
+    is_str(l->plugin.name, "talker", "its name");
+    is_str(l->plugin.options[0].key, "in", "its options");
+    ok(loader_has(l, DESCRIPTOR_ON_WAKE) && !loader_has(l, TC_RAW), "it is known what it has");
+    ok(!l->plugin.init && !l->sink.on_wake && l->plugin.sink == &l->sink,
+       "of which nothing is here");
+    struct loaded *const same = loader_ref(l);
+    loader_free(l);
+    is_int(loader_link(same, &err), 0, "linked: %s", err_str(&err));
+    ok(same->linked && same->sink.on_wake && is_mapped("/talker.so"), "its functions are here");
+    is_int(loader_link(same, &err), 0, "once is enough");
+    const int fd = dup(same->fd);
+    l = loader_take(fd, same->path, &err);
+    ok(l && l->sink.on_wake == same->sink.on_wake && loader_has(l, DESCRIPTOR_ON_WAKE),
+       "a process of its own takes all from the descriptor");
+    loader_free(l);
+    ok(fcntl(fd, F_GETFD) < 0, "under the name the linker knows");
+    loader_free(same);
+}
+
+/* What is checked is what is linked, whatever lies at the path by then. */
+static void test_swapped(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s", temp("swapped.so"));
+    copy(fault("paced"), path, SIZE_MAX);
+    struct loaded *const l = loader_describe(path, &err);
+    ok(l && loader_is_current(l), "a file that is current");
+    copy(fault("loads_aborts"), temp("new.so"), SIZE_MAX);
+    rename(temp("new.so"), path);
+    ok(l && !loader_is_current(l), "another one takes its place");
+    ok(l && loader_link(l, &err) == 0 && l->linked, "the first is linked");
+    ok(l && !loader_is_overwritten(l), "which was not written over");
+    loader_free(l);
+}
+
+static void test_old(void)
+{
+    struct loaded *const l = loader_open(fault("old10"), &err);
+    if (!ok(l != NULL, "shorter structs of 1.0 load: %s", l ? "" : err_str(&err)))
+        return;
+    ok(l->plugin.size < sizeof l->plugin, "they are shorter");
+    ok(l->plugin.pace_ms == 0 && !l->plugin.audience && !l->plugin.rates,
+       "members it lacks are clear");
+    ok(l->sink.on_final && !l->sink.on_message && !l->sink.on_idle, "callbacks it lacks too");
+    ok(!l->sink.on_reply && !l->sink.on_wake && !l->sink.on_hit && !l->sink.on_frame,
+       "  those of the services");
+    loader_free(l);
+}
+
+static void test_rates(void)
+{
+    struct loaded *const l = loader_open(fault("rated"), &err);
+    if (!ok(l != NULL, "a plugin with rates: %s", l ? "" : err_str(&err)))
+        return;
+    ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
+    loader_free(l);
+}
+
+static void test_constants(void)
+{
+    static const struct {
+        const char *module, *why, *what;
+    } rows[] = {
+        {"oldmajor", "needs plugin API 0.3, this host has 1.3: build it again", "another major"},
+        {"newminor", "needs plugin API 1.999, this host has 1.3: use a newer turncast",
+         "a newer minor"},
+        {"nosymbol", "has no symbol turncast_plugin", "no plugin"},
+        {"function", "turncast_plugin is not a constant", "a function"},
+        {"toolong", "bytes, the file has", "a struct longer than it is"},
+        {"tooshort", "are expected", "a struct too short"},
+        {"badname", "has a bad name", "a bad name"},
+        {"badtext", "its summary has characters that are no text", "a summary for terminals"},
+        {"nosink", "has no sink", "no sink"},
+        {"badoption", "option \"b\" at offset 8 is not a member of 8 bytes",
+         "an option outside the struct"},
+        {"twooptions", "option \"a\" is declared twice", "an option twice"},
+        {"badrate", "rate 1 has an interval that is none", "a rate without an interval"},
+        {"manyrates", "has more than 12 rates", "a plugin with too many rates"},
+        {"undefined", "undefined symbol: a_function_that_nobody_has", "an undefined symbol"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        refused(fault(rows[i].module), rows[i].why, rows[i].what);
+}
+
+/* ---- what a file does as it is loaded ---- */
+
+static const struct way {
+    const char *module, *why, *what; /* why NULL: it may */
+} ways[] = {
+    {"loads_hangs", "one of its constructors does not return", "a module that hangs"},
+    {"loads_segfaults", "loading it ends the process by signal 11", "one that crashes"},
+    {"loads_aborts", "loading it ends the process by signal 6", "one that aborts"},
+    {"loads_exits", "ends the process that loads it", "one that exits well"},
+    {"loads_exits7", "ends the process that loads it, with status ", "one that exits"},
+    {"loads_closes", "or closes what is not its own", "one that closes all descriptors"},
+    {"loads_scribbles", "writes to descriptors that are not its own", "one that writes to all"},
+    {"loads_prints", NULL, "one that prints"},
+    {"loads_forks", NULL, "one that leaves a process"},
+    {"loads_looks", NULL, "one that looks at its environment"},
+};
+#define N_WAYS (sizeof ways / sizeof *ways)
+
+static bool has_no_children(void *arg)
+{
+    (void)arg;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    return waitpid(-1, NULL, WNOHANG) < 0;
+}
+
+/* All at once: the one that hangs takes as long as all of them. */
+static void test_loading(void)
+{
+    struct loader_trial *const trial = loader_trial_new();
+    struct loader_probe *probes[N_WAYS];
+    setenv("TURNCAST_CANARY", "1", 1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (size_t i = 0; i < N_WAYS; i++)
+        probes[i] = loader_probe_begin(trial, fault(ways[i].module));
+    loader_trial_run(trial);
+    for (size_t i = 0; i < N_WAYS; i++) {
+        const char *const path = fault(ways[i].module);
+        err = (struct tc_err){0};
+        struct loaded *const l = loader_probe_finish(trial, probes[i], &err);
+        if (ways[i].why) {
+            check_refusal(path, l, ways[i].why, ways[i].what);
+            continue;
+        }
+        ok(l && strcmp(l->plugin.name, "loads") == 0, "%s is one: %s", ways[i].what, err.text);
+        ok(!is_mapped(path), "  and was not loaded here");
+        loader_free(l);
+    }
+    loader_trial_free(trial);
+    ok(tap_wait(has_no_children, NULL, 5000), "no process is left of any");
+}
+
+static void test_trial(void)
+{
+    struct loader_trial *trial = loader_trial_new();
+    struct loader_probe *const one = loader_probe_begin(trial, fault("recorder"));
+    struct loader_probe *const other = loader_probe_begin(trial, fault("recorder"));
+    struct loader_probe *const none = loader_probe_begin(trial, temp("nothing.so"));
+    ok(one == other && one != none, "a file is tried once, however often it is named");
+    loader_trial_run(trial);
+    struct loaded *const a = loader_probe_finish(trial, one, &err);
+    struct loaded *const b = loader_probe_finish(trial, other, &err);
+    ok(a && a == b, "and all have what it said");
+    ok(!loader_probe_finish(trial, none, &err) && strstr(err.text, "No such file"),
+       "and beside others: %s", err.text);
+    loader_trial_free(trial);
+    is_str(a->plugin.name, "recorder", "it outlives the trial");
+    loader_free(a);
+    loader_free(b);
+    trial = loader_trial_new(); /* whose verdict nobody wants */
+    loader_probe_begin(trial, fault("loads_hangs"));
+    loader_trial_run(trial);
+    loader_trial_free(trial);
+    ok(tap_wait(has_no_children, NULL, 4000), "who does not want to know leaves no process");
+}
+
+/* ---- the file ---- */
+
+static void test_not_regular(void)
+{
+    refused(tap_tmpdir(), "is not a regular file", "a directory");
+    mkfifo(temp("fifo.so"), 0600);
+    refused(temp("fifo.so"), "is not a regular file", "a FIFO");
+    if (symlink(fault("recorder"), temp("link.so")) == 0)
+        refused(temp("link.so"), "is a symbolic link", "a symbolic link");
+    refused(temp("none.so"), "No such file or directory", "a missing file");
+    refused("/dev/null", "is not a regular file", "a device");
+}
+
+static void test_not_elf(void)
+{
+    tap_spew(temp("empty.so"), "", 0);
+    refused(temp("empty.so"), "is not an ELF module: it has 0 bytes only", "an empty file");
+    const char script[] = "#!/bin/sh\necho this is a script, and long enough to have a header\n";
+    tap_spew(temp("script.so"), script, sizeof script - 1);
+    refused(temp("script.so"), "is not an ELF module (no \\177ELF at its beginning)", "a script");
+}
+
+/* A good module, in memory, to be damaged. */
+struct image {
+    char *text;
+    size_t len;
+    ElfW(Ehdr) * header;
+    ElfW(Phdr) * segments;
+};
+
+static struct image read_image(void)
+{
+    struct image im;
+    im.text = tap_slurp(fault("recorder"), &im.len);
+    im.header = (void *)im.text;
+    im.segments = (void *)(im.text + im.header->e_phoff);
+    return im;
+}
+
+static ElfW(Phdr) * segment(const struct image *im, unsigned type)
+{
+    for (size_t i = 0; i < im->header->e_phnum; i++)
+        if (im->segments[i].p_type == type)
+            return &im->segments[i];
+    bail("no segment of type %u", type);
+}
+
+/* How much of the file must be there. */
+static size_t needed(const struct image *im)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < im->header->e_phnum; i++) {
+        const ElfW(Phdr) *const s = &im->segments[i];
+        if (s->p_type == PT_LOAD && s->p_offset + s->p_filesz > most)
+            most = s->p_offset + s->p_filesz;
+    }
+    return most;
+}
+
+static void cut_header(struct image *im)
+{
+    im->len = sizeof *im->header - 1;
+}
+
+static void cut_table(struct image *im)
+{
+    im->len = im->header->e_phoff + 1;
+}
+
+static void cut_dynamic(struct image *im)
+{
+    im->len = segment(im, PT_DYNAMIC)->p_offset + 1;
+}
+
+static void cut_last(struct image *im)
+{
+    im->len = needed(im) - 1;
+}
+
+static void set_machine(struct image *im)
+{
+    im->header->e_machine = EM_S390;
+}
+
+static void set_class(struct image *im)
+{
+    im->header->e_ident[EI_CLASS] = sizeof(void *) == 8 ? ELFCLASS32 : ELFCLASS64;
+}
+
+static void set_order(struct image *im)
+{
+    im->header->e_ident[EI_DATA] = 3;
+}
+
+static void set_type(struct image *im)
+{
+    im->header->e_type = ET_EXEC;
+}
+
+static void set_number(struct image *im)
+{
+    im->header->e_phnum = 200;
+}
+
+static void set_table(struct image *im)
+{
+    im->header->e_phoff = UINT64_MAX - 8;
+}
+
+static void move_beyond(struct image *im)
+{
+    segment(im, PT_LOAD)->p_offset = UINT64_MAX - 4095;
+}
+
+static void fill_file(struct image *im)
+{
+    segment(im, PT_LOAD)->p_filesz = segment(im, PT_LOAD)->p_memsz = (size_t)1 << 29;
+}
+
+static void fill_memory(struct image *im)
+{
+    segment(im, PT_LOAD)->p_memsz = (size_t)1 << 46;
+}
+
+static void load_nothing(struct image *im)
+{
+    for (size_t i = 0; i < im->header->e_phnum; i++)
+        if (im->segments[i].p_type == PT_LOAD)
+            im->segments[i].p_type = PT_NULL;
+}
+
+/* Only the linker can tell, in the other process. */
+static void spoil_dynamic(struct image *im)
+{
+    const ElfW(Phdr) *const s = segment(im, PT_DYNAMIC);
+    memset(im->text + s->p_offset, 0x5a, s->p_filesz - sizeof(ElfW(Dyn)));
+}
+
+static void spoil_relocations(struct image *im)
+{
+    const ElfW(Phdr) *const s = segment(im, PT_DYNAMIC);
+    ElfW(Dyn) *const rows = (void *)(im->text + s->p_offset);
+    for (size_t i = 0; i < s->p_filesz / sizeof *rows; i++)
+        if (rows[i].d_tag == DT_RELA || rows[i].d_tag == DT_SYMTAB || rows[i].d_tag == DT_STRTAB)
+            rows[i].d_un.d_ptr = (ElfW(Addr))1 << 44;
+}
+
+static void test_damaged(void)
+{
+    static const struct {
+        void (*damage)(struct image *im);
+        const char *why, *what;
+    } rows[] = {
+        {cut_header, "is not an ELF module: it has ", "a header cut short"},
+        {cut_table, "is truncated: its segment table is missing", "a segment table cut short"},
+        {cut_dynamic, "is truncated: ", "one cut in its dynamic section"},
+        {cut_last, "is truncated: ", "one cut by a byte"},
+        {set_machine, "is for machine s390 (22), this host", "another machine"},
+        {set_class, "-bit module", "another word size"},
+        {set_order, "is a module of the other byte order", "another byte order"},
+        {set_type, "is ELF type 2", "a program"},
+        {set_number, "has a damaged ELF header", "odd segments"},
+        {set_table, "is truncated: its segment table is missing", "a table that is nowhere"},
+        {move_beyond, "is truncated: ", "a segment beyond the file"},
+        {fill_file, "is truncated: ", "a segment larger than the file"},
+        {fill_memory, "is damaged: it wants ", "a segment larger than memory"},
+        {load_nothing, "has nothing to load", "one without segments"},
+        {spoil_dynamic, "is damaged: loading it ends the process by signal",
+         "a dynamic section of rubbish"},
+        {spoil_relocations, "is damaged: loading it ends the process by signal",
+         "tables that are nowhere"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct image im = read_image();
+        rows[i].damage(&im);
+        tap_spew(temp("damaged.so"), im.text, im.len);
+        free(im.text);
+        refused(temp("damaged.so"), rows[i].why, rows[i].what);
+    }
+}
+
+/* Every length at which a copy could stop inside what must be loaded. */
+static void test_truncated(void)
+{
+    const struct image im = read_image();
+    const size_t whole = needed(&im);
+    bool all = whole > 0;
+    for (size_t len = 0; len < whole && all; len += 97) {
+        tap_spew(temp("cut.so"), im.text, len);
+        struct loaded *const l = loader_describe(temp("cut.so"), &err);
+        all = !l;
+        loader_free(l);
+    }
+    ok(all, "cut anywhere within %zu bytes it is refused", whole);
+    free(im.text);
+}
+
+/* A bit anywhere: whatever it does is done in the other process. */
+static void test_flipped(void)
+{
+    struct image im = read_image();
+    const size_t whole = needed(&im), step = whole / 61;
+    unsigned said = 0, tried = 0;
+    for (size_t at = 5; at < whole; at += step, tried++) {
+        err = (struct tc_err){0};
+        im.text[at] ^= 0x10;
+        tap_spew(temp("flipped.so"), im.text, im.len);
+        im.text[at] ^= 0x10;
+        struct loaded *const l = loader_describe(temp("flipped.so"), &err);
+        said += l || (err.text[0] && !strchr(err.text, '\n'));
+        loader_free(l);
+    }
+    ok(said == tried && tried > 60, "with any bit flipped it is described or refused (%u)", tried);
+    free(im.text);
+}
+
+static void test_unreadable(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s", temp("unreadable.so"));
+    copy(fault("recorder"), path, SIZE_MAX);
+    chmod(path, 0);
+    if (access(path, R_OK) == 0)
+        skip(5, "root reads everything");
+    else
+        refused(path, "cannot be opened: Permission denied", "a file that cannot be read");
+}
+
+static void test_writable(void)
+{
+    char path[512], why[600];
+    snprintf(path, sizeof path, "%s", temp("open.so"));
+    copy(fault("recorder"), path, SIZE_MAX);
+    chmod(path, 0664);
+    snprintf(why, sizeof why, "others may write to it; run: chmod go-w %s", path);
+    refused(path, why, "a file its group may write to");
+    chmod(path, 0606);
+    refused(path, why, "a file everybody may write to");
+    chmod(path, 0644);
+    struct loaded *const l = loader_open(path, &err);
+    ok(l != NULL, "closed, it is loaded");
+    loader_free(l);
+
+    mkdir(temp("open"), 0777);
+    chmod(temp("open"), 0777);
+    snprintf(path, sizeof path, "%s", temp("open/a.so"));
+    copy(fault("recorder"), path, SIZE_MAX);
+    snprintf(why, sizeof why, "others may write to the folder %s; run: chmod go-w", temp("open"));
+    refused(path, why, "a folder everybody may write to");
+}
+
+static void add_name(void *ctx, const char *path)
+{
+    buf_printf(ctx, "%s ", strrchr(path, '/') + 1);
+}
+
+static void test_find(void)
+{
+    mkdir(temp("one"), 0755);
+    mkdir(temp("two"), 0755);
+    copy(fault("recorder"), temp("two/recorder.so"), SIZE_MAX);
+    copy(fault("recorder"), temp("two/abc.so"), SIZE_MAX);
+    tap_spew(temp("two/readme.txt"), "x", 1);
+    tap_spew(temp("two/.hidden.so"), "x", 1);
+    char one[512], two[512];
+    snprintf(one, sizeof one, "%s", temp("one"));
+    snprintf(two, sizeof two, "%s", temp("two"));
+    const char *const dirs[] = {one, two, NULL};
+
+    struct loaded *l = loader_find("recorder", dirs, &err);
+    ok(l && strcmp(l->path, temp("two/recorder.so")) == 0, "found by name in the second folder");
+    loader_free(l);
+    l = loader_find(temp("two/abc.so"), dirs, &err);
+    ok(l != NULL, "found by path");
+    loader_free(l);
+    ok(!loader_find("nobody", dirs, &err), "an unknown name");
+    has_str(err_str(&err), "nobody: no such plugin: there is no nobody.so in ", "  says where");
+    has_str(err_str(&err), two, "  in all folders");
+    const char *const none[] = {NULL};
+    ok(!loader_find("nobody", none, &err), "no folders");
+
+    CLEANUP_BUF struct buf names = {0};
+    loader_scan(dirs, add_name, &names);
+    is_str(names.p, "abc.so recorder.so ", "a scan gives the modules, sorted");
+}
+
+/* At every number of descriptors that is too small for it. */
+static void test_out_of_descriptors(void)
+{
+    struct rlimit was;
+    bool told = true, passed = false;
+    getrlimit(RLIMIT_NOFILE, &was);
+    for (rlim_t n = 3; n < 24 && told && !passed; n++) {
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){n, was.rlim_max});
+        err = (struct tc_err){0};
+        struct loaded *const l = loader_describe(fault("recorder"), &err);
+        setrlimit(RLIMIT_NOFILE, &was);
+        passed = l != NULL;
+        told = l || err.text[0];
+        loader_free(l);
+    }
+    ok(told && passed, "out of descriptors it says so, then it works: %s", err.text);
+}
+
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+int main(void)
+{
+    plan_lazy();
+    umask(022);
+    const unsigned before = count_fds();
+    test_constants();
+    test_loading();
+    test_trial();
+    test_not_regular();
+    test_not_elf();
+    test_damaged();
+    test_truncated();
+    test_flipped();
+    test_unreadable();
+    test_out_of_descriptors();
+    is_int(count_fds(), before, "what is refused leaves no descriptor open");
+    test_good();
+    test_described();
+    test_swapped();
+    test_old();
+    test_rates();
+    test_writable();
+    test_find();
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/instance/instance.h and of the host services, with a plugin in this program. */
+#include "plugin/instance/instance.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/events.h"
+#include "plugin/instance/services.h"
+#include "tap/tap.h"
+
+struct options {
+    const char *token;
+    int64_t depth;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct options, token, NULL, TC_SECRET, ""),
+    TC_OPTION(struct options, depth, "3", 0, ""),
+    {0},
+};
+
+struct turn_state {
+    char zeros[32];
+};
+
+/* ---- the log of this test ---- */
+
+static int log_fd;
+static char log_path[512];
+
+static void begin_log(void)
+{
+    snprintf(log_path, sizeof log_path, "%s/log", tap_tmpdir());
+    FILE *const f = fopen(log_path, "w");
+    log_fd = dup(fileno(f));
+    fclose(f);
+    log_setup(LOG_TEXT, LOG_DEBUG, log_fd);
+}
+
+/* What was logged since the last call; static. */
+static const char *logged(void)
+{
+    static char text[8192];
+    static size_t seen;
+    size_t n;
+    char *const all = tap_slurp(log_path, &n);
+    snprintf(text, sizeof text, "%s", all + seen);
+    seen = n;
+    free(all);
+    return text;
+}
+
+/* ---- the plugin ---- */
+
+static struct buf heard;
+static int verdict; /* what the callbacks return */
+static bool zeroed;
+static void (*inside)(struct tc_turn *); /* runs in on_final */
+
+static int on_narration(struct tc_turn *t, const struct tc_narration *n)
+{
+    struct turn_state *const state = t->state;
+    zeroed = state->zeros[0] == 0 && memcmp(state->zeros, state->zeros + 1, 31) == 0;
+    memset(state, 'x', sizeof *state);
+    buf_printf(&heard, "narration:%s:%s;", t->id, n->text);
+    return verdict;
+}
+
+static int on_thinking(struct tc_turn *t, const struct tc_thinking *th)
+{
+    (void)t;
+    buf_printf(&heard, "thinking:%s;", th->text);
+    return verdict;
+}
+
+static int on_final(struct tc_turn *t, const struct tc_final *f)
+{
+    (void)f;
+    if (inside)
+        inside(t);
+    return verdict;
+}
+
+static int on_event(struct tc_turn *t, const struct tc_event *ev)
+{
+    (void)t;
+    const struct tc_narration *const n = ev->payload;
+    ok(n->meta->seq == ev->meta->seq, "the payload comes with its meta");
+    buf_printf(&heard, "event:%s:%zu;", ev->name, ev->line_len);
+    if (ev->kind == TC_NARRATION)
+        buf_printf(&heard, "%s;", ev->line);
+    return verdict;
+}
+
+static int on_idle(struct tc_instance *inst)
+{
+    buf_printf(&heard, "idle:%s;", inst->name);
+    return 0;
+}
+
+static int init(struct tc_instance *inst)
+{
+    const struct options *const o = inst->conf;
+    tc_log(inst, TC_INFO, "init with %s at %lld", o->token, (long long)o->depth);
+    return verdict;
+}
+
+static void teardown(struct tc_instance *inst)
+{
+    buf_printf(&heard, "teardown:%s;", (const char *)inst->state);
+}
+
+static struct loaded loaded;
+static const struct conf conf = {.file = (char[]){"my.conf"}};
+
+static struct instance *make(const char *token)
+{
+    loaded = (struct loaded){
+        .plugin = {.name = "sample",
+                   .options = options,
+                   .conf_size = sizeof(struct options),
+                   .state_size = 8,
+                   .turn_size = sizeof(struct turn_state),
+                   .init = init,
+                   .teardown = teardown},
+        .sink = {.on_narration = on_narration,
+                 .on_thinking = on_thinking,
+                 .on_final = on_final,
+                 .on_event = on_event,
+                 .on_idle = on_idle},
+    };
+    struct conf_pair pairs[] = {{(char[]){"token"}, (char *)(uintptr_t)token, 5, false}, {0}};
+    struct tc_err err;
+    const struct conf_instance spec = {.name = (char[]){"my-sample"}, .options = pairs, .line = 4};
+    verdict = 0;
+    inside = NULL;
+    buf_reset(&heard);
+    struct instance *const in = instance_new(&conf, &spec, &loaded, NULL, NULL, &err);
+    if (!in)
+        bail("%s", err_str(&err));
+    return in;
+}
+
+static struct instance_turn *open_turn(struct instance *in, const char *id)
+{
+    return instance_turn_new(in, &(struct channel_turn){.id = id});
+}
+
+static int deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
+{
+    const int rc = instance_deliver(in, t, box);
+    event_box_unref(box);
+    return rc;
+}
+
+/* ---- tests ---- */
+
+static void test_calls(void)
+{
+    struct instance *const in = make("a-long-secret");
+    is_int(instance_init(in), 0, "init");
+    has_str(logged(), "instance my-sample: init with *** at 3", "its log line: named, masked");
+    struct instance_turn *const t = open_turn(in, "t1");
+    is_int(deliver(in, t, narration(1, "hi", NULL)), 0, "delivered");
+    ok(zeroed, "a turn's state is zeroed");
+    has_str(heard.p, "narration:t1:hi;event:narration:", "typed first, then on_event");
+    has_str(heard.p, "{\"type\":\"narration\",\"payload\":{\"text\":\"hi\"}", "with the line");
+    buf_reset(&heard);
+    struct event ev = draft(TC_THINKING, 2);
+    ev.u.thinking.encrypted = "opaque";
+    deliver(in, t, event_box_new(&ev));
+    ok(strncmp(heard.p, "event:thinking:", 15) == 0, "thinking without text is no on_thinking");
+    buf_reset(&heard);
+    deliver(in, t, box_of(TC_STEP, 3));
+    ok(strncmp(heard.p, "event:step:", 11) == 0, "a callback that is NULL is not called");
+    is_int((long long)gauge_delivered(instance_gauge(in)), 4, "calls are counted");
+
+    struct instance_turn *const second = open_turn(in, "t2");
+    deliver(in, second, narration(1, "hi", NULL));
+    ok(zeroed, "another turn has a state of its own");
+    buf_reset(&heard);
+    instance_idle(in);
+    is_str(heard.p, "idle:my-sample;", "idle");
+    instance_turn_free(t);
+    buf_reset(&heard);
+    instance_teardown(in);
+    is_str(heard.p, "teardown:;", "teardown finds the instance's zeroed state");
+    int64_t since;
+    ok(!gauge_running(instance_gauge(in), &since), "nothing runs");
+    instance_free(in);
+}
+
+static void test_failures(void)
+{
+    struct instance *const in = make("a-long-secret");
+    loaded.sink.on_event = NULL;
+    struct instance_turn *const t = open_turn(in, "t7");
+    logged();
+    clock_fake(1000, 0);
+    verdict = -1;
+    for (uint64_t seq = 1; seq <= 5; seq++)
+        is_int(deliver(in, t, narration(seq, "x", NULL)), -1, "a failed callback is told");
+    is_int((long long)gauge_failed(instance_gauge(in)), 5, "each is counted");
+    const char *const first = logged();
+    has_str(first, "instance my-sample: on_narration failed in turn t7\n", "the first is logged");
+    ok(strchr(first, '\n')[1] == '\0', "  in one line for the burst");
+    clock_fake_advance(1000);
+    deliver(in, t, narration(6, "x", NULL));
+    has_str(logged(), "failed in turn t7 (4 more failed before)", "the others a second later");
+    clock_unfake();
+    verdict = 0;
+    instance_free(in);
+    diag("turns that never ended are freed: the leak check judges");
+}
+
+static void test_init_fails(void)
+{
+    struct instance *const in = make("a-long-secret");
+    verdict = 1;
+    is_int(instance_init(in), -1, "init that fails");
+    instance_free(in);
+}
+
+static void test_bad_options(void)
+{
+    struct conf_pair pairs[] = {{(char[]){"dept"}, (char[]){"1"}, 9, false}, {0}};
+    const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
+    struct tc_err err;
+    ok(!instance_new(&conf, &spec, &loaded, NULL, NULL, &err), "an unknown option");
+    is_str(err_str(&err), "my.conf:9: unknown option \"dept\": did you mean \"depth\"?",
+           "  told with its place");
+}
+
+/* ---- host services, called as a plugin calls them ---- */
+
+static void use_services(struct tc_turn *t)
+{
+    char *const zeros = tc_alloc(t, 1000);
+    ok(zeros && zeros[0] == 0 && zeros[999] == 0, "tc_alloc gives zeroed memory");
+    is_str(tc_sprint(t, "%d-%s", 7, "x"), "7-x", "tc_sprint");
+    is_str(tc_json(t, "{s:s, s:[i,b], s:n}", "a", "ü\"", "b", 1, 1, "c"),
+           "{\"a\":\"ü\\\"\",\"b\":[1,true],\"c\":null}", "tc_json");
+    is_str(tc_json(t, "s", "x"), "\"x\"", "tc_json of a bare value");
+    const char *const doc = "{\"a\": {\"b\": [1, \"tw\\u00f6\", {\"c\": 2.50}]}, \"e~f\": true}";
+    is_str(tc_json_get(t, doc, "/a/b/1"), "twö", "tc_json_get of a string is its text");
+    is_str(tc_json_get(t, doc, "/a/b/0"), "1", "  of a number its text");
+    is_str(tc_json_get(t, doc, "/e~0f"), "true", "  through an escaped key");
+    is_str(tc_json_get(t, doc, "/a/b/2"), "{\"c\":2.50}", "  of an object compact JSON");
+    is_str(tc_json_get(t, doc, ""), "{\"a\":{\"b\":[1,\"tw\\u00f6\",{\"c\":2.50}]},\"e~f\":true}",
+           "  of nothing the whole");
+    ok(!tc_json_get(t, doc, "/a/x"), "  of what is not there NULL");
+    logged();
+    ok(!tc_json_get(t, doc, "/a/b/7") && !*logged(), "  and that is no fault");
+}
+
+static void misuse_services(struct tc_turn *t)
+{
+    logged();
+    ok(!tc_json(t, "{s:", "a"), "a bad format gives NULL");
+    has_str(logged(), "instance my-sample: tc_json(\"{s:\"): ", "  and a line");
+    ok(!tc_json_get(t, "{\"a\":", "/a"), "broken JSON gives NULL");
+    has_str(logged(), "tc_json_get(\"/a\"): what is searched is no JSON", "  and a line");
+    ok(!tc_json_get(t, NULL, "/a"), "no JSON gives NULL");
+    ok(!tc_alloc(t, (size_t)1 << 40), "too much memory gives NULL");
+    has_str(logged(), "tc_alloc of 1099511627776 bytes refused: the turn has taken",
+            "  and a line");
+    ok(!tc_alloc(t, SIZE_MAX), "SIZE_MAX too");
+    ok(t->inst->host->size == sizeof(struct tc_host), "the table says its size");
+}
+
+static void mask(struct tc_turn *t)
+{
+    char out[64];
+    const char *const json = "{\"k\":\"my a-long-secret!\"}";
+    const size_t n = tc_redact(t->inst, json, strlen(json), out, sizeof out);
+    is_str(out, "{\"k\":\"my ***!\"}", "tc_redact masks");
+    is_int((long long)n, (long long)strlen(out), "  and says the length");
+    char small[5];
+    is_int((long long)tc_redact(t->inst, json, strlen(json), small, sizeof small), (long long)n,
+           "  the whole length, whatever fits");
+    is_str(small, "{\"k\"", "  cut as snprintf does");
+    is_int((long long)tc_redact(t->inst, json, strlen(json), NULL, 0), (long long)n,
+           "  also into nothing");
+}
+
+static void encode(struct tc_turn *t)
+{
+    size_t len = 1;
+    ok(tc_has_format(t->inst, "turncast") && !tc_has_format(t->inst, "morse"), "tc_has_format");
+    ok(!tc_encode(t, TC_FORMAT(.name = "morse"), &len) && len == 0, "an unknown format gives NULL");
+    has_str(logged(), "tc_encode(\"morse\"): there is no such format", "  and a line");
+    const char *const text = tc_encode(t, TC_FORMAT(.name = "turncast", .frames = true), &len);
+    has_str(text, "data: {\"type\":\"final\",\"payload\":{", "tc_encode writes the event");
+    is_int((long long)len, (long long)strlen(text), "  and says the length");
+    ok(!tc_encode(t, TC_FORMAT(.name = "other"), &len),
+       "another format in the same turn is refused");
+}
+
+static struct tc_turn *kept;
+
+static void keep(struct tc_turn *t)
+{
+    kept = t;
+}
+
+static void *from_another_thread(void *arg)
+{
+    struct tc_turn *const t = arg;
+    tc_log(t->inst, TC_WARN, "log from any thread");
+    return tc_alloc(t, 8);
+}
+
+static void on_a_thread(struct tc_turn *t)
+{
+    logged();
+    pthread_t thread;
+    void *got = t;
+    pthread_create(&thread, NULL, from_another_thread, t);
+    pthread_join(thread, &got);
+    ok(!got, "a turn on another thread gives NULL");
+    const char *const lines = logged();
+    has_str(lines, "instance my-sample: log from any thread", "  logging is fine there");
+    has_str(lines, "plugin sample calls tc_alloc with a turn on another thread", "  and a line");
+}
+
+static void run_inside(struct instance *in, struct instance_turn *t, void (*fn)(struct tc_turn *))
+{
+    inside = fn;
+    deliver(in, t, box_of(TC_FINAL, 9));
+}
+
+static void test_services(void)
+{
+    struct instance *const in = make("a-long-secret");
+    loaded.sink.on_event = NULL;
+    instance_init(in);
+    struct instance_turn *const t = open_turn(in, "t1");
+    run_inside(in, t, use_services);
+    run_inside(in, t, misuse_services);
+    run_inside(in, t, mask);
+    run_inside(in, t, encode);
+    run_inside(in, t, on_a_thread);
+    run_inside(in, t, keep);
+    instance_turn_free(t);
+    logged();
+    ok(!tc_sprint(kept, "x"), "a turn that is over gives NULL");
+    has_str(logged(), "plugin sample calls tc_sprint with a turn that is over", "  and a line");
+    for (int i = 0; i < 100; i++)
+        instance_turn_free(open_turn(in, "tn"));
+    ok(!services_table()->alloc(NULL, 8), "no turn at all gives NULL");
+    has_str(logged(), "a plugin calls tc_alloc with a handle that is no turn", "  and a line");
+    instance_free(in);
+}
+
+int main(void)
+{
+    plan_lazy();
+    begin_log();
+    test_calls();
+    test_failures();
+    test_init_fails();
+    test_bad_options();
+    test_services();
+    buf_fini(&heard);
+    log_forget_secrets();
+    close(log_fd);
+}

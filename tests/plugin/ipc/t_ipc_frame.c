@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/ipc/ipc_frame.h: whatever is packed comes back equal; whatever is cut short or
+ * has something behind it is none. */
+#include "plugin/ipc/ipc_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "event/event.h"
+#include "event/specimen.h"
+#include "tap/tap.h"
+
+static struct buf packed;
+static unsigned char flattened;
+
+/* ---- how each is read, for all prefixes of what was packed: true when it is taken */
+
+typedef bool reader(struct unpack *u);
+
+static bool is_whole(const struct unpack *u)
+{
+    return unpack_finish(u) == 0;
+}
+
+static bool reads_event(struct unpack *u)
+{
+    struct buf place = {0};
+    struct event_box *const box = event_box_raise(&place, u->p, (size_t)(u->end - u->p));
+    event_box_unref(box);
+    buf_fini(&place);
+    return box;
+}
+
+static bool reads_setup(struct unpack *u)
+{
+    struct arena a = {0};
+    struct frame_setup s;
+    frame_unpack_setup(u, &a, &s);
+    const bool whole = is_whole(u);
+    arena_fini(&a);
+    return whole;
+}
+
+static bool reads_turn(struct unpack *u)
+{
+    struct channel_turn t;
+    frame_unpack_turn(u, &t);
+    return is_whole(u);
+}
+
+static bool reads_reply(struct unpack *u)
+{
+    struct letter_reply *const r = frame_unpack_reply(u);
+    letter_reply_free(r);
+    return r && is_whole(u);
+}
+
+static bool reads_letter(struct unpack *u)
+{
+    struct letter *const l = frame_unpack_letter(u);
+    letter_free(l);
+    return l && is_whole(u);
+}
+
+static bool reads_batch(struct unpack *u)
+{
+    struct batch *const b = frame_unpack_batch(u);
+    batch_free(b);
+    return b && is_whole(u);
+}
+
+static bool reads_hit(struct unpack *u)
+{
+    struct arena a = {0};
+    struct tc_hit hit = {0};
+    frame_unpack_hit(u, &a, &hit);
+    const bool whole = is_whole(u);
+    arena_fini(&a);
+    return whole;
+}
+
+static bool reads_answer(struct unpack *u)
+{
+    struct tc_answer into = {0};
+    frame_unpack_answer(u, &into);
+    return is_whole(u);
+}
+
+static bool reads_socket(struct unpack *u)
+{
+    struct tc_frame f;
+    frame_unpack_socket(u, &f);
+    return is_whole(u);
+}
+
+static bool reads_spec(struct unpack *u)
+{
+    struct tc_socket s;
+    frame_unpack_socket_spec(u, &s);
+    return is_whole(u);
+}
+
+static bool reads_ask(struct unpack *u)
+{
+    struct ask *const a = frame_unpack_ask(u, "one");
+    if (a)
+        ask_drop(a);
+    return a;
+}
+
+static bool reads_asked(struct unpack *u)
+{
+    struct frame_asked a;
+    frame_unpack_asked(u, &a);
+    return is_whole(u);
+}
+
+static bool reads(reader *fn, const char *p, size_t len)
+{
+    /* Of its own size, so that what is read beyond it is found. */
+    char *const copy = memcpy(xmalloc(len + 1), p, len);
+    struct unpack u;
+    unpack_start(&u, (struct str){copy, len});
+    const bool taken = fn(&u);
+    free(copy);
+    return taken;
+}
+
+/* What was packed is taken as it is, and not otherwise. */
+static void whole_only(reader *fn, const char *what)
+{
+    size_t wrong = 0;
+    ok(reads(fn, packed.p, packed.len), "%s: is read", what);
+    for (size_t len = 0; len < packed.len; len++)
+        wrong += reads(fn, packed.p, len);
+    buf_add_char(&packed, 0);
+    wrong += reads(fn, packed.p, packed.len);
+    is_int((long long)wrong, 0, "  but not cut short, or with something behind it");
+    buf_reset(&packed);
+}
+
+static struct unpack unpacked(void)
+{
+    struct unpack u;
+    unpack_start(&u, (struct str){packed.p, packed.len});
+    return u;
+}
+
+/* Over memory that held something else before. */
+static void flatten(struct buf *to, const struct event_box *box, struct str line)
+{
+    const size_t len = event_box_flat_size(box, line);
+    buf_reset(to);
+    memset(buf_reserve(to, len), ++flattened, len);
+    event_box_flatten(to->p, box, line);
+    to->len = len;
+}
+
+/* ---- tests */
+
+static void test_events(void)
+{
+    struct arena a = {0};
+    CLEANUP_BUF struct buf place = {0};
+    for (unsigned kind = 0; kind < TC_KINDS; kind++)
+        for (int full = 0; full < 2; full++) {
+            struct event ev;
+            if (full)
+                specimen_fill(&ev, (enum tc_kind)kind, &a);
+            else
+                specimen_bare(&ev, (enum tc_kind)kind);
+            struct event_box *const box = event_box_new(&ev);
+            struct str line = {0};
+            if (full)
+                line.p = event_box_line(box, &line.len);
+            flatten(&packed, box, line);
+            struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
+            is_str(back ? specimen_differ(&ev, event_box_get(back)) : "no event", NULL, "%s, %s",
+                   kind_name((enum tc_kind)kind), full ? "full" : "bare");
+            is_str(event_box_line(back, NULL), event_box_line(box, NULL), "  its line");
+            event_box_unref(back);
+            event_box_unref(box);
+            whole_only(reads_event, "  it");
+        }
+    arena_fini(&a);
+}
+
+/* Where it lies in this process is nobody else's business. */
+static void test_no_addresses(void)
+{
+    struct arena a = {0};
+    bool same = true;
+    for (unsigned kind = 0; kind < TC_KINDS; kind++) {
+        CLEANUP_BUF struct buf first = {0};
+        struct event ev;
+        specimen_fill(&ev, (enum tc_kind)kind, &a);
+        struct event_box *const one = event_box_new(&ev), *const other = event_box_new(&ev);
+        flatten(&first, one, (struct str){0});
+        flatten(&packed, other, (struct str){0});
+        same = same && first.len == packed.len && memcmp(first.p, packed.p, first.len) == 0;
+        event_box_unref(one);
+        event_box_unref(other);
+    }
+    ok(same, "two boxes of one event cross as the same bytes");
+    buf_reset(&packed);
+    arena_fini(&a);
+}
+
+/* A text with NUL in it, one that is empty, one of 1 MiB. */
+static void test_texts(void)
+{
+    CLEANUP_BUF struct buf place = {0};
+    char *const big = xcalloc(1, (1 << 20) + 1);
+    memset(big, 'x', 1 << 20);
+    const struct str texts[] = {{"a\0b", 3}, {"", 0}, {big, 1 << 20}};
+    for (size_t i = 0; i < 3; i++) {
+        struct event ev;
+        specimen_bare(&ev, TC_TOOL_RESULT);
+        ev.u.tool_result.content = texts[i].p;
+        ev.u.tool_result.content_len = texts[i].len;
+        struct event_box *const box = event_box_new(&ev);
+        flatten(&packed, box, (struct str){0});
+        struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
+        ok(back != NULL, "a text of %zu bytes", texts[i].len);
+        const struct tc_tool_result *const result = &event_box_get(back)->u.tool_result;
+        ok(result->content_len == texts[i].len &&
+               memcmp(result->content, texts[i].p, texts[i].len + 1) == 0,
+           "  comes back, with its end");
+        event_box_unref(back);
+        event_box_unref(box);
+        buf_reset(&packed);
+    }
+    pack_bytes(&packed, (struct str){"a\0b", 3});
+    struct unpack u = unpacked();
+    ok(!unpack_text(&u) && u.bad, "what has to be a string has no NUL in it");
+    buf_reset(&packed);
+    free(big);
+}
+
+static void test_setup(void)
+{
+    struct conf_pair pairs[] = {
+        {(char[]){"k"}, (char[]){"v"}, 3, false}, {(char[]){"l"}, (char[]){""}, 4, false}, {0}};
+    const struct conf_chaos chaos[] = {{CHAOS_DELAY, "on_final", "text", NULL, 3, 0.5, 7, 8, 9},
+                                       {0}};
+    const struct frame_setup s = {
+        .file = "f",
+        .line = 5,
+        .path = "/p",
+        .name = "n",
+        .options = pairs,
+        .has_ask = true,
+        .has_sockets = true,
+        .last_letter = 99,
+        .debug = true,
+        .dir = NULL,
+        .write_paths = (const char *const[]){"/a", "/b", NULL},
+        .ports = (const int64_t[]){80, 443, 0},
+        .memory = 1 << 30,
+        .chaos = chaos,
+    };
+    struct arena a = {0};
+    struct frame_setup b;
+    frame_pack_setup(&packed, &s);
+    struct unpack u = unpacked();
+    frame_unpack_setup(&u, &a, &b);
+    is_int(unpack_finish(&u), 0, "a setup");
+    ok(b.line == 5 && !b.has_batch && b.has_ask && !b.has_server && b.has_sockets && b.debug &&
+           b.last_letter == 99 && b.memory == 1 << 30 && !b.dir,
+       "  numbers and flags");
+    is_str(b.options[1].key, "l", "  options");
+    ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key, "  with their lines");
+    is_str(b.write_paths[1], "/b", "  paths");
+    ok(b.ports[1] == 443 && !b.ports[2] && !b.write_paths[2], "  ports");
+    ok(b.chaos[0].what == CHAOS_DELAY && b.chaos[0].every == 3 && b.chaos[0].bytes == 9 &&
+           !b.chaos[0].trigger && !b.chaos[1].what,
+       "  chaos");
+    whole_only(reads_setup, "  it");
+    arena_fini(&a);
+}
+
+static void test_turn(void)
+{
+    const struct channel_turn t = {"id", "a", NULL, "{}", "m", 7, true};
+    struct channel_turn b;
+    frame_pack_turn(&packed, &t);
+    struct unpack u = unpacked();
+    frame_unpack_turn(&u, &b);
+    ok(strcmp(b.id, "id") == 0 && strcmp(b.agent, "a") == 0 && !b.conversation &&
+           strcmp(b.route, "{}") == 0 && strcmp(b.memory, "m") == 0 && b.letters == 7 && b.over,
+       "a turn");
+    whole_only(reads_turn, "  it");
+}
+
+static struct letter *a_letter(void)
+{
+    static const struct tc_header headers[] = {{"A", "b"}};
+    const char *why;
+    return letter_new(7, "t1",
+                      TC_HTTP(.url = "https://a/", .headers = headers, .header_count = 1,
+                              .body = "a\0b", .body_len = 3, .tag = "tag", .flags = TC_DURABLE),
+                      &why);
+}
+
+static void test_letter(void)
+{
+    struct letter *const l = a_letter();
+    frame_pack_letter(&packed, l);
+    struct unpack u = unpacked();
+    struct letter *const b = frame_unpack_letter(&u);
+    if (!ok(b != NULL, "a request"))
+        return;
+    ok(b->id == 7 && strcmp(b->turn, "t1") == 0 && b->http.body_len == 3 &&
+           memcmp(b->http.body, "a\0b", 4) == 0 && b->http.flags == TC_DURABLE &&
+           b->http.header_count == 1,
+       "  comes back");
+    letter_free(b);
+    letter_free(l);
+    whole_only(reads_letter, "  it");
+}
+
+static void test_reply(void)
+{
+    struct letter *const l = a_letter();
+    const struct letter_reply r = {
+        .letter = 7,
+        .last = true,
+        .reply = {.tag = "tag",
+                  .outcome = TC_AMBIGUOUS,
+                  .status = 429,
+                  .body = "x\0y",
+                  .body_len = 3,
+                  .error = "e",
+                  .attempts = 4,
+                  .in_doubt = 1},
+        .about = l,
+        .verdict = {TC_NEXT_FAIL, 5, TC_HOLD_INSTANCE, "why"},
+    };
+    frame_pack_reply(&packed, &r);
+    struct unpack u = unpacked();
+    struct letter_reply *const b = frame_unpack_reply(&u);
+    if (!ok(b != NULL, "a reply"))
+        return;
+    ok(b->letter == 7 && b->last && b->reply.outcome == TC_AMBIGUOUS && b->reply.status == 429 &&
+           b->reply.body_len == 3 && memcmp(b->reply.body, "x\0y", 4) == 0 && !b->reply.path &&
+           b->reply.attempts == 4 && b->reply.in_doubt && b->verdict.next == TC_NEXT_FAIL &&
+           b->verdict.hold_ms == 5 && b->verdict.scope == TC_HOLD_INSTANCE,
+       "  comes back");
+    is_str(b->verdict.reason, "why", "  with its reason");
+    is_str(b->reply.http->url, "https://a/", "  with what was asked");
+    letter_reply_free(b);
+    letter_free(l);
+    whole_only(reads_reply, "  it");
+}
+
+static void test_batch(void)
+{
+    const struct batch b = {
+        .settles = BATCH_LETTER,
+        .failed = true,
+        .turn = (char[]){"t1"},
+        .letter = 9,
+        .verdict = {TC_NEXT_AGAIN, 6, TC_HOLD_RATES, "r"},
+        .memory = (char[]){""},
+        .over = true,
+    };
+    frame_pack_batch(&packed, &b);
+    struct unpack u = unpacked();
+    struct batch *const c = frame_unpack_batch(&u);
+    if (!ok(c != NULL, "a batch"))
+        return;
+    ok(c->settles == BATCH_LETTER && c->failed && c->letter == 9 && c->over &&
+           strcmp(c->turn, "t1") == 0 && strcmp(c->memory, "") == 0 &&
+           c->verdict.next == TC_NEXT_AGAIN && c->verdict.scope == TC_HOLD_RATES && !c->count,
+       "  comes back");
+    batch_free(c);
+    whole_only(reads_batch, "  it");
+}
+
+static void test_hit(void)
+{
+    const struct tc_header headers[] = {{"A", "1"}, {"B", ""}};
+    const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3};
+    struct arena a = {0};
+    struct tc_hit b = {0};
+    frame_pack_hit(&packed, &hit);
+    struct unpack u = unpacked();
+    frame_unpack_hit(&u, &a, &b);
+    ok(strcmp(b.method, "POST") == 0 && strcmp(b.path, "/p") == 0 && strcmp(b.query, "q=1") == 0 &&
+           b.header_count == 2 && strcmp(b.headers[1].name, "B") == 0 && b.body_len == 3 &&
+           memcmp(b.body, "a\0b", 4) == 0,
+       "a hit");
+    arena_fini(&a);
+    whole_only(reads_hit, "  it");
+    const struct tc_answer answer = {201, "a/b", "body", 4};
+    struct tc_answer into = {0};
+    frame_pack_answer(&packed, &answer);
+    u = unpacked();
+    ok(frame_unpack_answer(&u, &into) && into.status == 201 && into.body_len == 4 &&
+           strcmp(into.content_type, "a/b") == 0,
+       "an answer");
+    whole_only(reads_answer, "  it");
+    frame_pack_answer(&packed, NULL);
+    u = unpacked();
+    ok(!frame_unpack_answer(&u, &into) && unpack_finish(&u) == 0, "none");
+    whole_only(reads_answer, "  it");
+}
+
+static void test_socket(void)
+{
+    struct tc_frame b;
+    frame_pack_socket(&packed, &(struct tc_frame){3, TC_SOCKET_TEXT, "a\0b", 3});
+    struct unpack u = unpacked();
+    frame_unpack_socket(&u, &b);
+    ok(b.socket == 3 && b.event == TC_SOCKET_TEXT && b.len == 3 && memcmp(b.text, "a\0b", 4) == 0,
+       "a frame of a socket");
+    whole_only(reads_socket, "  it");
+    struct tc_socket s;
+    frame_pack_socket_spec(&packed, TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2));
+    u = unpacked();
+    frame_unpack_socket_spec(&u, &s);
+    ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2, "a socket");
+    whole_only(reads_spec, "  it");
+}
+
+static void test_ask(void)
+{
+    const char *const files[] = {"/f"}, *const names[] = {"n"};
+    struct ask *asks[] = {
+        ask_new_submit("one",
+                       TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t", .route = "{}",
+                                  .files = files, .file_names = names, .file_count = 1)),
+        ask_new_cancel("one", "t1", "u"),
+        ask_new_may("one", "u", "c"),
+    };
+    for (size_t i = 0; i < 3; i++) {
+        frame_pack_ask(&packed, asks[i]);
+        struct unpack u = unpacked();
+        struct ask *const b = frame_unpack_ask(&u, "one");
+        if (ok(b && b->kind == asks[i]->kind, "an ask of kind %zu", i) && i == 0)
+            ok(strcmp(b->inbound->files[0], "/f") == 0 &&
+                   strcmp(b->inbound->file_names[0], "n") == 0 &&
+                   strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote,
+               "  comes back");
+        if (b)
+            ask_drop(b);
+        ask_drop(asks[i]);
+        whole_only(reads_ask, "  it");
+    }
+    struct frame_asked b;
+    frame_pack_asked(&packed, &(struct frame_asked){TC_DENIED, "t", NULL});
+    struct unpack u = unpacked();
+    frame_unpack_asked(&u, &b);
+    ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
+    whole_only(reads_asked, "  it");
+    frame_pack_asked(&packed, &(struct frame_asked){TC_INTERRUPT, "t", NULL});
+    u = unpacked();
+    frame_unpack_asked(&u, &b);
+    is_int(b.accepted, TC_INTERRUPT, "the last of them");
+    buf_reset(&packed);
+}
+
+/* Frames one behind the other, in pieces of any size. */
+static void test_stream(void)
+{
+    for (unsigned type = FRAME_SETUP; type < FRAME_TYPES; type++) {
+        const size_t begun = frame_begin(&packed, (enum frame_type)type);
+        pack_number(&packed, type);
+        frame_end(&packed, begun);
+    }
+    struct frame f;
+    unsigned type = FRAME_SETUP, early = 0;
+    for (size_t at = 0, len = 0; at < packed.len;) {
+        const int64_t n = frame_next((struct str){packed.p + at, len - at}, &f);
+        if (n == 0) {
+            len++;
+            continue;
+        }
+        early += at + (size_t)n != len;
+        ok(f.type == type && unpack_number(&f.in) == type && unpack_finish(&f.in) == 0,
+           "a frame of type %u", type);
+        at += (size_t)n;
+        type++;
+    }
+    is_int((long long)type, FRAME_TYPES, "all of them");
+    is_int((long long)early, 0, "none before it was whole");
+    const uint32_t lies[][2] = {{0, 0},
+                                {FRAME_TYPES, 0},
+                                {UINT32_MAX, 0},
+                                {FRAME_ROOM, FRAME_MAX + 1},
+                                {FRAME_ROOM, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+        is_int(frame_next((struct str){(const char *)lies[i], sizeof lies[i]}, &f), -1,
+               "type %u of %u bytes is no frame", lies[i][0], lies[i][1]);
+    buf_reset(&packed);
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_events();
+    test_no_addresses();
+    test_texts();
+    test_setup();
+    test_turn();
+    test_letter();
+    test_reply();
+    test_batch();
+    test_hit();
+    test_socket();
+    test_ask();
+    test_stream();
+    buf_fini(&packed);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/ipc/shm_ring.h: what goes in comes out, in order and in one piece, round after
+ * round; who rests is woken once; what the other side claims is believed only where it can be. */
+#include "plugin/ipc/shm_ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tap/tap.h"
+
+static struct ring host, instance;
+
+static void begin(void)
+{
+    struct tc_err err = {0};
+    const int fd = memfd_create("ring", MFD_CLOEXEC);
+    const bool made = fd >= 0 && ftruncate(fd, (off_t)(4 * RING_HEAD + RING_SHARED)) == 0 &&
+                      ring_map(&host, fd, 4 * RING_HEAD, &err) == 0 &&
+                      ring_map(&instance, fd, 4 * RING_HEAD, &err) == 0;
+    if (!made)
+        bail("no ring: %s", err_str(&err));
+    close(fd);
+}
+
+static void end(void)
+{
+    ring_unmap(&host);
+    ring_unmap(&instance);
+}
+
+static void put(char fill, size_t len)
+{
+    memset(ring_place(&host), fill, len);
+    ring_add(&host, len);
+}
+
+static bool is_filled(struct str piece, char fill, size_t len)
+{
+    bool same = piece.len >= len && (uintptr_t)piece.p % 8 == 0;
+    for (size_t i = 0; same && i < len; i++)
+        same = piece.p[i] == fill;
+    return same;
+}
+
+static void test_pieces(void)
+{
+    begin();
+    put('a', 5);
+    is_int((long long)ring_read(&instance).len, 0, "what is not published is not there");
+    put('b', 8);
+    ring_publish(&host);
+    is_int((long long)ring_read(&instance).len, 16, "then it is");
+    ok(is_filled(ring_read(&instance), 'a', 5), "  the first");
+    ring_consume(&instance, 5);
+    ok(is_filled(ring_read(&instance), 'b', 8), "  the second");
+    ring_consume(&instance, 8);
+    is_int((long long)ring_read(&instance).len, 0, "  and no more");
+    end();
+}
+
+static void test_front(void)
+{
+    begin();
+    const char *const front = ring_place(&host);
+    put('a', 1000);
+    ring_publish(&host);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front + 1000, "behind what has not been read");
+    ring_read(&instance);
+    ring_consume(&instance, 1000);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front, "at the front, when all has been");
+    put('b', 10);
+    ring_has_room(&host, 1);
+    ok(ring_place(&host) == front + 16, "  once");
+    ring_publish(&host);
+    ok(is_filled(ring_read(&instance), 'b', 10), "  where the other side finds it");
+    end();
+}
+
+/* Sizes that do not divide it come to lie across its end. */
+static void test_rounds(void)
+{
+    bool same = true;
+    begin();
+    for (size_t i = 0; i < 200; i++) {
+        const size_t len = RING_PIECE_MAX - 7 * i;
+        same = same && ring_has_room(&host, 1);
+        put((char)('a' + i % 26), len);
+        ring_publish(&host);
+        if (!i)
+            continue; /* one always waits, so that it never begins at the front again */
+        const size_t before = RING_PIECE_MAX - 7 * (i - 1);
+        same = same && is_filled(ring_read(&instance), (char)('a' + (i - 1) % 26), before);
+        ring_consume(&instance, before);
+    }
+    ok(same, "pieces are whole, round after round");
+    end();
+}
+
+static void test_full(void)
+{
+    begin();
+    size_t n = 0;
+    for (; ring_has_room(&host, 1); n++)
+        put('x', RING_PIECE_MAX);
+    is_int((long long)n, RING_BYTES / RING_PIECE_MAX, "it takes so many of the longest");
+    ring_publish(&host);
+    ring_read(&instance);
+    ring_consume(&instance, RING_PIECE_MAX);
+    ok(ring_has_room(&host, 1) && !ring_has_room(&host, 2), "one that is read makes room for one");
+    end();
+}
+
+static void test_rest(void)
+{
+    begin();
+    put('a', 8);
+    ok(!ring_publish(&host), "who does not rest is not woken");
+    ok(!ring_rest(&instance), "and does not rest, for there is something");
+    ring_read(&instance);
+    ring_consume(&instance, 8);
+    ok(ring_rest(&instance), "then it does");
+    ok(!ring_publish(&host), "nothing new: it is let be");
+    put('b', 8);
+    ok(ring_publish(&host), "it is woken");
+    put('c', 8);
+    ok(!ring_publish(&host), "  once");
+    ring_rise(&instance);
+    is_int((long long)ring_read(&instance).len, 16, "  for all there is");
+    end();
+}
+
+static void claim(uint64_t read, bool sane, const char *what)
+{
+    atomic_store(&instance.page->read, read);
+    ok(ring_is_sane(&host) == sane, "%s is %s", what, sane ? "possible" : "not");
+    ring_has_room(&host, RING_BYTES / RING_PIECE_MAX);
+    ok(host.read <= host.written && host.written - host.read <= RING_BYTES, "  the host is safe");
+}
+
+static void test_lies(void)
+{
+    begin();
+    for (int i = 0; i < 4; i++)
+        put('x', RING_PIECE_MAX);
+    ring_publish(&host);
+    claim(16, true, "a part");
+    claim(8, false, "less than before");
+    claim(17, false, "a piece of a piece");
+    claim(4 * RING_PIECE_MAX + 8, false, "more than there was");
+    claim(UINT64_MAX - 7, false, "far more");
+    claim(4 * RING_PIECE_MAX, true, "all");
+    end();
+}
+
+/* ---- both at once */
+
+#define MANY 20000
+static int bell[2];
+
+static void *read_all(void *arg)
+{
+    size_t bad = 0;
+    char byte;
+    for (size_t i = 0; i < MANY;) {
+        const struct str piece = ring_read(&instance);
+        if (!piece.len) {
+            if (ring_rest(&instance))
+                (void)!read(bell[0], &byte, 1);
+            ring_rise(&instance);
+            continue;
+        }
+        const size_t len = 1 + i * 37 % 3000;
+        bad += !is_filled(piece, (char)i, len);
+        ring_consume(&instance, len);
+        i++;
+    }
+    *(size_t *)arg = bad;
+    return NULL;
+}
+
+static void test_together(void)
+{
+    pthread_t reader;
+    size_t bad = 1;
+    begin();
+    if (pipe(bell) < 0 || pthread_create(&reader, NULL, read_all, &bad) != 0)
+        bail("no thread");
+    for (size_t i = 0; i < MANY; i++) {
+        while (!ring_has_room(&host, 1))
+            sched_yield();
+        put((char)i, 1 + i * 37 % 3000);
+        if ((i % 3 == 0 || i == MANY - 1) && ring_publish(&host))
+            (void)!write(bell[1], "", 1);
+        else if (!ring_has_room(&host, 1) && ring_publish(&host))
+            (void)!write(bell[1], "", 1);
+    }
+    pthread_join(reader, NULL);
+    is_int((long long)bad, 0, "one writes, the other reads: nothing is lost, none sleeps on");
+    close(bell[0]);
+    close(bell[1]);
+    end();
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_pieces();
+    test_front();
+    test_rounds();
+    test_full();
+    test_rest();
+    test_lies();
+    test_together();
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ * Requests that need no disk: order, verdicts, what is dropped, options, files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/post_kit.h"
+#include "tap/tap.h"
+
+#define URL "{option:base}/m"
+#define SLOW "HTTP/1.1 429 Slow\r\nContent-Length: 8\r\n\r\nwait 80 "
+
+static struct kit k;
+
+static const char *told(void)
+{
+    return k.told.len ? k.told.p : "";
+}
+
+static const char *request(unsigned i)
+{
+    return httpd_request(k.server, i);
+}
+
+static void test_lane(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    static const struct tc_header headers[] = {{"Authorization", "Bearer {option:token}"},
+                                               {"X-Two", "{option:token}/{option:token}"}};
+    kit_begin(&k, steps, 4);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .priority = TC_P_NOTICE, .tag = "n"),
+             TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .priority = TC_P_LIVE, .key = "m",
+                     .tag = "e1"),
+             TC_HTTP(.url = URL, .body = "{3}", .lane = "a", .priority = TC_P_LIVE, .key = "m",
+                     .tag = "e2"),
+             TC_HTTP(.url = URL, .body = "{4}", .lane = "a", .tag = "f1", .headers = headers,
+                     .header_count = 2),
+             TC_HTTP(.url = URL, .body = "{5}", .lane = "a", .priority = TC_P_REQUEST, .tag = "r"),
+             TC_HTTP(.url = URL, .body = "{6}", .lane = "a", .tag = "f2", .method = "PUT"));
+    ok(post_busy(k.post) == 6 && post_stats(k.post).waiting == 6, "six are under way");
+    kit_run_idle(&k);
+    is_str(told(),
+           "e1 dropped 0 0 last\ne2 dropped 0 0 last\nf1 ok 200 1\nf2 ok 200 1\nr ok 200 1\n"
+           "n ok 200 1\n",
+           "finals first, edits are dropped, each is told once");
+    has_str(request(0), "\r\nAuthorization: Bearer " CANARY "\r\n", "an option's text in a header");
+    has_str(request(0), "\r\nX-Two: " CANARY "/" CANARY "\r\n", "twice");
+    has_str(request(0), "Content-Type: application/json; charset=utf-8", "JSON");
+    has_str(request(1), "PUT /m ", "its method and the option's text in the URL");
+    has_str(request(1), "{6}", "its body");
+    kit_end(&k);
+}
+
+static void hold(struct kit_call *call)
+{
+    int ms;
+    if (call->reply->reply.status == 429 && sscanf(call->reply->reply.body, "wait %d", &ms) == 1)
+        call->verdict = (struct tc_verdict){
+            .next = TC_NEXT_AGAIN,
+            .hold_ms = ms,
+            .scope = (enum tc_scope)(call->reply->reply.tag[0] - '0'),
+        };
+}
+
+/* a (lane 1, rate 0 of the instance) is told to wait; b (lane 2, the same rate) and c (lane 3, no
+ * rate) come after it. Who waits with it depends on the scope. */
+static void test_scope(enum tc_scope scope, bool b_waits, bool c_waits)
+{
+    static const struct tc_rate rates[] = {{.count = 1000, .burst = 100, .interval_ms = 1000}, {0}};
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, SLOW}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    const char tag[] = {(char)('0' + scope), '\0'};
+    k.rates = rates;
+    k.on_reply = hold;
+    kit_begin(&k, steps, 4);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{a}", .lane = "1", .rates = 1, .tag = tag));
+    kit_run_replies(&k, 1);
+    loop_once(k.loop, 0);
+    const int64_t begun = clock_mono_ms();
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{b}", .lane = "2", .rates = 1),
+             TC_HTTP(.url = URL, .body = "{c}", .lane = "3"));
+    kit_run_idle(&k);
+    const int64_t waited = clock_mono_ms() - begun;
+    unsigned place[3] = {0};
+    for (unsigned i = 1; i < 4; i++)
+        for (unsigned j = 0; j < 3; j++)
+            if (strstr(request(i), (const char *[]){"{a}", "{b}", "{c}"}[j]))
+                place[j] = i;
+    ok(place[0] && place[1] && place[2], "scope %u: all went", scope);
+    ok(waited >= 70, "scope %u: a waited as long as was asked", scope);
+    ok(b_waits || place[1] < place[0], "scope %u: b does not wait", scope);
+    ok(c_waits || place[2] < place[0], "scope %u: c does not wait", scope);
+    if (b_waits)
+        ok(place[2] < place[1] || c_waits, "scope %u: but b does", scope);
+    kit_end(&k);
+}
+
+/* The lane is held while the plugin thinks; another is not. */
+static void think(struct kit_call *call)
+{
+    call->is_held = strcmp(call->reply->reply.tag, "first") == 0;
+}
+
+static void test_thinking(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    k.on_reply = think;
+    kit_begin(&k, steps, 3);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "first"),
+             TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "second"),
+             TC_HTTP(.url = URL, .body = "{3}", .tag = "lone"));
+    kit_run_replies(&k, 2);
+    loop_once(k.loop, 5);
+    ok(strstr(told(), "first ok") && strstr(told(), "lone ok") && !strstr(told(), "second"),
+       "the lane waits for the verdict, a request without a lane does not");
+    is_int(httpd_requests(k.server), 2, "and the second did not go out");
+    is_int((long long)post_stats(k.post).in_flight, 1, "one is in flight until then");
+    kit_release(&k);
+    kit_run_idle(&k);
+    has_str(told(), "second ok", "then it goes");
+    kit_end(&k);
+}
+
+/* A refused formatted text, then a plain one: before what waits behind it. */
+static void fall_back(struct kit_call *call)
+{
+    if (call->reply->reply.outcome != TC_REJECTED)
+        return;
+    kit_reply_send(call, TC_HTTP(.url = URL, .body = "{plain1}", .lane = "a", .tag = "p1",
+                                 .flags = TC_DURABLE));
+    kit_reply_send(call, TC_HTTP(.url = URL, .body = "{plain2}", .lane = "a", .tag = "p2",
+                                 .flags = TC_DURABLE));
+    kit_reply_send(call, TC_HTTP(.url = URL, .body = "{loose}", .lane = "a", .tag = "l"));
+    ok(call->verdict.next == TC_NEXT_FAIL, "a refusal: the host gives up");
+}
+
+static void test_replacement(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_STATUS("400 Bad", "")},
+                                              {HTTPD_REPLY, KIT_OK},
+                                              {HTTPD_REPLY, KIT_OK},
+                                              {HTTPD_REPLY, KIT_OK},
+                                              {HTTPD_REPLY, KIT_OK}};
+    k.on_reply = fall_back;
+    kit_begin(&k, steps, 5);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{rich}", .lane = "a", .tag = "r", .flags = TC_DURABLE),
+             TC_HTTP(.url = URL, .body = "{next}", .lane = "a", .tag = "n", .flags = TC_DURABLE));
+    kit_run_idle(&k);
+    is_str(told(), "r rejected 400 1\np1 ok 200 1\np2 ok 200 1\nn ok 200 1\nl ok 200 1\n",
+           "what replaces keeps the place, what is only sent does not");
+    kit_end(&k);
+}
+
+static void test_ambiguous(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_RESET, NULL},
+                                              {HTTPD_RESET, NULL},
+                                              {HTTPD_RESET, NULL},
+                                              {HTTPD_RESET, NULL},
+                                              {HTTPD_REPLY, KIT_OK}};
+    kit_begin(&k, steps, 5);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "create"));
+    kit_run_idle(&k);
+    is_str(told(), "create ambiguous 0 1 doubt\n", "what may have been done is not done again");
+    buf_reset(&k.told);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "durable", .flags = TC_DURABLE));
+    kit_run_idle(&k);
+    is_str(told(), "durable ambiguous 0 1 doubt\ndurable ambiguous 0 2 doubt\n",
+           "a durable one once more, and not a third time");
+    is_int((long long)post_stats(k.post).dead, 1, "then it is given up");
+    buf_reset(&k.told);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "edit", .flags = TC_IDEMPOTENT));
+    kit_run_idle(&k);
+    is_str(told(), "edit ambiguous 0 1 doubt\nedit ok 200 2 doubt\n", "an edit until it is done");
+    kit_end(&k);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *url, *error;
+        uint32_t flags;
+    } cases[] = {
+        {"{option:base}/{option:nothing}", "there is no option nothing", 0},
+        {"{option:base}/{option:broken}", "option broken has a line break in it", 0},
+        {"{option:base}/{option:token", "has no end", 0},
+        {"http://127.0.0.1:1/", "http: is for a configured loopback address only", 0},
+        {"http://example.org/", "http: is for a configured", 0},
+        {"{option:base}@example.org/", "user name or password", 0},
+        {"{option:base}/m", "no folder for files", TC_SAVE},
+    };
+    kit_begin(&k, NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&k.told);
+        KIT_SEND(&k, BATCH_NOTHING,
+                 TC_HTTP(.url = cases[i].url, .lane = "a", .tag = "x", .flags = cases[i].flags));
+        kit_run_idle(&k);
+        has_str(told(), "x rejected 0 ", "%s: refused by the host", cases[i].url);
+        has_str(k.error, cases[i].error, "with the reason");
+        ok(!strstr(k.error, CANARY), "and without a secret");
+    }
+    kit_end(&k);
+}
+
+static void test_expiry(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_SILENT, NULL}};
+    kit_begin(&k, steps, 1);
+    KIT_SEND(
+        &k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "now", .timeout_ms = 150),
+        TC_HTTP(.url = URL, .lane = "a", .tag = "late", .max_age_ms = 20, .flags = TC_DURABLE));
+    kit_run_idle(&k);
+    is_str(told(), "late dropped 0 0 last\nnow ambiguous 0 1 doubt\n",
+           "what is too old does not go");
+    kit_end(&k);
+}
+
+/* A service that is away: nothing to say, until the deadline. */
+static void test_away(void)
+{
+    kit_begin(&k, NULL, 0);
+    httpd_stop(k.server);
+    k.server = httpd_start(NULL, 0); /* on another port: nobody listens at the option's */
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "x", .max_age_ms = 100));
+    kit_run_idle(&k);
+    ok(strncmp(told(), "x dropped 0 ", 12) == 0 && k.replies == 1,
+       "failed connections are not told, the end is");
+    kit_end(&k);
+}
+
+static void test_flood(void)
+{
+    enum { MANY = 4200 };
+    kit_begin(&k, NULL, 0);
+    const struct tc_http *http[MANY];
+    const struct tc_http one = {
+        .size = sizeof one, .url = URL, .lane = "a", .tag = "x", .delay_ms = 3600 * 1000};
+    for (size_t i = 0; i < MANY; i++)
+        http[i] = &one;
+    kit_send(&k, BATCH_NOTHING, http, MANY);
+    kit_run_replies(&k, MANY - 4096);
+    loop_once(k.loop, 5);
+    is_int(k.replies, MANY - 4096, "more than fit are dropped");
+    is_int((long long)post_busy(k.post), 4096, "the others wait");
+    kit_end(&k);
+}
+
+static void test_turns(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    kit_begin(&k, steps, 4);
+    kit_send_of(&k, "", BATCH_NOTHING, (const struct tc_http *[]){TC_HTTP(.url = URL, .tag = "l")},
+                1);
+    kit_run_idle(&k);
+    is_str(told(), "l ok 200 1\n", "the lobby's reply comes");
+    ok(k.handle == NULL, "without a turn");
+    /* on_frame of the lobby sends for a turn: the reply is the turn's. */
+    struct batch *const mixed = xcalloc(1, sizeof *mixed);
+    *mixed = (struct batch){.turn = xstrdup("")};
+    kit_add(mixed, "t", TC_HTTP(.url = URL, .tag = "mixed"));
+    kit_batch(&k, mixed);
+    kit_run_idle(&k);
+    ok(k.handle == &k, "a reply goes to the turn of its request, whoever sent it");
+    struct batch *const last = xcalloc(1, sizeof *last);
+    *last = (struct batch){.turn = xstrdup("t"), .over = true};
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "t"));
+    kit_batch(&k, last);
+    kit_run_idle(&k);
+    has_str(told(), "t ok 200 1\n", "a turn that is over still gets its reply");
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "gone"));
+    kit_run_idle(&k);
+    ok(!strstr(told(), "gone") && httpd_requests(k.server) == 4,
+       "of a turn that is gone nothing is told; the request goes out");
+    kit_end(&k);
+}
+
+static void keep_path(struct kit_call *call)
+{
+    snprintf(k.path, sizeof k.path, "%s", call->reply->reply.path ? call->reply->reply.path : "");
+}
+
+static void test_save(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nimage"},
+        {HTTPD_REPLY, "HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\ngone"}};
+    char files[512];
+    snprintf(files, sizeof files, "%s/made/files", tap_tmpdir());
+    k.files = files;
+    k.on_reply = keep_path;
+    kit_begin(&k, steps, 2);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .method = "GET", .flags = TC_SAVE));
+    kit_run_idle(&k);
+    has_str(k.path, files, "the file is in the folder");
+    size_t len = 0;
+    char *const bytes = tap_slurp(k.path, &len);
+    is_mem(bytes, len, "image", 5, "with the body");
+    free(bytes);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .method = "GET", .flags = TC_SAVE));
+    kit_run_idle(&k);
+    is_str(k.path, "", "a refusal is no file");
+    kit_end(&k);
+}
+
+/* What is in flight, waits, or is thought about when the post goes. */
+static void test_free(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_SILENT, NULL}, {HTTPD_REPLY, KIT_OK}};
+    k.on_reply = think;
+    kit_begin(&k, steps, 2);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "flying"));
+    kit_run_requests(&k, 1);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "b", .tag = "first"),
+             TC_HTTP(.url = URL, .lane = "b", .tag = "waiting"));
+    kit_run_replies(&k, 1);
+    kit_end(&k);
+    ok(true, "all of it is freed");
+    post_free(NULL);
+}
+
+int main(void)
+{
+    plan_lazy();
+    log_add_secret(CANARY);
+    test_lane();
+    test_scope(TC_HOLD_LANE, false, false);
+    test_scope(TC_HOLD_RATES, true, false);
+    test_scope(TC_HOLD_INSTANCE, true, true);
+    test_thinking();
+    test_replacement();
+    test_ambiguous();
+    test_refused();
+    test_expiry();
+    test_away();
+    test_flood();
+    test_turns();
+    test_save();
+    test_free();
+    return 0;
+}

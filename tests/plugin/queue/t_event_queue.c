@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of plugin/queue/event_queue.h: threads, waiting, and a random check of the promises of
+ * backlog.h. */
+#include "plugin/queue/event_queue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes/buf.h"
+#include "base/sys/clock.h"
+#include "plugin/events.h"
+#include "tap/tap.h"
+
+/* ---- random runs against what must hold whatever happens ---- */
+
+#define LANES 3
+#define DEADLINE_MS 20000
+
+/* What one turn was told, and what arrived of it. */
+struct side {
+    struct lane *lane;
+    uint64_t seq, last_seq;
+    struct buf told, heard; /* narration */
+    uint64_t reserved_told, reserved_heard, calls_told, calls_heard, dropped_heard;
+    bool started, done;
+    bool bare;    /* beyond the hard limit, where calls go too */
+    char why[96]; /* the first promise that was broken */
+};
+
+static unsigned random_below(unsigned *state, unsigned n)
+{
+    *state = *state * 1103515245u + 12345u;
+    return (*state >> 16) % n;
+}
+
+static void blame(struct side *s, const char *why)
+{
+    if (!s->why[0])
+        snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static struct event_box *random_event(struct side *s, unsigned *state)
+{
+    static const char *const ids[] = {"m1", "m2", NULL};
+    char text[32];
+    s->seq++;
+    snprintf(text, sizeof text, "<%llu>", (unsigned long long)s->seq);
+    switch (random_below(state, 12)) {
+    case 0:
+        s->calls_told++;
+        return tool_call(s->seq, "{\"a\":1}");
+    case 1:
+        s->calls_told++;
+        return tool_result(s->seq, text);
+    case 2:
+        s->reserved_told++;
+        return box_of(random_below(state, 2) ? TC_USAGE : TC_REQUEST, s->seq);
+    case 3:
+        return thinking(s->seq, text);
+    case 4:
+        return progress(s->seq, random_below(state, 2) ? "u1" : "u2", text);
+    case 5:
+        return output(s->seq, "u1", text);
+    case 6:
+        return box_of(random_below(state, 2) ? TC_NOTICE : TC_STEP, s->seq);
+    default:
+        buf_add_str(&s->told, text);
+        return narration(s->seq, text, ids[random_below(state, 3)]);
+    }
+}
+
+static void hear(struct side *s, const struct event *ev)
+{
+    if (s->done)
+        blame(s, "something came after done");
+    if (ev->meta.seq <= s->last_seq)
+        blame(s, "seq does not rise");
+    if (!s->started && ev->kind != TC_START)
+        blame(s, "something came before start");
+    s->last_seq = ev->meta.seq;
+    s->started = true;
+    s->done = ev->kind == TC_DONE;
+    s->reserved_heard += kind_pressure(ev->kind) == PRESSURE_KEEP;
+    s->calls_heard += ev->kind == TC_TOOL_CALL || ev->kind == TC_TOOL_RESULT;
+    if (ev->kind == TC_NARRATION)
+        buf_add(&s->heard, ev->u.narration.text, ev->u.narration.text_len);
+    if (ev->kind == TC_NOTICE && ev->meta.x)
+        s->dropped_heard += strtoull(ev->meta.x + strlen("{\"count\":"), NULL, 10);
+}
+
+static void take(struct backlog *b, size_t max, int64_t now)
+{
+    struct backlog_item items[64];
+    const size_t n = backlog_pop(b, items, max, now);
+    for (size_t i = 0; i < n; i++) {
+        hear(items[i].turn, event_box_get(items[i].box));
+        event_box_unref(items[i].box);
+    }
+}
+
+static void finish_sides(struct backlog *b, struct side *sides, int64_t now)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        sides[i].reserved_told += 3;
+        backlog_push(b, sides[i].lane, box_of(TC_FINAL, ++sides[i].seq), now);
+        backlog_push(b, sides[i].lane, box_of(TC_DONE, ++sides[i].seq), now);
+    }
+}
+
+/* The first promise that a random run breaks, or NULL. */
+static const char *check_run(unsigned seed, char *why, size_t room)
+{
+    unsigned state = seed;
+    struct side sides[LANES] = {{0}};
+    struct backlog b;
+    const size_t limit = 8 + random_below(&state, 60);
+    backlog_init(&b, &(struct backlog_limits){limit, 1 << 20, random_below(&state, 2) * 20});
+    int64_t now = 0;
+    for (size_t i = 0; i < LANES; i++) {
+        sides[i].lane = backlog_open(&b, &sides[i]);
+        backlog_push(&b, sides[i].lane, box_of(TC_START, ++sides[i].seq), now);
+    }
+    const unsigned appetite = random_below(&state, 5);
+    for (unsigned i = 0; i < 400; i++, now += random_below(&state, 4)) {
+        struct side *const s = &sides[random_below(&state, LANES)];
+        backlog_push(&b, s->lane, random_event(s, &state), now);
+        for (size_t k = 0; k < LANES; k++)
+            sides[k].bare = sides[k].lane->bare;
+        if (random_below(&state, 8) < appetite)
+            take(&b, 1 + random_below(&state, 16), now);
+    }
+    finish_sides(&b, sides, now);
+    for (size_t k = 0; k < LANES; k++)
+        sides[k].bare = sides[k].lane->bare;
+    while (b.lanes)
+        take(&b, 64, now += 20);
+    const struct backlog_stats stats = b.stats;
+    backlog_fini(&b);
+
+    uint64_t told = 0;
+    why[0] = '\0';
+    for (size_t i = 0; i < LANES; i++) {
+        struct side *const s = &sides[i];
+        if (!s->done)
+            blame(s, "done is missing");
+        if (s->reserved_heard != s->reserved_told)
+            blame(s, "a reserved event is missing");
+        if (!s->bare && s->calls_heard != s->calls_told)
+            blame(s, "a tool call or result is missing");
+        if (s->told.len != s->heard.len ||
+            (s->told.len && memcmp(s->told.p, s->heard.p, s->told.len) != 0))
+            blame(s, "narration differs");
+        told += s->dropped_heard;
+        if (s->why[0] && !why[0])
+            snprintf(why, room, "%s", s->why);
+        buf_fini(&s->told);
+        buf_fini(&s->heard);
+    }
+    if (!why[0] && told != stats.dropped)
+        snprintf(why, room, "%llu dropped, %llu told", (unsigned long long)stats.dropped,
+                 (unsigned long long)told);
+    if (!why[0] && (stats.events || stats.bytes))
+        snprintf(why, room, "the accounts do not end at zero");
+    return why[0] ? why : NULL;
+}
+
+static void test_random(void)
+{
+    unsigned broken = 0;
+    for (unsigned seed = 1; seed <= 1500 && broken < 3; seed++) {
+        char why[96];
+        if (check_run(seed, why, sizeof why)) {
+            diag("seed %u: %s", seed, why);
+            broken++;
+        }
+    }
+    ok(broken == 0, "1500 random runs: order, narration, reserved events, counts");
+}
+
+/* ---- threads ---- */
+
+struct consumer {
+    struct queue *queue;
+    struct lane *lane;
+    _Atomic uint64_t heard, wrong;
+    uint64_t last_seq;
+    unsigned delay_every; /* stands still for a moment after as many events */
+};
+
+static void *consume(void *arg)
+{
+    struct consumer *const c = arg;
+    struct backlog_item items[64];
+    bool closed = false;
+    while (!closed) {
+        const size_t n = queue_pop(c->queue, items, 64, DEADLINE_MS, &closed);
+        for (size_t i = 0; i < n; i++) {
+            const struct event *const ev = event_box_get(items[i].box);
+            if (ev->meta.seq != c->last_seq + 1)
+                atomic_fetch_add(&c->wrong, 1);
+            c->last_seq = ev->meta.seq;
+            const uint64_t heard = atomic_fetch_add(&c->heard, 1) + 1;
+            event_box_unref(items[i].box);
+            if (c->delay_every && heard % c->delay_every == 0)
+                sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void test_threads(unsigned delay_every)
+{
+    enum { EVENTS = 20000 };
+    struct consumer c = {.delay_every = delay_every};
+    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 0});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    bool room = true;
+    for (uint64_t seq = 1; seq <= EVENTS && room; seq++) {
+        queue_push(c.queue, c.lane, seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
+        room = queue_wait_room(c.queue, DEADLINE_MS);
+    }
+    ok(room, "there is always room in time");
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    is_int((long long)c.heard, EVENTS, "a producer that waits for room loses nothing");
+    is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
+    is_int((long long)queue_stats(c.queue).joined, 0, "  by the queue's own account too");
+    queue_free(c.queue);
+}
+
+/* Events in bursts of any length, told together or not. */
+static void test_bursts(void)
+{
+    enum { EVENTS = 20000 };
+    struct consumer c = {0};
+    c.queue = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    unsigned state = 7;
+    bool room = true;
+    for (uint64_t seq = 1; seq <= EVENTS && room;) {
+        queue_gather(c.queue, true);
+        for (unsigned n = random_below(&state, 300); n > 0 && seq <= EVENTS; n--, seq++) {
+            room = room && queue_wait_room(c.queue, DEADLINE_MS);
+            queue_push(c.queue, c.lane,
+                       seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
+        }
+        queue_gather(c.queue, false);
+    }
+    ok(room, "bursts: there is always room in time");
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    is_int((long long)c.heard, EVENTS, "  nothing is lost");
+    is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
+    queue_free(c.queue);
+}
+
+static void test_gathers(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item items[128];
+    bool closed;
+    uint64_t seq = 0;
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 0, "in a burst one event may wait");
+    while (seq < 64)
+        queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
+    for (size_t i = 0; i < 64; i++)
+        event_box_unref(items[i].box);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_gather(q, false);
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
+    event_box_unref(items[0].box);
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)queue_stats(q).events, 1, "who counts sees all");
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_close(q);
+    is_int((long long)queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
+    event_box_unref(items[0].box);
+    event_box_unref(items[1].box);
+    queue_gather(q, true);
+    queue_push(q, lane, narration(++seq, "x", "m"));
+    queue_free(q);
+}
+
+static bool heard_all(void *arg)
+{
+    const struct consumer *const c = arg;
+    return c->heard == c->last_seq && c->heard > 0;
+}
+
+static bool heard_one(void *arg)
+{
+    return ((struct consumer *)arg)->heard >= 1;
+}
+
+static bool heard_two(void *arg)
+{
+    return ((struct consumer *)arg)->heard >= 2;
+}
+
+static bool heard_three(void *arg)
+{
+    return ((struct consumer *)arg)->heard >= 3;
+}
+
+static void test_wakes(void)
+{
+    struct consumer c = {0};
+    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 0});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    for (uint64_t seq = 1; seq <= 3; seq++)
+        queue_push(c.queue, c.lane, narration(seq, "x", "m"));
+    ok(tap_wait(heard_three, &c, DEADLINE_MS), "single events wake a sleeping consumer");
+    ok(heard_all(&c), "  all of them");
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    queue_free(c.queue);
+}
+
+static void test_pace_wakes(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){256, 1 << 20, 30});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item item;
+    bool closed;
+    queue_push(q, lane, narration(1, "a", "m"));
+    is_int((long long)queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
+    event_box_unref(item.box);
+    const int64_t before = clock_mono_ms();
+    queue_push(q, lane, narration(2, "b", "m"));
+    queue_push(q, lane, narration(3, "c", "m"));
+    is_int((long long)queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "sleeps until it is due");
+    ok(clock_mono_ms() - before >= 25, "  not before");
+    is_str(event_box_get(item.box)->u.narration.text, "bc", "  joined");
+    event_box_unref(item.box);
+    queue_free(q);
+}
+
+/* A consumer that sleeps with nothing held learns of what is held later. */
+static void test_pace_wakes_a_sleeper(void)
+{
+    struct consumer c = {0};
+    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 300});
+    c.lane = queue_open(c.queue, &c);
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, &c);
+    queue_push(c.queue, c.lane, narration(1, "a", "m"));
+    ok(tap_wait(heard_one, &c, DEADLINE_MS), "the first comes at once");
+    tap_wait(heard_three, &c, 50);
+    queue_push(c.queue, c.lane, narration(2, "b", "m"));
+    ok(tap_wait(heard_two, &c, DEADLINE_MS / 4), "a sleeper wakes when the pace opens");
+    queue_push(c.queue, c.lane, narration(3, "c", "m"));
+    queue_close(c.queue);
+    pthread_join(thread, NULL);
+    is_int((long long)c.heard, 3, "closing waits for no pace");
+    queue_free(c.queue);
+}
+
+static void test_close_releases(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){256, 1 << 20, 60000});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item item;
+    bool closed;
+    queue_push(q, lane, narration(1, "a", "m"));
+    queue_pop(q, &item, 1, 0, &closed);
+    event_box_unref(item.box);
+    queue_push(q, lane, narration(2, "b", "m"));
+    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 0, "held back");
+    queue_close(q);
+    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
+    event_box_unref(item.box);
+    queue_free(q);
+}
+
+static void test_limits_of_waiting(void)
+{
+    struct queue *const q = queue_new(&(struct backlog_limits){4, 1 << 20, 0});
+    struct lane *const lane = queue_open(q, q);
+    struct backlog_item items[8];
+    bool closed;
+    is_int((long long)queue_pop(q, items, 8, 0, &closed), 0, "nothing there");
+    ok(!closed, "  but open");
+    is_int((long long)queue_pop(q, items, 8, 5, &closed), 0, "nothing came in time");
+    ok(queue_wait_room(q, 0), "an empty queue has room");
+    for (uint64_t seq = 1; seq <= 3; seq++)
+        queue_push(q, lane, box_of(TC_USAGE, seq));
+    is_real(queue_fill(q), 0.75, "fill");
+    ok(!queue_wait_room(q, 5), "no room in time");
+    queue_close(q);
+    is_int((long long)queue_pop(q, items, 8, DEADLINE_MS, &closed), 3, "closed: what is left");
+    ok(!closed, "  comes first");
+    for (size_t i = 0; i < 3; i++)
+        event_box_unref(items[i].box);
+    is_int((long long)queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
+    ok(closed, "  is told");
+    queue_push(q, lane, box_of(TC_USAGE, 4));
+    queue_free(q);
+    diag("what nobody took is freed: the leak check judges");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_random();
+    test_threads(0);
+    test_threads(50);
+    test_bursts();
+    test_gathers();
+    test_wakes();
+    test_pace_wakes();
+    test_pace_wakes_a_sleeper();
+    test_close_releases();
+    test_limits_of_waiting();
+}

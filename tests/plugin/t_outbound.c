@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * Requests as they cross threads and as they lie on disk. */
+#include "plugin/outbound.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tap/tap.h"
+
+static const char *why;
+
+static struct letter *make(const struct tc_http *http)
+{
+    return letter_new(7, "t1", http, &why);
+}
+
+static void test_copy(void)
+{
+    char url[] = "https://example.org/{option:token}/x", name[] = "X-A", value[] = "b";
+    const struct tc_header headers[] = {{name, value}};
+    struct letter *const l = make(TC_HTTP(.url = url, .headers = headers, .header_count = 1,
+                                          .body = "{\"a\":1}", .lane = "c", .tag = "first"));
+    memset(url, '#', sizeof url - 1);
+    memset(name, '#', sizeof name - 1);
+    memset(value, '#', sizeof value - 1);
+    is_str(l->http.url, "https://example.org/{option:token}/x", "the URL is a copy");
+    is_str(l->http.headers[0].name, "X-A", "a header's name, too");
+    is_str(l->http.headers[0].value, "b", "and its value");
+    is_str(l->turn, "t1", "it knows its turn");
+    is_str(l->http.method, "POST", "POST unless said otherwise");
+    is_int((long long)l->http.body_len, 7, "a body without a length ends at its NUL");
+    ok(!l->http.key && !l->http.content_type, "what was not given is not there");
+    letter_free(l);
+    struct letter *const bare = make(TC_HTTP(.url = "https://example.org/"));
+    ok(!bare->http.body && bare->http.body_len == 0, "a letter without a body");
+    is_str(bare->http.tag, "", "or a tag");
+    letter_free(bare);
+}
+
+/* Its header ended before the members that came later. */
+static void test_older_plugin(void)
+{
+    struct tc_http http = {.size = offsetof(struct tc_http, timeout_ms),
+                           .url = "https://example.org/",
+                           .tag = "not known then"};
+    struct letter *const l = make(&http);
+    is_str(l->http.tag, "", "what an older plugin cannot mean is not read");
+    letter_free(l);
+}
+
+static char *filled(size_t len)
+{
+    char *const s = xmalloc(len + 1);
+    memset(s, 'x', len);
+    s[len] = '\0';
+    return s;
+}
+
+static void refuses(const struct tc_http *http, const char *wanted)
+{
+    struct letter *const l = make(http);
+    ok(!l, "refused: %s", wanted);
+    has_str(why ? why : "", wanted, "with the reason");
+    letter_free(l);
+}
+
+static void test_caps(void)
+{
+#define URL "https://example.org/"
+    char *const k8 = filled(8193), *const b512 = filled(513), *const k64 = filled(65537),
+                *const k256 = filled((256 << 10) + 1);
+    char *const m15 = filled(LETTER_MAX_DURABLE + 1);
+    const struct tc_header long_header[] = {{"A", k64}}, no_value[] = {{"A", NULL}};
+    struct tc_header many[65];
+    for (size_t i = 0; i < 65; i++)
+        many[i] = (struct tc_header){"A", "b"};
+    refuses(TC_HTTP(.body = "x"), "no URL");
+    refuses(TC_HTTP(.url = k8), "the URL is too long");
+    refuses(TC_HTTP(.url = "https://\xff/"), "the URL is too long or not UTF-8");
+    refuses(TC_HTTP(.url = URL, .lane = b512), "the lane");
+    refuses(TC_HTTP(.url = URL, .key = b512), "the key");
+    refuses(TC_HTTP(.url = URL, .tag = k256), "the tag");
+    refuses(TC_HTTP(.url = URL, .method = "\xc3"), "the method");
+    refuses(TC_HTTP(.url = URL, .content_type = "\xc3"), "the content type");
+    refuses(TC_HTTP(.url = URL, .headers = long_header, .header_count = 1), "the headers");
+    refuses(TC_HTTP(.url = URL, .headers = no_value, .header_count = 1), "no value");
+    refuses(TC_HTTP(.url = URL, .headers = many, .header_count = 65), "too many headers");
+    refuses(TC_HTTP(.url = URL, .priority = (enum tc_priority)9), "priority");
+    refuses(TC_HTTP(.url = URL, .delay_ms = -1), "negative");
+    refuses(TC_HTTP(.url = URL, .body = "x", .body_len = ((size_t)64 << 20) + 1), "the body");
+    refuses(TC_HTTP(.url = URL, .body = m15, .flags = TC_DURABLE), "the body");
+    struct letter *const big = make(TC_HTTP(.url = URL, .body = m15));
+    ok(big != NULL, "more when it need not go to the disk");
+    letter_free(big);
+    free(k8);
+    free(b512);
+    free(k64);
+    free(k256);
+    free(m15);
+}
+
+static struct letter *full(void)
+{
+    static const struct tc_header headers[] = {{"Authorization", "Bearer {option:token}"},
+                                               {"X-\"Q\"", "a\\b\tc"}};
+    return make(TC_HTTP(.url = "https://{option:base}/sendMessage", .method = "PUT",
+                        .headers = headers, .header_count = 2, .content_type = "text/plain",
+                        .body = "line\nnext\0zero \xff", .body_len = 16, .lane = "chat \xc3\xa9",
+                        .priority = TC_P_NOTICE, .key = "m1", .rates = 0x80000001u,
+                        .flags = TC_DURABLE | TC_IDEMPOTENT, .timeout_ms = 5000,
+                        .max_age_ms = 60000, .delay_ms = 9, .tag = "{\"step\":\"rich\"}\n"));
+}
+
+static void test_round_trip(void)
+{
+    CLEANUP_BUF struct buf record = {0}, again = {0};
+    struct letter *const l = full();
+    letter_pack(&record, l);
+    struct letter *const back = letter_unpack(12, "t1", (struct str){record.p, record.len}, &why);
+    if (!ok(back != NULL, "it comes back"))
+        bail("%s", why);
+    is_int((long long)back->id, 12, "with the number it is given");
+    is_str(back->turn, "t1", "in its turn");
+    is_mem(back->http.body, back->http.body_len, "line\nnext\0zero \xff", 16, "the same bytes");
+    is_str(back->http.headers[1].value, "a\\b\tc", "the same headers");
+    is_int(back->http.rates, 0x80000001u, "the same rates");
+    letter_pack(&again, back);
+    is_mem(again.p, again.len, record.p, record.len,
+           "nothing else is lost: packed again it is"
+           " the same");
+    has_str(record.p, "{option:token}", "a secret is named");
+    letter_free(back);
+    letter_free(l);
+
+    struct letter *const bare = make(TC_HTTP(.url = URL)), *bare_back;
+    buf_reset(&record);
+    letter_pack(&record, bare);
+    bare_back = letter_unpack(2, "", (struct str){record.p, record.len}, &why);
+    ok(bare_back && !bare_back->http.body && !bare_back->http.lane && !bare_back->http.key,
+       "what was not given is not there afterwards");
+    letter_free(bare);
+    letter_free(bare_back);
+}
+
+static bool is_refused(const char *p, size_t len)
+{
+    why = NULL;
+    struct letter *const l = letter_unpack(2, "t", (struct str){p, len}, &why);
+    const bool refused = !l && why;
+    letter_free(l);
+    return refused;
+}
+
+static void test_broken(void)
+{
+    static const char *const records[] = {
+        "",
+        "\n",
+        "{}\n",
+        "[]\n",
+        "{\"v\":2,\"url\":\"https://a/\"}\n",
+        "{\"v\":1}\n",
+        "{\"v\":1,\"url\":7}\n",
+        "{\"v\":1,\"url\":\"https://a/\",\"priority\":4}\n",
+        "{\"v\":1,\"url\":\"https://a/\",\"rates\":4294967296}\n",
+        "{\"v\":1,\"url\":\"https://a/\",\"flags\":-1}\n",
+        "{\"v\":1,\"url\":\"https://a/\",\"headers\":[[\"a\"]]}\n",
+        "{\"v\":1,\"url\":\"https://a/\",\"headers\":[3]}\n{",
+        "{\"v\":1,\"url\":\"https://a/\",\"body\":3}\nab",
+        "{\"v\":1,\"url\":\"https://a/\",\"body\":-2}\n",
+        "{\"v\":1,\"url\":\"https://a/\"}\nmore",
+        "{\"v\":1,\"url\":\"https://a/\"}",
+    };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        ok(is_refused(records[i], strlen(records[i])), "refused with a reason: %zu", i);
+    static const char later[] = "{\"v\":1,\"url\":\"https://a/\",\"new\":[{}]}\n";
+    ok(!is_refused(later, sizeof later - 1), "but a member of a later version is passed over");
+}
+
+/* Every prefix is refused, and no flipped byte breaks anything. */
+static void test_damage(void)
+{
+    CLEANUP_BUF struct buf record = {0};
+    struct letter *const l = full();
+    unsigned taken = 0;
+    letter_pack(&record, l);
+    letter_free(l);
+    for (size_t len = 0; len < record.len; len++) {
+        char *const cut = memcpy(xmalloc(len + 1), record.p, len); /* for the address checker */
+        taken += !is_refused(cut, len);
+        free(cut);
+    }
+    is_int(taken, 0, "a record that was cut anywhere");
+    for (size_t i = 0; i < record.len; i++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            record.p[i] = (char)(record.p[i] ^ 1 << bit);
+            is_refused(record.p, record.len);
+            record.p[i] = (char)(record.p[i] ^ 1 << bit);
+        }
+    ok(!is_refused(record.p, record.len), "any flipped bit is survived");
+}
+
+static void test_batch(void)
+{
+    struct batch *const b = xcalloc(1, sizeof *b);
+    b->letters = xcalloc(2, sizeof(struct letter *));
+    b->letters[b->count++] = full();
+    b->letters[b->count++] = make(TC_HTTP(.url = URL));
+    b->turn = xstrdup("t");
+    b->memory = xstrdup("m");
+    b->verdict.reason = xstrdup("r");
+    batch_free(b);
+    batch_free(NULL);
+    letter_free(NULL);
+    letter_reply_free(NULL);
+    ok(true, "a batch frees what it owns");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_copy();
+    test_older_plugin();
+    test_caps();
+    test_round_trip();
+    test_broken();
+    test_damage();
+    test_batch();
+    return 0;
+}

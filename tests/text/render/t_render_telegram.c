@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of the text and entities that Telegram gets, and of plain text. */
+#include "tap/tap.h"
+#include "text/markdown/markdown.h"
+#include "text/text_show.h"
+
+/* As shown by text_show_rendered. */
+static const struct {
+    const char *what, *source, *wanted;
+} cases[] = {
+    {"plain text", "Hello", "Hello"},
+    {"styles", "**b** *i* ~~s~~ `c`", "b i s c bold@0+1 italic@2+1 strikethrough@4+1 code@6+1"},
+    {"units are UTF-16", "😀 **é😀**", "😀 é😀 bold@3+3"},
+    {"a heading is bold", "# T *i*", "T i bold@0+3 italic@2+1"},
+    {"nothing is around code", "**a `b` c**", "a b c bold@0+2 code@2+1 bold@3+2"},
+    {"code in a heading", "# a `b`", "a b bold@0+2 code@2+1"},
+    {"code alone in bold", "**`x`**", "x code@0+1"},
+    {"code in a link is the link's", "[`f()`](https://a.b)", "f() text_link@0+3=https://a.b"},
+    {"bold in a link", "[**x** y](https://a.b)", "x y text_link@0+3=https://a.b bold@0+1"},
+    {"a link in bold", "**x [y](https://a.b)**", "x y bold@0+3 text_link@2+1=https://a.b"},
+    {"an address the server refuses", "[x](http://localhost:3000)", "x (http://localhost:3000)"},
+    {"a relative address", "[x](doc/a.md)", "x (doc/a.md)"},
+    {"mailto is refused", "[x](mailto:a@b.c)", "x (mailto:a@b.c)"},
+    {"a mail address is text", "<a@b.c>", "a@b.c"},
+    {"a user is not mentioned", "[x](tg://user?id=1)", "x (tg://user?id=1)"},
+    {"tg", "[x](tg://resolve?domain=y)", "x text_link@0+1=tg://resolve?domain=y"},
+    {"an image", "![alt](https://a.b/i.png)", "alt text_link@0+3=https://a.b/i.png"},
+    {"a fence", "```py\nx = 1\n```", "x = 1 pre@0+5=py"},
+    {"a fence without language", "```\nx\n```", "x pre@0+1"},
+    {"a list", "- a\n- **b**", "• a⏎• b bold@6+1"},
+    {"a table", "|a|b|\n|---|---|\n|1|2|", "a | b⏎--+--⏎1 | 2 pre@0+17"},
+    {"a quote", "> a **b**", "a b blockquote@0+3 bold@2+1"},
+    {"quotes do not nest", "> a\n> > b", "a⏎⏎b blockquote@0+4"},
+    {"code in a quote", "> `x`\n>\n> ```\n> y\n> ```", "x⏎⏎y blockquote@0+4 code@0+1 pre@3+1"},
+    {"a rule", "a\n\n---\n\nb", "a⏎⏎———⏎⏎b"},
+    {"commands and markup of parse modes", "/start _*~`>#+-=|{}.! <b>&amp;</b>",
+     "/start _*~`>#+-=|{}.! <b>&</b>"},
+};
+
+static void check(const char *what, const struct doc *d, struct doc_range r,
+                  const struct render_target *target, const char *wanted)
+{
+    struct rendered out = {0};
+    CLEANUP_BUF struct buf shown = {0};
+    render_doc(&out, d, r, target);
+    text_show_rendered(&shown, &out);
+    is_str(shown.p, wanted, "%s", what);
+    rendered_fini(&out);
+}
+
+static void test_constructs(void)
+{
+    static const struct render_target telegram = {.form = RENDER_TELEGRAM};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena a = {0};
+        const struct doc d =
+            markdown_parse(&a, (struct str){cases[i].source, strlen(cases[i].source)});
+        check(cases[i].what, &d, (struct doc_range){0, d.text.len}, &telegram, cases[i].wanted);
+        arena_fini(&a);
+    }
+}
+
+/* Spans that reach over the ends of a piece end there. */
+static void test_ranges(void)
+{
+    static const struct render_target telegram = {.form = RENDER_TELEGRAM};
+    struct arena a = {0};
+    const struct doc d = markdown_parse(&a, STR("**one [two](https://a.b) three**"));
+    check("first half", &d, (struct doc_range){0, 6}, &telegram,
+          "one tw bold@0+6 text_link@4+2=https://a.b");
+    check("second half", &d, (struct doc_range){6, 13}, &telegram,
+          "o three bold@0+7 text_link@0+1=https://a.b");
+    check("between", &d, (struct doc_range){5, 6}, &telegram,
+          "w text_link@0+1=https://a.b bold@0+1");
+    const struct doc code = markdown_parse(&a, STR("```c\nab\ncd\n```"));
+    check("a fence goes on with its language", &code, (struct doc_range){3, 5}, &telegram,
+          "cd pre@0+2=c");
+    const struct doc refused = markdown_parse(&a, STR("[label](http://h)"));
+    check("no address before the end", &refused, (struct doc_range){0, 3}, &telegram, "lab");
+    check("the address at the end", &refused, (struct doc_range){3, 5}, &telegram, "el (http://h)");
+    arena_fini(&a);
+}
+
+static void test_folded(void)
+{
+    static const struct render_target telegram = {.form = RENDER_TELEGRAM};
+    struct arena a = {0};
+    const struct doc d = markdown_parse_folded(&a, STR("a **b**\n\n> c"));
+    check("folded, and no quote in it", &d, (struct doc_range){0, d.text.len}, &telegram,
+          "a b⏎⏎c expandable_blockquote@0+6 bold@2+1");
+    arena_fini(&a);
+}
+
+static void test_plain(void)
+{
+    static const struct render_target plain = {.form = RENDER_PLAIN};
+    struct arena a = {0};
+    const struct doc d = markdown_parse(
+        &a, STR("# T\n**b** `c` [l](https://a.b) https://c.d [e.f](http://e.f)\n- x"));
+    check("plain", &d, (struct doc_range){0, d.text.len}, &plain,
+          "T⏎⏎b c l (https://a.b) https://c.d e.f⏎⏎• x");
+    arena_fini(&a);
+}
+
+static void test_long_address(void)
+{
+    static const struct render_target small = {RENDER_TELEGRAM, {.units = 64}};
+    struct arena a = {0};
+    const struct doc d = markdown_parse(&a, STR("[x](https://a.b/cccccccccccccccc)"));
+    check("an address longer than a quarter of the message is left out", &d,
+          (struct doc_range){0, 1}, &small, "x");
+    arena_fini(&a);
+}
+
+static void test_budget(void)
+{
+    char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+    is_int((long long)render_units(text, strlen(text)), 5,
+           "a character beyond the BMP is two units");
+    struct rendered r = {.text = {text, strlen(text), 0}, .count = 3};
+    ok(render_fits(&r, &(struct render_budget){5, 10, 3}), "all at their limits");
+    ok(!render_fits(&r, &(struct render_budget){4, 10, 3}), "a unit too many");
+    ok(!render_fits(&r, &(struct render_budget){5, 9, 3}), "a byte too many");
+    ok(!render_fits(&r, &(struct render_budget){5, 10, 2}), "an entity too many");
+    ok(render_fits(&r, &(struct render_budget){0}), "no limits");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_constructs();
+    test_ranges();
+    test_folded();
+    test_plain();
+    test_long_address();
+    test_budget();
+    return 0;
+}
